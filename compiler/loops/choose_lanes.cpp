@@ -3,10 +3,10 @@
 #include "loops/build.h"
 #include "loops/costs.h"
 #include "loops/find_contraction.h"
-#include "loops/jam_rows.h"
 #include "loops/lane_groups.h"
 #include "loops/lane_masks.h"
 #include "loops/lanes.h"
+#include "loops/row_gains.h"
 #include "loops/unroll_short.h"
 
 #include <algorithm>

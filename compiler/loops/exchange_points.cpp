@@ -1,8 +1,8 @@
 #include "loops/exchange_points.h"
 
-#include "loops/jam_rows.h"
 #include "loops/lanes.h"
 #include "loops/perfect_points.h"
+#include "loops/row_gains.h"
 #include "loops/shared_side.h"
 
 #include <algorithm>

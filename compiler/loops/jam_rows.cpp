@@ -1,8 +1,8 @@
 #include "loops/jam_rows.h"
 
 #include "loops/clone.h"
-#include "loops/find_contraction.h"
 #include "loops/lanes.h"
+#include "loops/row_gains.h"
 
 #include <algorithm>
 #include <bit>
@@ -15,69 +15,11 @@ using core::OpKind;
 
 namespace {
 
-bool anyOf(const Function& fn, RegionId region, auto&& test) {
-  return std::ranges::any_of(fn.regions[region].stmts, [&](StmtId id) { return test(fn.stmts[id]); });
-}
-
 bool writes(const Function& fn, RegionId region) {
   return anyOf(fn, region, [&](const Stmt& s) {
     return s.kind == StmtKind::Store || siteOf(s.kind) != SiteKind::Lane ||
            std::ranges::any_of(s.regions, [&](RegionId r) { return writes(fn, r); });
   });
-}
-
-/// Whether a region reads something that is the same at all points, to use it in lanes.
-bool readsShared(const Function& fn, RegionId region, const Variance& points, const Variance& lanes) {
-  return anyOf(fn, region, [&](const Stmt& s) {
-    return s.kind == StmtKind::Load && points.isUniform(s.results[0]) && !lanes.isUniform(s.results[0]);
-  });
-}
-
-/// Whether a loop in lanes holds a chain, of as many terms at all points, that reads what they share.
-bool sharesInChain(const Function& fn, RegionId region, const Variance& points, const Variance& lanes) {
-  return anyOf(fn, region, [&](const Stmt& s) {
-    if (s.kind != StmtKind::For) return false;
-    const bool together = points.isUniform(s.operands[0]) && points.isUniform(s.operands[1]);
-    const bool chain = !s.results.empty() && readsShared(fn, s.regions[0], points, lanes);
-    return together && (chain || sharesInChain(fn, s.regions[0], points, lanes));
-  });
-}
-
-/// Whether a store goes on by one element from point to point: nothing else of its place differs.
-bool isAlong(const Function& fn, const Variance& points, const Stmt& s, ValueId point) {
-  if (s.kind != StmtKind::Store || s.as<Access>().elemBytes != bytesOf(s.as<Access>().elem)) return false;
-  bool isFound = false;
-  if (!points.isUniform(s.operands[0])) return false;
-  for (size_t k = 1; k + 2 < s.operands.size(); k += 2) {
-    if (s.operands[k] != point) {
-      if (!points.isUniform(s.operands[k]) || !points.isUniform(s.operands[k + 1])) return false;
-      continue;
-    }
-    const uint64_t* stride = asConstant(fn, s.operands[k + 1]);
-    if (isFound || !stride || *stride != 1) return false;
-    isFound = true;
-  }
-  return isFound;
-}
-
-/// Stores of rows to neighbours that may come last: nothing behind them reads what they write.
-std::vector<StmtId> storedTogether(const Function& fn, const Variance& points, std::span<const StmtId> stmts,
-                                   ValueId point) {
-  std::vector<StmtId> out;
-  std::vector<ValueId> read;
-  for (StmtId id : stmts) {
-    const Stmt& s = fn.stmts[id];
-    if (!s.regions.empty() || siteOf(s.kind) != SiteKind::Lane) return {};
-    if (s.kind == StmtKind::Load) read.push_back(s.operands[0]);
-    if (isAlong(fn, points, s, point)) out.push_back(id);
-  }
-  auto isBlock = [&](ValueId base) { return fn.typeOf(base) == dataType; };
-  const bool areApart = std::ranges::all_of(out, [&](StmtId id) {
-    const ValueId base = fn.stmts[id].operands[0];
-    return isBlock(base) && std::ranges::find(read, base) == read.end();
-  });
-  if (!read.empty() && !(areApart && std::ranges::all_of(read, isBlock))) return {};
-  return out;
 }
 
 /// A point of some that are done together; what it stores counts only if `isThere`, which is none of those
@@ -277,12 +219,6 @@ bool storesApart(const Function& fn, RegionId region, const Variance& points) {
   });
 }
 
-/// A turn is so many points now.
-ForAttr ofWholeRows(ForAttr attr, uint32_t rows) {
-  attr.strip = std::bit_floor(attr.strip / rows);
-  return attr;
-}
-
 /// Of a single row, chains wait for themselves: a mask costs nothing.
 void maskColumns(Function& fn, RegionId row) {
   for (StmtId id : fn.regions[row].stmts) {
@@ -341,68 +277,111 @@ private:
   std::vector<std::pair<ValueId, int64_t>> ends_;
 };
 
-/// What stands in place of the loop: the points in rows, then what is left. What it carries goes from the one
+/// What stands in place of a loop: its points in rows, then what is left. What it carries goes from the one
 /// to the other.
-void inRows(Builder& b, StmtId id, RegionId home) {
-  const Stmt s = b.fn.stmts[id];
-  ForAttr attr = s.as<ForAttr>();
-  const auto rows = static_cast<int64_t>(std::exchange(attr.rows, 0));
-  const Variance variance(b.fn, s, FramesKind::OfEach);
-  const std::vector<StmtId> body = b.fn.regions[s.regions[0]].stmts;
-  const ValueId point = b.fn.regions[s.regions[0]].params[0];
-  b.loc = s.loc;
-  const ValueId first = s.operands[0], size = b.integer(rows);
-  const ValueId count = b.arith(OpKind::Max, b.arith(OpKind::Sub, s.operands[1], first), b.integer(0));
-  // Where so many are left, the last ones are done again and again to fill the rows; of a sum around chains
-  // always, as what is left takes about as long; of a chain never, which would wait for the choice.
-  const std::optional<uint64_t> turns = turnsOf(b.fn, s);
-  const bool isSum = !s.results.empty();
-  const bool fillsBlocks = turns && *turns % static_cast<uint64_t>(rows) == 0;
-  const bool isChain =
-      isSum && !anyOf(b.fn, s.regions[0], [](const Stmt& inner) { return inner.kind == StmtKind::For; });
-  const int64_t least = isSum ? 1 : std::max<int64_t>(2, rows / 2);
-  const bool canFill = !fillsBlocks && !isChain && storesApart(b.fn, s.regions[0], variance);
-  const int64_t enough = canFill ? least : rows;
-  const ValueId filled = enough < rows ? b.arith(OpKind::Add, count, b.integer(rows - enough)) : count;
-  ValueId blocks = b.arith(OpKind::IDiv, filled, size);
-  const std::optional<ValueId> areShort =
-      ShortStrips(b.fn, s).areShort(b); // else the loop behind does all points
-  if (areShort) blocks = b.select(*areShort, blocks, b.integer(0));
-  const std::vector<ValueId> begun(s.operands.begin() + 2, s.operands.end());
-  const std::vector<ValueId> ends = b.carryLoop(
-      b.integer(0), blocks, begun,
-      [&](ValueId t, const std::vector<ValueId>& carried) {
-        const ValueId at = b.arith(OpKind::Add, first, b.arith(OpKind::Mul, t, size));
-        Copies same;
-        const ValueId last = enough < rows ? b.arith(OpKind::Sub, s.operands[1], b.integer(1)) : ValueId();
-        std::vector<Row> all(static_cast<size_t>(rows), Row{Copies(&same), {}});
-        for (int64_t r = 0; r < rows; ++r) {
-          Row& row = all[static_cast<size_t>(r)];
-          ValueId here = b.arith(OpKind::Add, at, b.integer(r));
-          if (r >= enough) {
-            row.isThere = b.compare(ops::CmpKind::Lt, here, s.operands[1]);
-            here = b.arith(OpKind::Min, here, last);
-          }
-          row.copies.set(point, here);
-        }
-        Jam jam(b, variance, point, std::move(all), same);
-        if (!carried.empty()) return jam.fold(s.regions[0], carried);
-        jam.region(body);
-        return carried;
-      },
-      ofWholeRows(attr, static_cast<uint32_t>(rows)));
-  if (!areShort && (fillsBlocks || enough == 1)) {
-    for (size_t k = 0; k < ends.size(); ++k) replaceUses(b.fn, home, s.results[k], ends[k]);
-    return;
+class InRows {
+public:
+  InRows(Builder& b, StmtId id, RegionId home)
+      : b_(b), id_(id), home_(home), loop_(b.fn.stmts[id]), attr_(loop_.as<ForAttr>()),
+        rows_(std::exchange(attr_.rows, 0)), variance_(b.fn, loop_, FramesKind::OfEach) {}
+
+  void run() {
+    b_.loc = loop_.loc;
+    const ValueId first = loop_.operands[0], size = b_.integer(rows_);
+    const ValueId count = b_.arith(OpKind::Max, b_.arith(OpKind::Sub, end(), first), b_.integer(0));
+    const std::optional<uint64_t> turns = turnsOf(b_.fn, loop_);
+    const bool fillsBlocks = turns && *turns % static_cast<uint64_t>(rows_) == 0;
+    const bool canFill = !fillsBlocks && !isChain() && storesApart(b_.fn, loop_.regions[0], variance_);
+    const int64_t enough = canFill ? least() : rows_;
+    const ValueId filled = enough < rows_ ? b_.arith(OpKind::Add, count, b_.integer(rows_ - enough)) : count;
+    ValueId blocks = b_.arith(OpKind::IDiv, filled, size);
+    const std::optional<ValueId> areShort =
+        ShortStrips(b_.fn, loop_).areShort(b_); // else the loop behind does all points
+    if (areShort) blocks = b_.select(*areShort, blocks, b_.integer(0));
+    const std::vector<ValueId> ends =
+        inBlocks(first, blocks, size, enough, {loop_.operands.begin() + 2, loop_.operands.end()});
+    if (!areShort && (fillsBlocks || enough == 1)) return replaceWith(ends);
+    maskColumns(b_.fn, loop_.regions[0]);
+    const ValueId left = b_.arith(OpKind::Add, first, b_.arith(OpKind::Mul, blocks, size));
+    if (!areShort && enough == pair + 1) return atMostPair(left);
+    oneByOne(left, ends);
   }
-  b.loc = s.loc;
-  maskColumns(b.fn, s.regions[0]);
-  const ValueId left = b.arith(OpKind::Add, first, b.arith(OpKind::Mul, blocks, size));
-  b.fn.stmts[id].operands[0] = left;
-  std::ranges::copy(ends, b.fn.stmts[id].operands.begin() + 2);
-  b.fn.stmts[id].attr = attr;
-  b.fn.regions[b.current()].stmts.push_back(id);
-}
+
+private:
+  static constexpr int64_t pair = 2;
+
+  ValueId end() const { return loop_.operands[1]; }
+  bool isSum() const { return !loop_.results.empty(); }
+  bool isChain() const {
+    return isSum() &&
+           !anyOf(b_.fn, loop_.regions[0], [](const Stmt& inner) { return inner.kind == StmtKind::For; });
+  }
+  /// Where so many are left, the last ones are done again and again to fill the rows; of a sum around chains
+  /// always, as what is left takes about as long; of a chain never, which would wait for the choice.
+  int64_t least() const { return isSum() ? 1 : std::max<int64_t>(2, rows_ / 2); }
+
+  /// So many blocks of `size` rows, the first `sure` of which are surely there; what they carry on.
+  std::vector<ValueId> inBlocks(ValueId from, ValueId count, ValueId size, int64_t sure,
+                                std::vector<ValueId> begun) {
+    const std::vector<StmtId> body = b_.fn.regions[loop_.regions[0]].stmts;
+    const ValueId point = b_.fn.regions[loop_.regions[0]].params[0];
+    ForAttr attr = attr_; // a turn is so many points now
+    attr.strip = std::bit_floor(attr.strip / static_cast<uint32_t>(*b_.asConstant(size)));
+    return b_.carryLoop(
+        b_.integer(0), count, std::move(begun),
+        [&](ValueId t, const std::vector<ValueId>& carried) {
+          Copies same;
+          Jam jam(
+              b_, variance_, point,
+              rowsAt(b_.arith(OpKind::Add, from, b_.arith(OpKind::Mul, t, size)), size, sure, point, same),
+              same);
+          if (!carried.empty()) return jam.fold(loop_.regions[0], carried);
+          jam.region(body);
+          return carried;
+        },
+        attr);
+  }
+  std::vector<Row> rowsAt(ValueId at, ValueId size, int64_t sure, ValueId point, Copies& same) {
+    const auto rows = static_cast<int64_t>(*b_.asConstant(size));
+    const ValueId last = sure < rows ? b_.arith(OpKind::Sub, end(), b_.integer(1)) : ValueId();
+    std::vector<Row> all(static_cast<size_t>(rows), Row{Copies(&same), {}});
+    for (int64_t r = 0; r < rows; ++r) {
+      Row& row = all[static_cast<size_t>(r)];
+      ValueId here = b_.arith(OpKind::Add, at, b_.integer(r));
+      if (r >= sure) {
+        row.isThere = b_.compare(ops::CmpKind::Lt, here, end());
+        here = b_.arith(OpKind::Min, here, last);
+      }
+      row.copies.set(point, here);
+    }
+    return all;
+  }
+
+  void replaceWith(const std::vector<ValueId>& ends) {
+    for (size_t k = 0; k < ends.size(); ++k) replaceUses(b_.fn, home_, loop_.results[k], ends[k]);
+  }
+  /// One or two points are left, or none: what they share is read once.
+  void atMostPair(ValueId left) {
+    b_.loc = loop_.loc;
+    const ValueId isSome = b_.compare(ops::CmpKind::Lt, left, end());
+    inBlocks(left, b_.select(isSome, b_.integer(1), b_.integer(0)), b_.integer(pair), 1, {});
+  }
+  void oneByOne(ValueId left, const std::vector<ValueId>& ends) {
+    Stmt& s = b_.fn.stmts[id_];
+    s.operands[0] = left;
+    std::ranges::copy(ends, s.operands.begin() + 2);
+    s.attr = attr_;
+    b_.fn.regions[b_.current()].stmts.push_back(id_);
+  }
+
+  Builder& b_;
+  const StmtId id_;
+  const RegionId home_;
+  const Stmt loop_;
+  ForAttr attr_;
+  const int64_t rows_;
+  const Variance variance_;
+};
 
 void region(Builder& b, RegionId r) {
   const std::vector<StmtId> stmts = b.fn.regions[r].stmts;
@@ -416,7 +395,7 @@ void region(Builder& b, RegionId r) {
       continue;
     }
     const RegionId made = b.begin();
-    inRows(b, id, r);
+    InRows(b, id, r).run();
     b.end();
     std::vector<StmtId> all = b.fn.regions[made].stmts;
     all.pop_back(); // the yield
@@ -427,136 +406,7 @@ void region(Builder& b, RegionId r) {
   b.fn.regions[r].stmts = std::move(out);
 }
 
-bool isOrHoldsLoop(const Function& fn, const Stmt& s) {
-  return siteOf(s.kind) != SiteKind::Lane || s.kind == StmtKind::For || s.kind == StmtKind::While ||
-         std::ranges::any_of(s.regions, [&](RegionId r) {
-           return anyOf(fn, r, [&](const Stmt& inner) { return isOrHoldsLoop(fn, inner); });
-         });
-}
-
-/// Whether a region reads of each point, and for each lane, something else.
-bool readsApart(const Function& fn, RegionId region, const Variance& points, const Variance& lanes) {
-  return anyOf(fn, region, [&](const Stmt& s) {
-    return (s.kind == StmtKind::Load && !points.isUniform(s.results[0]) && !lanes.isUniform(s.results[0])) ||
-           std::ranges::any_of(s.regions, [&](RegionId r) { return readsApart(fn, r, points, lanes); });
-  });
-}
-
-/// Whether copies of a region, one for each point, can be mixed: each writes to memory of its own only.
-bool canMix(const Module& module, const Function& fn, RegionId region, const Variance& points) {
-  return !anyOf(fn, region, [&](const Stmt& s) {
-    if (s.kind == StmtKind::Store) {
-      const std::span<const ValueId> place = std::span(s.operands).first(s.operands.size() - 1);
-      return fn.typeOf(s.operands.back()).counted() || points.allUniform(place);
-    }
-    const bool isLoop = s.kind == StmtKind::For && s.as<ForAttr>().mark != MarkKind::Parallel;
-    if (!isLoop && s.kind != StmtKind::If && s.kind != StmtKind::Scratch && !isPlain(module, fn, s))
-      return true;
-    return std::ranges::any_of(s.regions, [&](RegionId r) { return !canMix(module, fn, r, points); });
-  });
-}
-
-/// Whether a strip in lanes, of as many terms at all points, reads what they share.
-bool sharesInStrip(const Function& fn, RegionId region, const Variance& points) {
-  return anyOf(fn, region, [&](const Stmt& s) {
-    if (s.kind != StmtKind::For || !points.isUniform(s.operands[0]) || !points.isUniform(s.operands[1]))
-      return false;
-    const auto& attr = s.as<ForAttr>();
-    const bool isStrip = attr.lanes > 0 && attr.strip > 0;
-    return isStrip ? readsShared(fn, s.regions[0], points, Variance(fn, s))
-                   : sharesInStrip(fn, s.regions[0], points);
-  });
-}
-
-uint64_t bytesOfFrames(const Function& fn, RegionId region) {
-  uint64_t bytes = 0;
-  for (StmtId id : fn.regions[region].stmts) {
-    const Stmt& s = fn.stmts[id];
-    if (s.kind == StmtKind::Scratch) bytes += s.as<uint64_t>();
-    for (RegionId r : s.regions) bytes += bytesOfFrames(fn, r);
-  }
-  return bytes;
-}
-
 } // namespace
-
-std::optional<uint64_t> frameOfStrips(const Module& module, const Function& fn, const Stmt& loop) {
-  if (loop.as<ForAttr>().mark != MarkKind::Points || !loop.results.empty()) return std::nullopt;
-  const Variance points(fn, loop, FramesKind::OfEach);
-  if (!sharesInStrip(fn, loop.regions[0], points) || !canMix(module, fn, loop.regions[0], points))
-    return std::nullopt;
-  return bytesOfFrames(fn, loop.regions[0]);
-}
-
-bool addsBehindLoops(const Function& fn, const Stmt& sum) {
-  const std::vector<StmtId>& stmts = fn.regions[sum.regions[0]].stmts;
-  const std::span<const ValueId> carried = std::span(fn.regions[sum.regions[0]].params).subspan(1);
-  size_t last = stmts.size();
-  while (last > 0 && !isOrHoldsLoop(fn, fn.stmts[stmts[last - 1]])) --last;
-  auto isCarried = [&](ValueId v) { return std::ranges::find(carried, v) != carried.end(); };
-  bool isUsed = false;
-  for (size_t k = 0; k < last; ++k) {
-    isUsed |= std::ranges::any_of(fn.stmts[stmts[k]].operands, isCarried);
-    for (RegionId r : fn.stmts[stmts[k]].regions)
-      forEachUse(fn, r, [&](ValueId v) { isUsed |= isCarried(v); });
-  }
-  return !isUsed && std::ranges::all_of(stmts.begin() + static_cast<std::ptrdiff_t>(last), stmts.end(),
-                                        [&](StmtId id) { return fn.stmts[id].regions.empty(); });
-}
-
-bool storesAlong(const Function& fn, const Stmt& loop) {
-  const ValueId point = fn.regions[loop.regions[0]].params[0];
-  const Variance points(fn, loop);
-  return anyOf(fn, loop.regions[0], [&](const Stmt& s) { return isAlong(fn, points, s, point); });
-}
-
-std::vector<StmtId> storesOfChain(const Function& fn, const Stmt& loop) {
-  const auto& attr = loop.as<ForAttr>();
-  if (loop.results.empty() || attr.lanes > 0 || attr.strip > 0 || attr.mark == MarkKind::Parallel) return {};
-  const Region& body = fn.regions[loop.regions[0]];
-  const Variance points(fn, loop);
-  std::vector<StmtId> out =
-      storedTogether(fn, points, std::span(body.stmts).first(body.stmts.size() - 1), body.params[0]);
-  const auto isOther = [&](const Stmt& s) {
-    return s.kind == StmtKind::Store && !isAlong(fn, points, s, body.params[0]);
-  };
-  if (anyOf(fn, loop.regions[0], isOther)) out.clear();
-  return out;
-}
-
-std::optional<StmtId> sumForRows(const Function& fn, StmtId lanes, std::span<const StmtId> sums) {
-  const Variance columns(fn, fn.stmts[lanes]);
-  for (StmtId id : sums) {
-    const Stmt& sum = fn.stmts[id];
-    const auto& attr = sum.as<ForAttr>();
-    if (attr.mark != MarkKind::Points || attr.strip > 0 || attr.lanes > 0 ||
-        !columns.allUniform(std::span(sum.operands).first(2)) || !addsBehindLoops(fn, sum))
-      continue;
-    const Variance points(fn, sum);
-    if (sharesInChain(fn, sum.regions[0], points, columns) &&
-        !readsApart(fn, sum.regions[0], points, columns))
-      return id;
-  }
-  return std::nullopt;
-}
-
-/// Whether turns of a loop share in the chains of one in lanes.
-static bool shareIn(const Function& fn, const Variance& points, const Stmt& lanes) {
-  return points.allUniform(lanes.operands) &&
-         sharesInChain(fn, lanes.regions[0], points, Variance(fn, lanes));
-}
-
-bool gainsByRows(const Module& module, const Function& fn, const Stmt& loop) {
-  if (!loop.results.empty() || !canWiden(module, fn, loop)) return false;
-  const Variance points(fn, loop);
-  return anyOf(fn, loop.regions[0], [&](const Stmt& s) {
-    return s.kind == StmtKind::For && s.as<ForAttr>().lanes > 0 && shareIn(fn, points, s);
-  });
-}
-
-bool gainsAround(const Module& module, const Function& fn, const Stmt& loop, const Stmt& lanes) {
-  return loop.results.empty() && canWiden(module, fn, loop) && shareIn(fn, Variance(fn, loop), lanes);
-}
 
 void jamRows(Function& function) {
   Builder b(function);

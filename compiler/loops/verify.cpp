@@ -1,10 +1,10 @@
 #include "loops/verify.h"
 
-#include "loops/jam_rows.h"
 #include "loops/lanes.h"
 #include "loops/outline.h"
 #include "loops/ownership.h"
 #include "loops/print.h"
+#include "loops/row_gains.h"
 #include "loops/unique_blocks.h"
 
 #include <algorithm>

@@ -14,6 +14,7 @@
 #include "loops/lanes.h"
 #include "loops/loops.h"
 #include "loops/machine.h"
+#include "loops/row_gains.h"
 #include "loops/split_wrapped.h"
 #include "loops/verify.h"
 

@@ -1,5 +1,6 @@
 // Points swept together, from text to text.
 #include "loops/jam_rows.h"
+#include "loops/row_gains.h"
 
 #include "loops/find_contraction.h"
 #include "loops/loops_text.h"
@@ -104,6 +105,16 @@ TEST(JamRows, TheLastRowsAreDoneAgainToFillABlock) {
   EXPECT_EQ(countInRows(body, "if %", 2), 0u) << "half of two is one, which is done by itself";
   const std::string branch = "%g = cmp lt %i, %n : bool\nif %g {\n" + body + "yield\n} {\nyield\n}\n";
   EXPECT_EQ(countInRows(branch, "min ", 6), 0u) << "stores that cannot be left out one by one";
+}
+
+TEST(JamRows, TheLastTwoRunTogether) {
+  const std::string body =
+      "for points vector 16 %zero, %n { (%j)\nstore %y[%i*%n + %j*%one] = %z\nyield\n}\n";
+  const std::string after = rows(body, 6), rest = after.substr(after.rfind("\n  for points "));
+  EXPECT_EQ(count(rest, "store "), 2u) << after;
+  EXPECT_EQ(count(rest, "if %"), 1u) << "the second one may not be there\n" << after;
+  const std::string behind = rows(body, 4);
+  EXPECT_EQ(count(behind.substr(behind.rfind("\n  for points ")), "store "), 1u) << "one at most is left";
 }
 
 TEST(JamRows, OfRowsThatAreKnownToFillBlocksNoneIsLeft) {
