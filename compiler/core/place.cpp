@@ -1,5 +1,7 @@
 #include "core/place.h"
 
+#include "core/path.h"
+
 #include <algorithm>
 
 namespace melix::core {
@@ -44,6 +46,23 @@ Step onAxis(Builder& b, const Step& kept, const Step& inner) {
   return out;
 }
 
+bool isFieldStep(const Step& s) { return s.step.kind == StepKind::Field; }
+
+Place placeOf(const std::vector<Step>& steps) {
+  Place out;
+  for (const Step& s : steps) {
+    out.path.push_back(s.step);
+    if (s.index.valid()) out.indices.push_back(s.index);
+  }
+  return out;
+}
+
+/// Whether a place is a record as a whole, such as an element of a list: its fields are places too.
+bool isRecord(types::TypeStore& types, TypeId root, const Path& path) {
+  const std::optional<TypeId> at = pathType(types, root, path);
+  return at && (types.kind(*at) == TypeKind::Tuple || types.kind(*at) == TypeKind::Struct);
+}
+
 } // namespace
 
 std::optional<Place> placeWithin(Builder& b, TypeId root, const Place& outer, const Place& inner) {
@@ -51,30 +70,28 @@ std::optional<Place> placeWithin(Builder& b, TypeId root, const Place& outer, co
   const bool isArray = b.types().kind(root) == TypeKind::Array;
   const size_t rank = isArray ? b.types()[root].dims.size() : 0;
   const size_t axes = leadingAxes(b.types(), root, outer.path);
-  auto isField = [](const Step& s) { return s.step.kind == StepKind::Field; };
   auto isKept = [](const Step& s) { return s.step.kind != StepKind::Index; };
   const auto fields = from.begin() + static_cast<std::ptrdiff_t>(axes);
-  if (!std::all_of(fields, from.end(), isField)) return std::nullopt;
+  if (!std::all_of(fields, from.end(), isFieldStep)) {
+    if (!std::ranges::all_of(to, isFieldStep) || !isRecord(b.types(), root, outer.path)) return std::nullopt;
+    std::vector<Step> all = from;
+    all.insert(all.end(), to.begin(), to.end());
+    return placeOf(all);
+  }
 
   std::vector<Step> all(from.begin(), fields);
   all.resize(rank, Step{PathStep{StepKind::All, 0, {}, 1}, {}});
   const auto kept = std::count_if(all.begin(), all.end(), isKept);
   auto next = to.begin();
   while (next != to.end() && next - to.begin() < kept && isIndexLike(next->step.kind)) ++next;
-  if (next != to.end() && !isField(*next)) return std::nullopt;
+  if (next != to.end() && !isFieldStep(*next)) return std::nullopt;
   auto on = to.begin();
   for (Step& s : all)
     if (isKept(s) && on != next) s = onAxis(b, s, *on++);
   while (!all.empty() && all.back().step.kind == StepKind::All) all.pop_back(); // whole without a step
   all.insert(all.end(), fields, from.end());
   all.insert(all.end(), next, to.end());
-
-  Place out;
-  for (const Step& s : all) {
-    out.path.push_back(s.step);
-    if (s.index.valid()) out.indices.push_back(s.index);
-  }
-  return out;
+  return placeOf(all);
 }
 
 namespace {

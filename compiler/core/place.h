@@ -27,7 +27,8 @@ size_t leadingAxes(const types::TypeStore& types, TypeId root, const Path& path)
 
 /// The place `inner` of the place `outer` of a value of type `root`, as one place of that value; indices of
 /// slices are computed where `b` appends. nullopt if `inner` goes into a container that the place `outer`
-/// holds or goes through: one read of such a container serves many.
+/// holds or goes through: one read of such a container serves many. Fields of an element of a list are read
+/// in the list.
 std::optional<Place> placeWithin(Builder& b, TypeId root, const Place& outer, const Place& inner);
 
 /// How a place that is read lies to one that was updated.

@@ -1,5 +1,8 @@
 #include "transforms/drop_checks.h"
 
+#include "core/walk.h"
+#include "transforms/dce.h"
+
 namespace melix::transforms {
 
 using namespace core;
@@ -16,16 +19,26 @@ Span writtenAt(const Module& module, LocId loc) {
   return loc ? module.locs[loc].span : Span();
 }
 
+/// Whether any was left out.
+bool dropIndexChecksOf(Function& f, const std::function<bool(const Op&)>& isDropped) {
+  size_t dropped = 0;
+  for (Region& region : f.regions)
+    dropped += std::erase_if(region.ops, [&](OpId id) { return isDropped(f.ops[id]); });
+  return dropped > 0;
+}
+
 } // namespace
 
 void dropIndexChecks(Module& module, const std::function<bool(Span)>& isUnchecked) {
-  for (Function& f : module.functions)
-    for (Region& region : f.regions)
-      std::erase_if(region.ops, [&](OpId id) {
-        const Op& op = f.ops[id];
-        return op.kind == OpKind::Check && isOfIndices(op.as<CheckAttr>().kind) &&
-               isUnchecked(writtenAt(module, op.loc));
-      });
+  auto isDropped = [&](const Op& op) {
+    return op.kind == OpKind::Check && isOfIndices(op.as<CheckAttr>().kind) &&
+           isUnchecked(writtenAt(module, op.loc));
+  };
+  const Effects effects(module);
+  for (uint32_t i = 0; i < module.functions.size(); ++i) {
+    const FunctionId id(i);
+    if (dropIndexChecksOf(module.functions[id], isDropped)) eliminateDeadValues(module, id, effects);
+  }
 }
 
 } // namespace melix::transforms

@@ -1,7 +1,8 @@
 #pragma once
-// Leaves out the index checks of `@unchecked` functions, whose author answers for their indices.
+// Leaves out the index checks of `@unchecked` functions, whose author answers for their indices, and what
+// only they asked for.
 //
-//   before:  check index %i [N]   %x = get %a, %i     after:  %x = get %a, %i
+//   before:  %n = length %l   check list_index %i, %n   %x = get %l, %i     after:  %x = get %l, %i
 //
 // Requires: verified Core. Keeps: every other check. The interpreter runs Core without this.
 

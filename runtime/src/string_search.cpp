@@ -1,5 +1,6 @@
 // Strings: finding, splitting, trimming, replacing.
 #include "builtins.h"
+#include "words.h"
 
 namespace melix::runtime {
 
@@ -80,13 +81,8 @@ void melix_str_hash(MelixTask*, const uint64_t* args, uint64_t* results) {
   MelixStr s = strArg(args);
   auto hash = static_cast<uint64_t>(s.len);
   int64_t at = 0;
-  for (uint64_t word; at + 8 <= s.len; at += 8) {
-    memcpy(&word, s.data + at, 8);
-    hash = mixed(hash ^ word);
-  }
-  uint64_t rest = 0;
-  if (at < s.len) memcpy(&rest, s.data + at, static_cast<size_t>(s.len - at));
-  results[0] = mixed(hash ^ rest);
+  for (; at + 8 <= s.len; at += 8) hash = mixed(hash ^ wordAt<uint64_t>(s.data + at));
+  results[0] = mixed(hash ^ partOfWord(s.data + at, s.len - at));
 }
 
 void melix_str_find(MelixTask*, const uint64_t* args, uint64_t* results) {

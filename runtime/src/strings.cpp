@@ -1,5 +1,6 @@
 // Strings: taking apart, putting together, walking. Positions are byte offsets; a str is well-formed UTF-8.
 #include "builtins.h"
+#include "words.h"
 
 namespace melix::runtime {
 
@@ -111,7 +112,7 @@ void melix_str_join(MelixTask* task, const uint64_t* args, uint64_t* results) {
 
 void melix_str_equal(MelixTask*, const uint64_t* args, uint64_t* results) {
   MelixStr a = strArg(args), b = strArg(args + 2);
-  results[0] = a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, static_cast<size_t>(a.len)) == 0);
+  results[0] = a.len == b.len && areEqual(a.data, b.data, a.len);
 }
 
 int32_t melix_str_order(const uint8_t* a, int64_t aLen, const uint8_t* b, int64_t bLen) {

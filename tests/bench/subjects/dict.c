@@ -1,5 +1,6 @@
-// A Dict beside open addressing that keeps the order of its entries: numbers are counted, read by their keys,
-// and texts are counted; keys are inserted, replaced, removed and walked, of a large Dict and of a small one.
+// A Dict beside open addressing that keeps the order of its entries: numbers are counted, read by keys that
+// are there, are not, or may be, and texts are counted; keys are inserted, replaced, removed and walked, of a
+// large Dict and of a small one.
 // Slots of 32 bits hold places of entries and as many bits of hashes as there is room for. They are filled to
 // three quarters.
 #include "timing.h"
@@ -120,6 +121,18 @@ APART static int64_t read(const Dict* d, int64_t n) {
     const uint32_t* s = slot(d, key, hash_of(key));
     if (!*s) exit(3);
     total += d->entries[place(&d->table, *s)].value;
+  }
+  return total;
+}
+
+/// Of keys of which none or half are there; those that are not count 1.
+APART static int64_t looked_up(const Dict* d, int64_t n, int64_t always, int64_t sometimes) {
+  int64_t state = 12345, total = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    state = next(state);
+    const int64_t key = 64 * ((state >> 10) * d->table.size >> 20) + always + ((state >> 12) & sometimes);
+    const uint32_t* s = slot(d, key, hash_of(key));
+    total += *s ? d->entries[place(&d->table, *s)].value : 1;
   }
   return total;
 }
@@ -319,6 +332,8 @@ int main(int argc, char** argv) {
   MEASURE("count", value, value = counted(black_box(n)))
   Dict d = numbered(n / 16);
   MEASURE("read", value, value = read(&d, black_box(n)))
+  MEASURE("read_absent", value, value = looked_up(&d, black_box(n), 1, 0))
+  MEASURE("read_mixed", value, value = looked_up(&d, black_box(n), 0, 1))
   Text* words = texts(n / 4);
   MEASURE("texts", value, value = counted_texts(words, black_box(n / 4)))
   MEASURE_CHANGES("many", n)

@@ -44,6 +44,23 @@ TEST(ComposeReads, SlicesAddAndMultiply) {
   EXPECT_EQ(m.count(" by 4"), 1u) << m.text();
 }
 
+TEST(ComposeReads, FieldsOfElementsOfListsAreReadInTheList) {
+  PassText m(R"(struct P { a: f32, b: List[f32] }
+
+fn f (%p: List[P], %n: i64) -> (f32, f32) {
+  %e = get %p<%n> : P
+  %a = get %e.0 : f32
+  %all = get %e.1 : List[f32]
+  %b = get %all<%n> : f32
+  yield %a, %b
+}
+)");
+  m.apply(compose);
+  EXPECT_EQ(m.count("get %p<%n>.0"), 1u) << m.text();
+  EXPECT_EQ(m.count("get %p<%n>.1 : List"), 1u) << m.text();
+  EXPECT_EQ(m.count("get %all<%n>"), 1u) << m.text();
+}
+
 TEST(ComposeReads, FieldsOfElementsAreReadWhereTheyStand) {
   PassText m(R"(struct P { a: f32, b: f32 }
 
