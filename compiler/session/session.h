@@ -95,7 +95,9 @@ private:
   bool verified(std::string_view pass, bool derivativesGone);
 
   Options options_;
-  bool hasSyntaxErrors_ = false; ///< in a file that was read for what is checked now
+  bool hasSyntaxErrors_ = false; ///< in a file that was read for what is checked now, but for its root
+  bool hasBrokenRoot_ = false;   ///< whether they are in that, which nothing uses
+  bool isReadingRoot_ = false;
   names::Modules modules_;
   check::Checker checker_;
   MacroRunner macroRunner_;

@@ -56,6 +56,13 @@ size_t derivativesIn(core::Module& module) {
   return count;
 }
 
+TEST(Session, MacrosOfModulesAreExpandedThoughTheRootIsBroken) {
+  auto session = makeSession(
+      {{"lib.mlx", "macro two(a: Ident) -> Item { quote { pub fn $a() -> int = 2 } }\n@two(f)\n"}});
+  session->load("main.mlx", "use lib.{f}\nfn g() -> int = if in\nprint(f())\n");
+  EXPECT_EQ(session->sink.errorCount(), 1u) << messages(*session);
+}
+
 TEST(Session, AProgramReachesEveryStageVerified) {
   auto session = makeSession();
   names::ModuleId root = session->load("main.mlx", "fn f(x: f32) -> f32 = x * sin(x)\nprint(grad(f)(2.0))\n");

@@ -57,8 +57,8 @@ fn f (%p: List[P], %n: i64) -> (f32, f32) {
 )");
   m.apply(compose);
   EXPECT_EQ(m.count("get %p<%n>.0"), 1u) << m.text();
-  EXPECT_EQ(m.count("get %p<%n>.1 : List"), 1u) << m.text();
-  EXPECT_EQ(m.count("get %all<%n>"), 1u) << m.text();
+  EXPECT_EQ(m.count("get %p<%n>.1<%n>"), 1u) << m.text();
+  EXPECT_EQ(m.count(" = get"), 2u) << m.text();
 }
 
 TEST(ComposeReads, FieldsOfElementsAreReadWhereTheyStand) {
