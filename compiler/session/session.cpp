@@ -68,17 +68,17 @@ std::vector<Session::Text> Session::prelude() {
 
 syntax::Ast Session::parse(FileId file) {
   const size_t before = sink.errorCount();
-  const bool isRoot = std::exchange(isReadingRoot_, false);
+  const bool isRoot = std::exchange(broken_.isReadingRoot, false);
   syntax::Ast ast = std::move(parse::parseFile(file, sources, names, sink).ast);
   const bool isBroken = sink.errorCount() > before;
-  hasBrokenRoot_ = (isBroken && isRoot) || (hasBrokenRoot_ && before > 0);
-  hasSyntaxErrors_ = (isBroken && !isRoot) || (hasSyntaxErrors_ && before > 0);
+  broken_.root = (isBroken && isRoot) || (broken_.root && before > 0);
+  broken_.others = (isBroken && !isRoot) || (broken_.others && before > 0);
   return ast;
 }
 
 /// Macros see and run trees that are whole; those of the library are, and modules see nothing of the root.
 void Session::expand(names::ModuleId module, syntax::Ast& ast) {
-  const bool isBroken = hasSyntaxErrors_ || (hasBrokenRoot_ && modules_[module].isRoot);
+  const bool isBroken = broken_.others || (broken_.root && modules_[module].isRoot);
   if (isBroken && !modules_.isLibraryFile(ast.file)) return;
   const size_t told = sink.all().size();
   expander_.expand(module, ast);
@@ -97,7 +97,7 @@ std::vector<Session::ReadExample> Session::examples(const syntax::Ast& ast) {
 names::ModuleId Session::load(std::string path, std::string text) {
   size_t slash = path.find_last_of('/');
   rootFolder_ = slash == std::string::npos ? "" : path.substr(0, slash + 1);
-  isReadingRoot_ = true;
+  broken_.isReadingRoot = true;
   return modules_.addRoot(std::move(path), std::move(text));
 }
 

@@ -95,9 +95,10 @@ private:
   bool verified(std::string_view pass, bool derivativesGone);
 
   Options options_;
-  bool hasSyntaxErrors_ = false; ///< in a file that was read for what is checked now, but for its root
-  bool hasBrokenRoot_ = false;   ///< whether they are in that, which nothing uses
-  bool isReadingRoot_ = false;
+  /// Where syntax errors are among the files that were read for what is checked now. Nothing uses a root.
+  struct Broken {
+    bool isReadingRoot = false, root = false, others = false;
+  } broken_;
   names::Modules modules_;
   check::Checker checker_;
   MacroRunner macroRunner_;
