@@ -71,7 +71,7 @@ private:
     std::vector<ValueId> ends;
     for (size_t k : group_.sweeps) {
       const bool isSummed = group_.isSum(k) && axis + 1 == group_.axes;
-      ValueId end = isSummed ? rows_.sweeps()[k].sum->rows : rows_.endOf(k, axis);
+      ValueId end = isSummed ? rows_.sweeps()[k].sum.rows : rows_.endOf(k, axis);
       if (const uint64_t* known = asConstant(fn_, end)) end = b_.integer(static_cast<int64_t>(*known));
       if (std::ranges::find(ends, end) == ends.end()) ends.push_back(end);
     }
@@ -225,7 +225,7 @@ private:
     int64_t blockRows = 0;
     for (size_t k : group_.sums) {
       sums.emplace_back(b_, rows_.sweeps()[k], around_);
-      blockRows = std::max(blockRows, rows_.sweeps()[k].sum->blockRows);
+      blockRows = std::max(blockRows, rows_.sweeps()[k].sum.blockRows);
     }
     summedBlocks_ = allocate(summed_, summedCount_);
     const ValueId zero = b_.integer(0);
@@ -245,6 +245,7 @@ private:
     const ValueId zero = b_.integer(0);
     const ValueId isAll = b_.compare(CmpKind::Le, rowsEnd_, size);
     std::vector<ValueId> totals;
+    totals.reserve(sums.size());
     for (StripSum& sum : sums) totals.push_back(sum.isOverBlocks() ? totalsOf(sum, isAll) : ValueId());
     b_.carryLoop(zero, atLeastOne(parts(rowsEnd_, size)), {},
                  [&](ValueId block, const std::vector<ValueId>& none) {

@@ -3,6 +3,7 @@
 #include "loops/checks_before.h"
 #include "loops/choose_lanes.h"
 #include "loops/choose_streams.h"
+#include "loops/cut_by_panels.h"
 #include "loops/drop_carries.h"
 #include "loops/estimate_work.h"
 #include "loops/exchange_points.h"
@@ -129,6 +130,7 @@ void chooseAllLanes(Module& module, const Options& options) {
 bool always(const Options&) { return true; }
 bool onPool(const Options& options) { return options.parallel; }
 bool schedules(const Options& options) { return options.machine != nullptr; }
+bool schedulesPool(const Options& options) { return schedules(options) && onPool(options); }
 
 struct Pass {
   const char* name;
@@ -160,6 +162,7 @@ constexpr Pass passes[] = {
     {"order_rows", each<orderRows>, true, schedules},
     {"choose_lanes", chooseAllLanes, true, schedules},
     {"tile_contractions", whole<tileContractions>, true, schedules},
+    {"cut_by_panels", whole<cutByPanels>, true, schedulesPool},
     {"split_masked", each<splitMasked>, true, schedules},
     {"jam_rows", each<jamRows>, true, schedules},
     {"choose_streams", each<chooseStreams>, true, schedules},

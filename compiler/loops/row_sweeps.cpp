@@ -130,7 +130,7 @@ RowSweep RowSweeps::sweepOf(StmtId loop) const {
     out.loops.push_back(at);
     out.indices.push_back(fn_.regions[fn_.stmts[at].regions[0]].params[0]);
   }
-  out.sum = findRowSum(fn_, fn_.stmts[out.loops.back()].regions[0]);
+  out.sum = findRowSum(fn_, fn_.stmts[out.loops.back()].regions[0]).value_or(RowSum());
   out.memory = memoryOf(fn_, fn_.stmts[loop]);
   return out;
 }
@@ -166,7 +166,7 @@ bool RowSweeps::isByRows(const RowArray& array) const {
   return rowAxes(sweeps_[array.sweeps[0]], array.array) > 0 &&
          std::ranges::all_of(array.sweeps, [&](size_t k) {
            if (rowAxes(sweeps_[k], array.array) > 0) return sameEnds(k, array.sweeps[0], 0);
-           return summedAxis(k, array.array) == 0 && areSame(sweeps_[k].sum->rows, endOf(array.sweeps[0], 0));
+           return summedAxis(k, array.array) == 0 && areSame(sweeps_[k].sum.rows, endOf(array.sweeps[0], 0));
          });
 }
 std::unordered_set<size_t> RowSweeps::sumsOver(const std::vector<RowArray>& arrays) const {
@@ -290,7 +290,7 @@ std::optional<size_t> RowSweeps::summedAxis(size_t k, ValueId array) const {
   const RowSweep& sweep = sweeps_[k];
   const auto alloc = sizes_.find(array);
   std::optional<size_t> axis;
-  if (mayNotSum_.contains(k) || !sweep.sum || alloc == sizes_.end() ||
+  if (mayNotSum_.contains(k) || !sweep.sum.chain.valid() || alloc == sizes_.end() ||
       !loadsSummed(fn_.stmts[sweep.loop()].regions[0], sweep, array, axis) || !axis)
     return std::nullopt;
   const Stmt& s = fn_.stmts[alloc->second];
@@ -299,7 +299,7 @@ std::optional<size_t> RowSweeps::summedAxis(size_t k, ValueId array) const {
 }
 bool RowSweeps::loadsSummed(RegionId region, const RowSweep& sweep, ValueId array,
                             std::optional<size_t>& axis) const {
-  const ValueId turn = fn_.regions[fn_.stmts[sweep.sum->chain].regions[0]].params[0];
+  const ValueId turn = fn_.regions[fn_.stmts[sweep.sum.chain].regions[0]].params[0];
   return std::ranges::all_of(fn_.regions[region].stmts, [&](StmtId id) {
     const Stmt& s = fn_.stmts[id];
     if (std::ranges::find(s.operands, array) != s.operands.end()) {

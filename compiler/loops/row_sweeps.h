@@ -26,7 +26,7 @@ struct RowSweep {
   std::vector<StmtId> loops;    ///< with nothing but numbers beside them, outermost first
   std::vector<size_t> axes;     ///< the loops in the order in which arrays of rows have them
   std::vector<ValueId> indices; ///< of axes
-  std::optional<RowSum> sum;    ///< at each point
+  RowSum sum;                   ///< at each point, if its chain is there
   MemoryUse memory;
 
   StmtId loop() const { return loops[0]; }

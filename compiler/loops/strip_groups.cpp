@@ -103,7 +103,7 @@ private:
         if (!sweep(k).areOutermost(own)) return false;
         continue;
       }
-      const RowSum& sum = *sweep(k).sum;
+      const RowSum& sum = sweep(k).sum;
       if (!asConstant(fn_, sum.rows) && rows_.isInside(sum.rows)) return false;
       if (!rows_.areSame(sum.rows, rows_.endOf(*first, axes - 1)) || !keepsWhatItStores(k)) return false;
       if (sum.blockRows > 0 && blockRows > 0 && sum.blockRows != blockRows) return false;
@@ -118,7 +118,7 @@ private:
   }
   /// Whether the memory that a sum is stored to can keep it between strips: nothing else reads or writes it.
   bool keepsWhatItStores(size_t k) const {
-    const ValueId memory = fn_.stmts[sweep(k).sum->store].operands[0];
+    const ValueId memory = fn_.stmts[sweep(k).sum.store].operands[0];
     const MemoryUse& use = sweep(k).memory;
     return !rows_.isInside(memory) && use.writes.size() == 1 && use.writes.contains(memory) &&
            !use.reads.contains(memory);

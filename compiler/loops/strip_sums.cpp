@@ -20,7 +20,7 @@ void useStrip(Function& fn, RegionId region, const StripBlock& strip, ValueId ro
 }
 
 StripSum::StripSum(Builder& b, const RowSweep& sweep, const std::vector<ValueId>& around)
-    : b_(b), sweep_(sweep), sum_(*sweep.sum), around_(around) {
+    : b_(b), sweep_(sweep), sum_(sweep.sum), around_(around) {
   for (size_t k = 0; k < sweep.loops.size(); ++k)
     if (!pointOf(k).valid()) inner_.push_back(sweep.loops[k]);
 }
@@ -133,7 +133,7 @@ void StripSum::write(const SumStrip& strip, std::span<const StripBlock> blocks) 
 
 ValueId StripSum::runChain(const SumStrip& strip, std::span<const StripBlock> blocks, Copies& copies) {
   const Stmt chain = stmt(sum_.chain);
-  ValueId begun = b_.select(endsOf(strip).first, copies.of(chain.operands[2]), loadStored(copies));
+  ValueId begun = beginOrGoOn(endsOf(strip).first, copies.of(chain.operands[2]), copies);
   if (isNeverNegativeZero()) { // as what looks at the chain can tell then
     const TypeKind kind = b_.fn.typeOf(begun).scalar;
     begun = b_.arith(OpKind::Add, b_.zero(b_.fn.typeOf(begun)), begun, kind);
@@ -154,6 +154,15 @@ ValueId StripSum::runChain(const SumStrip& strip, std::span<const StripBlock> bl
       chain.as<ForAttr>());
   copies.set(chain.results[0], sums[0]);
   return sums[0];
+}
+/// What is not there yet is not read.
+ValueId StripSum::beginOrGoOn(ValueId begins, ValueId first, Copies& copies) {
+  const RegionId yes = b_.begin();
+  b_.end({first});
+  const RegionId no = b_.begin();
+  Copies here(&copies);
+  b_.end({loadStored(here)});
+  return b_.results(b_.stmt(StmtKind::If, {begins}, {b_.fn.typeOf(first)}, {}, {yes, no}))[0];
 }
 /// A chain of floats that begins at +0, and that numbers are added to: only two -0 are -0 together.
 bool StripSum::isNeverNegativeZero() const {
@@ -202,6 +211,7 @@ void StripSum::addBlock(ValueId block, ValueId isFirst, ValueId totals) {
   std::vector<ValueId> strides(sizes.size(), b_.integer(1));
   for (size_t k = sizes.size(); k-- > 1;) strides[k - 1] = b_.product({strides[k], sizes[k]});
   std::vector<ValueId> indices;
+  indices.reserve(inner_.size());
   for (StmtId loop : inner_) indices.push_back(b_.fn.regions[stmt(loop).regions[0]].params[0]);
   loops([&](Copies& copies) {
     const StmtId sum = sum_.blocks;

@@ -4,7 +4,7 @@
 //   before:  for points 0, %m { (%j)  %s = for 0, %n, %z { (%i, %c) … load %x[%i*%m + %j] … yield … }
 //              %t = … %s …   store %y[%j] = %t }
 //   after, for the rows from %first on, %count of them, which lie in %strip:
-//            for points 0, %m { (%j)  %d = load %y[%j]   %b = select %begins, %z, %d
+//            for points 0, %m { (%j)  %b = if %begins { %z } { load %y[%j] }
 //              %s = for 0, %count, %b { (%r, %c) … load %strip[%r*%m + %j] … yield … }
 //              %t = … %s …   %u = select %ends, %t, %s   store %y[%j] = %u }
 //
@@ -70,6 +70,7 @@ private:
     return isOverBlocks() ? strip.ofBlock : strip.ofAll;
   }
   ValueId runChain(const SumStrip& strip, std::span<const StripBlock> blocks, Copies& copies);
+  ValueId beginOrGoOn(ValueId begins, ValueId first, Copies& copies);
   bool isNeverNegativeZero() const;
   ValueId finish(ValueId chain, ValueId total, ValueId isAny, Copies& copies);
   const Stmt& stmt(StmtId id) const { return b_.fn.stmts[id]; }
