@@ -123,7 +123,9 @@ private:
     Builder b(caller);
     b.loc = launch.loc;
     const RegionId made = b.begin();
-    const ValueId turns = launch.operands[0], count = *LaunchValues(b, fn_, launch).of(panels());
+    const ValueId turns = launch.operands[0];
+    const ValueId count =
+        LaunchValues(b, fn_, launch).of(panels()).value_or(turns); // canTell says it is there
     const ValueId blocks =
         b.scalar(OpKind::IDiv, {b.arith(OpKind::Add, turns, b.integer(block_ - 1)), b.integer(block_)},
                  TypeKind::I64, TypeKind::I64);

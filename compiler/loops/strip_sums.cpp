@@ -199,6 +199,7 @@ ValueId StripSum::finish(ValueId chain, ValueId total, ValueId isAny, Copies& co
 
 std::vector<ValueId> StripSum::extents() const {
   std::vector<ValueId> out;
+  out.reserve(inner_.size());
   for (StmtId loop : inner_) {
     const uint64_t* known = asConstant(b_.fn, stmt(loop).operands[1]);
     out.push_back(known ? b_.integer(static_cast<int64_t>(*known)) : stmt(loop).operands[1]);
