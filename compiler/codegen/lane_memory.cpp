@@ -60,8 +60,8 @@ llvm::Value* LaneEmitter::addresses(const Place& at) {
 
 bool LaneEmitter::isContiguous(const Place& at, llvm::Type* element) const {
   auto* step = llvm::dyn_cast<llvm::ConstantInt>(at.step);
-  return !at.all && step &&
-         step->getSExtValue() * at.unit == int64_t(m_.llvm->getDataLayout().getTypeStoreSize(element));
+  return !at.all && step && // modulo 2^64, as the program computes
+         uint64_t(step->getSExtValue()) * at.unit == m_.llvm->getDataLayout().getTypeStoreSize(element);
 }
 
 /// An array of the frame that is read and written as a whole, in lanes that are off as well, becomes a value.
