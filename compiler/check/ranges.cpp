@@ -221,7 +221,8 @@ bool Body::checkReach(const IndexUse& use) {
   for (auto [local, coefficient] : use.terms)
     for (const HeaderIndex& h : headerIndices) {
       if (h.local != local) continue;
-      DimId last = dims.sub(infer.zonk(dims.symbol(h.extent)), dims.constant(1));
+      const DimId size = infer.zonk(dims.symbol(h.extent)), last = dims.sub(size, dims.constant(1));
+      if (size == dims.constant(0)) return true; // it reaches nothing
       DimId& end = coefficient > 0 ? high : low;
       end = dims.add(end, dims.mul(dims.constant(coefficient), last));
       if (!own && !h.given) own = &h;

@@ -75,76 +75,75 @@ llvm::Constant* ModuleEmitter::text(const std::string& text) {
 llvm::Constant* ModuleEmitter::typeRecord(uint8_t kind, uint8_t rank, TypeId type, uint32_t fieldCount,
                                           uint32_t caseCount, llvm::Constant* name, llvm::Constant* elem,
                                           llvm::Constant* fields, llvm::Constant* cases) {
-  loops::StoredForm form = layouts.layouts.stored(type);
+  loops::StoredForm form = held_->stored(type);
   auto orNull = [&](llvm::Constant* c) { return c ? c : llvm::ConstantPointerNull::get(ptr()); };
   auto byte = [&](uint8_t v) { return llvm::ConstantInt::get(i8(), v); };
   auto word = [&](uint32_t v) { return llvm::ConstantInt::get(i32(), v); };
   return llvm::ConstantStruct::get(
-      typeStruct_, {byte(kind), byte(rank), byte(form.counted ? MELIX_HOLDS_REFS : 0),
-                    byte(static_cast<uint8_t>(form.align)), word(form.size), word(fieldCount),
-                    word(caseCount), orNull(name), orNull(elem), orNull(fields), orNull(cases)});
+      records_.type, {byte(kind), byte(rank), byte(form.counted ? MELIX_HOLDS_REFS : 0),
+                      byte(static_cast<uint8_t>(form.align)), word(form.size), word(fieldCount),
+                      word(caseCount), orNull(name), orNull(elem), orNull(fields), orNull(cases)});
 }
 
 llvm::Constant* ModuleEmitter::field(llvm::Constant* name, TypeId type, uint32_t offset) {
-  return llvm::ConstantStruct::get(fieldStruct_,
+  return llvm::ConstantStruct::get(records_.field,
                                    {name ? name : llvm::ConstantPointerNull::get(ptr()), describedType(type),
                                     llvm::ConstantInt::get(i32(), offset)});
 }
 
 llvm::Constant* ModuleEmitter::fieldTable(const std::vector<llvm::Constant*>& fields) {
   if (fields.empty()) return nullptr;
-  auto* type = llvm::ArrayType::get(fieldStruct_, fields.size());
+  auto* type = llvm::ArrayType::get(records_.field, fields.size());
   return constantGlobal(*llvm, llvm::ConstantArray::get(type, fields), "fields");
 }
 
 llvm::Constant* ModuleEmitter::productFields(TypeId type, uint32_t shift) {
   std::vector<llvm::Constant*> fields;
-  const types::TypeStore& store = layouts.layouts.types;
+  const types::TypeStore& store = held_->types;
   bool isStruct = store.kind(type) == TypeKind::Struct;
-  for (uint32_t k = 0, n = layouts.layouts.partCount(type); k < n; ++k) {
+  for (uint32_t k = 0, n = held_->partCount(type); k < n; ++k) {
     llvm::Constant* name = nullptr;
     if (isStruct) {
       NameId id = store.recordInfo(store[type].record).cases[0].fields[k].name;
       std::string_view text = id ? store.names.text(id) : std::string_view();
       if (id) name = cString({text.data(), text.size()});
     }
-    fields.push_back(field(name, layouts.layouts.part(type, k), layouts.layouts.partOffset(type, k) + shift));
+    fields.push_back(field(name, held_->part(type, k), held_->partOffset(type, k) + shift));
   }
   return fieldTable(fields);
 }
 
 llvm::Constant* ModuleEmitter::enumCases(TypeId type) {
   std::vector<llvm::Constant*> cases;
-  types::RecordId record = layouts.layouts.types[type].record;
-  size_t count = layouts.layouts.types.recordInfo(record).cases.size();
+  types::RecordId record = held_->types[type].record;
+  size_t count = held_->types.recordInfo(record).cases.size();
   for (uint32_t c = 0; c < count; ++c) {
     std::vector<llvm::Constant*> fields;
-    uint32_t fieldCount = layouts.layouts.fieldCount(type, c);
+    uint32_t fieldCount = held_->fieldCount(type, c);
     for (uint32_t k = 0; k < fieldCount; ++k) {
-      NameId id = layouts.layouts.types.recordInfo(record).cases[c].fields[k].name;
+      NameId id = held_->types.recordInfo(record).cases[c].fields[k].name;
       llvm::Constant* name = nullptr;
       if (id)
-        name = cString(llvm::StringRef(layouts.layouts.types.names.text(id).data(),
-                                       layouts.layouts.types.names.text(id).size()));
-      fields.push_back(
-          field(name, layouts.layouts.field(type, c, k), layouts.layouts.fieldOffset(type, c, k)));
+        name =
+            cString(llvm::StringRef(held_->types.names.text(id).data(), held_->types.names.text(id).size()));
+      fields.push_back(field(name, held_->field(type, c, k), held_->fieldOffset(type, c, k)));
     }
-    NameId id = layouts.layouts.types.recordInfo(record).cases[c].name;
-    std::string_view caseName = id ? layouts.layouts.types.names.text(id) : std::string_view("?");
+    NameId id = held_->types.recordInfo(record).cases[c].name;
+    std::string_view caseName = id ? held_->types.names.text(id) : std::string_view("?");
     llvm::Constant* table = fieldTable(fields);
-    cases.push_back(llvm::ConstantStruct::get(
-        caseStruct_,
-        {cString({caseName.data(), caseName.size()}), table ? table : llvm::ConstantPointerNull::get(ptr()),
-         llvm::ConstantInt::get(i32(), fieldCount),
-         llvm::ConstantInt::get(i32(), layouts.layouts.nodeBytes(type, c))}));
+    cases.push_back(llvm::ConstantStruct::get(records_.oneCase,
+                                              {cString({caseName.data(), caseName.size()}),
+                                               table ? table : llvm::ConstantPointerNull::get(ptr()),
+                                               llvm::ConstantInt::get(i32(), fieldCount),
+                                               llvm::ConstantInt::get(i32(), held_->nodeBytes(type, c))}));
   }
   if (cases.empty()) return nullptr;
   return constantGlobal(
-      *llvm, llvm::ConstantArray::get(llvm::ArrayType::get(caseStruct_, cases.size()), cases), "cases");
+      *llvm, llvm::ConstantArray::get(llvm::ArrayType::get(records_.oneCase, cases.size()), cases), "cases");
 }
 
 llvm::Constant* ModuleEmitter::recordName(TypeId type) {
-  const types::TypeStore& store = layouts.layouts.types;
+  const types::TypeStore& store = held_->types;
   std::string_view text = store.names.text(store.recordInfo(store[type].record).name);
   return cString({text.data(), text.size()});
 }
@@ -156,14 +155,14 @@ static uint8_t structKind(const types::TypeStore& store, TypeId type) {
 
 /// The hidden dims of a pack come first; a reader sees the inner product behind them.
 llvm::Constant* ModuleEmitter::packDescriptor(TypeId type) {
-  TypeId inner = layouts.layouts.packInner(type);
-  TypeKind kind = layouts.layouts.types.kind(inner);
-  uint32_t shift = layouts.layouts.packOffset(type);
+  TypeId inner = held_->packInner(type);
+  TypeKind kind = held_->types.kind(inner);
+  uint32_t shift = held_->packOffset(type);
   if (kind == TypeKind::Struct)
-    return typeRecord(structKind(layouts.layouts.types, inner), 0, type, layouts.layouts.partCount(inner), 0,
-                      recordName(inner), nullptr, productFields(inner, shift), nullptr);
+    return typeRecord(structKind(held_->types, inner), 0, type, held_->partCount(inner), 0, recordName(inner),
+                      nullptr, productFields(inner, shift), nullptr);
   if (kind == TypeKind::Tuple)
-    return typeRecord(MELIX_KIND_TUPLE, 0, type, layouts.layouts.partCount(inner), 0, nullptr, nullptr,
+    return typeRecord(MELIX_KIND_TUPLE, 0, type, held_->partCount(inner), 0, nullptr, nullptr,
                       productFields(inner, shift), nullptr);
   return typeRecord(MELIX_KIND_INSIDE, 0, type, 1, 0, nullptr, nullptr,
                     fieldTable({field(nullptr, inner, shift)}), nullptr);
@@ -171,7 +170,7 @@ llvm::Constant* ModuleEmitter::packDescriptor(TypeId type) {
 
 /// What stands in the descriptor of a type that is no scalar.
 llvm::Constant* ModuleEmitter::describe(TypeId type) {
-  const types::TypeStore& store = layouts.layouts.types;
+  const types::TypeStore& store = held_->types;
   switch (store.kind(type)) {
   case TypeKind::Array:
     return typeRecord(MELIX_KIND_ARRAY, static_cast<uint8_t>(store.rank(type)), type, 0, 0, nullptr,
@@ -185,12 +184,12 @@ llvm::Constant* ModuleEmitter::describe(TypeId type) {
                       enumCases(type));
   }
   case TypeKind::Struct:
-    return typeRecord(structKind(store, type), 0, type, layouts.layouts.partCount(type), 0, recordName(type),
-                      nullptr, productFields(type, 0), nullptr);
+    return typeRecord(structKind(store, type), 0, type, held_->partCount(type), 0, recordName(type), nullptr,
+                      productFields(type, 0), nullptr);
   case TypeKind::Pack: return packDescriptor(type);
   case TypeKind::Tuple:
   case TypeKind::Known:
-    return typeRecord(MELIX_KIND_TUPLE, 0, type, layouts.layouts.partCount(type), 0, nullptr, nullptr,
+    return typeRecord(MELIX_KIND_TUPLE, 0, type, held_->partCount(type), 0, nullptr, nullptr,
                       productFields(type, 0), nullptr);
   default:
     return typeRecord(MELIX_KIND_OPAQUE, 0, type, 0, 0, cString(store.show(type)), nullptr, nullptr, nullptr);
@@ -198,29 +197,31 @@ llvm::Constant* ModuleEmitter::describe(TypeId type) {
 }
 
 llvm::Constant* ModuleEmitter::describedType(TypeId type) {
-  const types::TypeStore& store = layouts.layouts.types;
-  type = layouts.layouts.types.eraseDims(type);
+  const types::TypeStore& store = held_->types;
+  type = held_->types.eraseDims(type);
   TypeKind kind = store.kind(type);
   if (types::scalarBits(kind) != 0 || kind == TypeKind::Str || kind == TypeKind::Exit || store.isUnit(type)) {
-    auto* all = llvm->getOrInsertGlobal("melix_scalar_types", llvm::ArrayType::get(typeStruct_, 20));
-    return llvm::ConstantExpr::getInBoundsGetElementPtr(typeStruct_, all,
+    auto* all = llvm->getOrInsertGlobal("melix_scalar_types", llvm::ArrayType::get(records_.type, 20));
+    return llvm::ConstantExpr::getInBoundsGetElementPtr(records_.type, all,
                                                         llvm::ConstantInt::get(i64(), kindOf(kind)));
   }
-  if (kind == TypeKind::Pack && store.kind(layouts.layouts.packInner(type)) == TypeKind::Array)
-    return describedType(layouts.layouts.packInner(type));
+  if (kind == TypeKind::Pack && store.kind(held_->packInner(type)) == TypeKind::Array)
+    return describedType(held_->packInner(type));
   // Declared before it is filled: types may be recursive.
   llvm::GlobalVariable*& made = descriptors_[type.index];
   if (made) return made;
-  auto* global =
-      new llvm::GlobalVariable(*llvm, typeStruct_, true, llvm::GlobalValue::PrivateLinkage, nullptr, "type");
+  auto* global = new llvm::GlobalVariable(*llvm, records_.type, true, llvm::GlobalValue::PrivateLinkage,
+                                          nullptr, "type");
   made = global;
   global->setInitializer(describe(type));
   return global;
 }
 
 llvm::Constant* ModuleEmitter::descriptor(TypeId type) {
-  std::lock_guard held(layouts.guard);
-  return describedType(type);
+  return layouts.held([&](loops::Layouts& held) {
+    held_ = &held;
+    return describedType(type);
+  });
 }
 
 } // namespace melix::codegen

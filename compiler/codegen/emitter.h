@@ -19,14 +19,21 @@ class DebugInfo;
 
 /// The layouts of a module's types. Units are emitted at the same time, and what is asked of types may make
 /// some: one asks at a time.
-struct SharedLayouts {
-  explicit SharedLayouts(types::TypeStore& types) : layouts(types) {}
-  loops::StoredForm stored(types::TypeId type) {
-    std::lock_guard held(guard);
-    return layouts.stored(type);
+class SharedLayouts {
+public:
+  explicit SharedLayouts(types::TypeStore& types) : layouts_(types) {}
+  /// What `ask` gives of the layouts, while nobody else asks.
+  auto held(const auto& ask) {
+    std::lock_guard lock(guard_);
+    return ask(layouts_);
   }
-  std::mutex guard;
-  loops::Layouts layouts;
+  loops::StoredForm stored(types::TypeId type) {
+    return held([&](loops::Layouts& layouts) { return layouts.stored(type); });
+  }
+
+private:
+  std::mutex guard_;
+  loops::Layouts layouts_;
 };
 
 /// An LLVM function for each function of a unit, with a chunk function in front of each kernel.
@@ -78,7 +85,7 @@ private:
                           const std::string& name);
   void addAttributes(llvm::Function* f);
   void emitEntry(loops::FunctionId f);
-  // constants.cpp, holding the layouts
+  // constants.cpp
   llvm::Constant* describedType(types::TypeId type);
   llvm::Constant* typeRecord(uint8_t kind, uint8_t rank, types::TypeId type, uint32_t fieldCount,
                              uint32_t caseCount, llvm::Constant* name, llvm::Constant* elem,
@@ -90,9 +97,12 @@ private:
   llvm::Constant* packDescriptor(types::TypeId type);
   llvm::Constant* describe(types::TypeId type);
   llvm::Constant* productFields(types::TypeId type, uint32_t shift);
-  llvm::StructType* typeStruct_;
-  llvm::StructType* fieldStruct_;
-  llvm::StructType* caseStruct_;
+  loops::Layouts* held_ = nullptr; ///< while a descriptor is made
+  /// MelixType, MelixField, MelixCase.
+  struct Records {
+    llvm::StructType *type, *field, *oneCase;
+  };
+  Records records_;
   std::map<uint32_t, llvm::Function*> functions_, kernels_;
   std::map<std::string, llvm::Constant*> texts_, strings_;
   std::map<uint32_t, llvm::GlobalVariable*> descriptors_;

@@ -13,20 +13,20 @@ bool Blocks::load(const std::string& file, BlockKind kind, const std::string& fi
   const bool isTest = kind == BlockKind::Test;
   ProgramSource source;
   source.file = file;
-  std::optional<names::ModuleId> root = loadRoot(source, session_);
+  std::optional<names::ModuleId> root = loadRoot(source, *session_);
   if (!root) return false;
-  names::Modules& modules = session_.modules();
+  names::Modules& modules = session_->modules();
   const bool isEmpty = isTest ? modules[*root].tests.empty() && modules.examples(*root).empty()
                               : modules[*root].benches.empty();
-  if (isEmpty) return reported(session_, true);
-  functions_ = isTest ? session_.tests(*root, filter) : session_.benches(*root, filter);
-  if (!reported(session_, session_.advance(session::CoreStage::Optimised))) return false;
+  if (isEmpty) return reported(*session_, true);
+  functions_ = isTest ? session_->tests(*root, filter) : session_->benches(*root, filter);
+  if (!reported(*session_, session_->advance(session::CoreStage::Optimised))) return false;
   return code_.interpret || functions_.empty() || link();
 }
 
 bool Blocks::link() {
   auto target = targetOf(code_, codegen::TargetKind::Host);
-  std::optional<codegen::Compiled> compiled = compileCore(session_, code_, target);
+  std::optional<codegen::Compiled> compiled = compileCore(*session_, code_, target);
   if (!compiled) return false;
   jit_ = std::make_unique<jit::Jit>();
   std::string error = jit_->add(*compiled);
@@ -45,8 +45,8 @@ Blocks::End Blocks::run(core::FunctionId function, const jit::EntryRunner& run) 
   char* argv[] = {name, nullptr};
   End end{0, false};
   if (code_.interpret) {
-    session_.module().entry = function;
-    end.status = interpretProgram(session_, 1, argv, &end.returned);
+    session_->module().entry = function;
+    end.status = interpretProgram(*session_, 1, argv, &end.returned);
     return end;
   }
   end.status = jit::runEntry(entries_.at(function), 1, argv, [&](MelixEntryFn entry, MelixTask* task) {

@@ -2,6 +2,7 @@
 // The tests or benches of a file, compiled together: each is an entry of its own.
 
 #include "driver/command_line.h"
+#include "driver/compile.h"
 #include "jit/jit.h"
 #include "session/session.h"
 
@@ -30,7 +31,7 @@ private:
   bool link();
 
   const CodeOptions& code_;
-  session::Session& session_;
+  SessionPtr session_;
   session::Session::NamedFunctions functions_;
   std::map<core::FunctionId, MelixEntryFn> entries_;
   std::unique_ptr<jit::Jit> jit_; ///< made after the code, which brings the processor with it

@@ -10,14 +10,14 @@ namespace melix::driver {
 int commandBuild(const Invocation& invocation) {
   if (!accepts(invocation.code)) return WrongCommandLine;
   return onBigStack([&]() -> int {
-    session::Session& session = makeSession(invocation.code);
-    if (!advanceProgram(invocation.program, session, session::CoreStage::Optimised)) return Failure;
+    const SessionPtr session = makeSession(invocation.code);
+    if (!advanceProgram(invocation.program, *session, session::CoreStage::Optimised)) return Failure;
     codegen::TargetKind target = targetOf(invocation.code, codegen::TargetKind::Portable);
-    std::optional<codegen::Compiled> compiled = compileCore(session, invocation.code, target);
+    std::optional<codegen::Compiled> compiled = compileCore(*session, invocation.code, target);
     if (!compiled) return Failure;
     codegen::Options options;
     options.target = target;
-    options.sources = &session.sources;
+    options.sources = &session->sources;
     codegen::addStart(*compiled, options);
     if (!compiled->error.empty()) {
       writeProblem("a bug of the code generator: " + compiled->error);

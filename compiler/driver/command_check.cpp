@@ -8,9 +8,9 @@ namespace melix::driver {
 int commandCheck(const Invocation& invocation) {
   if (!accepts(invocation.code)) return WrongCommandLine;
   return onBigStack([&] {
-    session::Session& session = makeSession(invocation.code);
-    std::optional<names::ModuleId> root = loadRoot(invocation.program, session);
-    return root && reported(session, session.check(*root)) ? Success : Failure;
+    const SessionPtr session = makeSession(invocation.code);
+    std::optional<names::ModuleId> root = loadRoot(invocation.program, *session);
+    return root && reported(*session, session->check(*root)) ? Success : Failure;
   });
 }
 

@@ -91,9 +91,9 @@ std::string explanation(const session::Session& session, const core::Module& mod
 int commandExplainFusion(const Invocation& invocation) {
   return onBigStack([&]() -> int {
     transforms::FusionLog log;
-    session::Session& session = makeSession(invocation.code, &log);
-    if (!advanceProgram(invocation.program, session, session::CoreStage::Optimised)) return Failure;
-    writeOutput(explanation(session, session.module(), log, nameOf(invocation.program)));
+    const SessionPtr session = makeSession(invocation.code, &log);
+    if (!advanceProgram(invocation.program, *session, session::CoreStage::Optimised)) return Failure;
+    writeOutput(explanation(*session, session->module(), log, nameOf(invocation.program)));
     return Success;
   });
 }

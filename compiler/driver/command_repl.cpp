@@ -74,11 +74,11 @@ void showPrompt(bool isTerminal, bool continued) {
 
 int commandRepl(const Invocation& invocation) {
   if (!accepts(invocation.code)) return WrongCommandLine;
-  session::Session& session = makeSession(invocation.code);
+  const SessionPtr session = makeSession(invocation.code);
   char name[] = "melix";
   char* arguments[] = {name, nullptr};
-  HostBuiltins builtins(session.types, 1, arguments);
-  repl::Prompt prompt(session, makeHost(session, builtins));
+  HostBuiltins builtins(session->types, 1, arguments);
+  repl::Prompt prompt(*session, makeHost(*session, builtins));
   bool isTerminal = isatty(STDIN_FILENO) != 0;
   LineReader reader;
   std::string entry, line;

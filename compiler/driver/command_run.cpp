@@ -24,19 +24,19 @@ std::vector<char*> argumentsOf(const Invocation& invocation, std::vector<std::st
 
 int commandRun(const Invocation& invocation) {
   if (!accepts(invocation.code)) return WrongCommandLine;
-  session::Session& session = makeSession(invocation.code);
+  const SessionPtr session = makeSession(invocation.code);
   std::optional<codegen::Compiled> compiled;
   int status = onBigStack([&] {
-    if (!advanceProgram(invocation.program, session, session::CoreStage::Optimised)) return Failure;
+    if (!advanceProgram(invocation.program, *session, session::CoreStage::Optimised)) return Failure;
     if (invocation.code.interpret) return Success;
-    compiled = compileCore(session, invocation.code, targetOf(invocation.code, codegen::TargetKind::Host));
+    compiled = compileCore(*session, invocation.code, targetOf(invocation.code, codegen::TargetKind::Host));
     return compiled ? Success : Failure;
   });
   if (status != Success) return status;
   std::vector<std::string> storage;
   std::vector<char*> argv = argumentsOf(invocation, storage);
   if (invocation.code.interpret)
-    return interpretProgram(session, static_cast<int>(argv.size()) - 1, argv.data());
+    return interpretProgram(*session, static_cast<int>(argv.size()) - 1, argv.data());
   std::string error;
   int result = jit::runProgram(*compiled, static_cast<int>(argv.size()) - 1, argv.data(), error);
   if (error.empty()) return result;

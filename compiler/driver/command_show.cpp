@@ -145,10 +145,10 @@ int showMachine(const Invocation& invocation, session::Session& session) {
 
 int showExpanded(const Invocation& invocation) {
   return onBigStack([&]() -> int {
-    session::Session& session = makeSession(invocation.code);
-    std::optional<names::ModuleId> root = loadRoot(invocation.program, session);
-    if (!root || !reported(session, true)) return Failure;
-    writeOutput(laidOut(session.expandedText(*root), "<expand>"));
+    const SessionPtr session = makeSession(invocation.code);
+    std::optional<names::ModuleId> root = loadRoot(invocation.program, *session);
+    if (!root || !reported(*session, true)) return Failure;
+    writeOutput(laidOut(session->expandedText(*root), "<expand>"));
     return Success;
   });
 }
@@ -161,10 +161,10 @@ session::CoreStage coreStageOf(StageKind stage) {
 /// The stages from `core` on.
 int showCompiled(const Invocation& invocation) {
   return onBigStack([&]() -> int {
-    session::Session& session = makeSession(invocation.code);
-    if (!advanceProgram(invocation.program, session, coreStageOf(invocation.stage))) return Failure;
-    return invocation.stage <= StageKind::Plans ? showCore(invocation, session)
-                                                : showMachine(invocation, session);
+    const SessionPtr session = makeSession(invocation.code);
+    if (!advanceProgram(invocation.program, *session, coreStageOf(invocation.stage))) return Failure;
+    return invocation.stage <= StageKind::Plans ? showCore(invocation, *session)
+                                                : showMachine(invocation, *session);
   });
 }
 

@@ -8,6 +8,8 @@
 #include "support/threads.h"
 #include "transforms/drop_checks.h"
 
+#include <atomic>
+
 namespace melix::driver {
 
 /// Whether what the passes make is verified after each: in debug builds, or if `MELIX_VERIFY` is set.
@@ -19,7 +21,12 @@ static bool verifies() {
 #endif
 }
 
-session::Session& makeSession(const CodeOptions& code, transforms::FusionLog* fusion) {
+void EndLater::operator()(session::Session* session) const {
+  static std::atomic<session::Session*> last;
+  delete last.exchange(session);
+}
+
+SessionPtr makeSession(const CodeOptions& code, transforms::FusionLog* fusion) {
   session::Options options;
   options.library = [](std::string_view path) { return findLibraryFile(path); };
   for (std::string_view path : libraryFiles("prelude/")) options.preludeFiles.emplace_back(path);
@@ -41,8 +48,7 @@ session::Session& makeSession(const CodeOptions& code, transforms::FusionLog* fu
   options.strictShapes = code.strictShapes;
   options.opensPrivate = code.expanded;
   options.checkOverflow = code.checkOverflow;
-  static auto* const kept = new std::vector<std::unique_ptr<session::Session>>;
-  return *kept->emplace_back(std::make_unique<session::Session>(std::move(options)));
+  return SessionPtr(new session::Session(std::move(options)));
 }
 
 bool accepts(const CodeOptions& options) {

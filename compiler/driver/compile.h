@@ -12,9 +12,15 @@
 
 namespace melix::driver {
 
-/// A session over the embedded library and the file system; fusion writes what it decides to `fusion`. It lives
-/// as long as the process, for to give its memory back piece by piece is a fiftieth of the time of a build.
-session::Session& makeSession(const CodeOptions& options, transforms::FusionLog* fusion = nullptr);
+/// Ends a session when the next one ends: the last one's memory goes back with the process, for to give it
+/// back piece by piece is a fiftieth of the time of a build.
+struct EndLater {
+  void operator()(session::Session* session) const;
+};
+using SessionPtr = std::unique_ptr<session::Session, EndLater>;
+
+/// A session over the embedded library and the file system; fusion writes what it decides to `fusion`.
+SessionPtr makeSession(const CodeOptions& options, transforms::FusionLog* fusion = nullptr);
 /// Whether these options can be followed; says on standard error what cannot.
 bool accepts(const CodeOptions& options);
 /// The processor asked for, else `usual`.

@@ -3,6 +3,7 @@
 #include "loops/clone.h"
 #include "loops/lanes.h"
 #include "loops/row_gains.h"
+#include "loops/short_strips.h"
 
 #include <algorithm>
 #include <bit>
@@ -228,55 +229,6 @@ void maskColumns(Function& fn, RegionId row) {
   }
 }
 
-/// Strips in a loop of points, those that end where is known in front of it, and how many turns they have at
-/// most if partial sums of several points are to pay: what lies in longer rows is read faster one by one.
-class ShortStrips {
-public:
-  ShortStrips(const Function& fn, const Stmt& points)
-      : fn_(fn), fixed_(fn, [this](ValueId v) { return inside_.contains(fn_.values[v].region); }) {
-    note(points.regions[0]);
-  }
-
-  /// Whether all are short, where the builder stands; none if there are none.
-  std::optional<ValueId> areShort(Builder& b) const {
-    std::optional<ValueId> all;
-    Copies copies;
-    for (auto [end, most] : ends_) {
-      const ValueId isShort = b.compare(ops::CmpKind::Le, fixed_.write(b, end, copies), b.integer(most));
-      all = all ? b.both(*all, isShort) : isShort;
-    }
-    return all;
-  }
-
-private:
-  void note(RegionId region) {
-    inside_.insert(region);
-    for (StmtId id : fn_.regions[region].stmts) {
-      const Stmt& s = fn_.stmts[id];
-      for (RegionId r : s.regions) note(r);
-      if (s.kind == StmtKind::For && s.as<ForAttr>().strip > 0) note(s);
-    }
-  }
-  void note(const Stmt& strip) {
-    const int64_t most = int64_t(strip.as<ForAttr>().strip) * mostStrips;
-    const StmtId def = fn_.values[strip.operands[1]].def;
-    const bool isPart = def.valid() && fn_.stmts[def].kind == StmtKind::Scalar &&
-                        fn_.stmts[def].as<ScalarAttr>().op == OpKind::Min;
-    std::vector<ValueId> all = isPart ? fn_.stmts[def].operands : std::vector<ValueId>();
-    all.push_back(strip.operands[1]);
-    const auto end =
-        std::ranges::find_if(all, [this](ValueId v) { return fixed_.holds(v) && !asConstant(fn_, v); });
-    if (end != all.end()) ends_.emplace_back(*end, most);
-  }
-
-  static constexpr int64_t mostStrips = 2;
-
-  const Function& fn_;
-  std::unordered_set<RegionId> inside_;
-  FixedNumbers fixed_;
-  std::vector<std::pair<ValueId, int64_t>> ends_;
-};
-
 /// What stands in place of a loop: its points in rows, then what is left. What it carries goes from the one
 /// to the other.
 class InRows {
@@ -303,7 +255,7 @@ public:
     if (!areShort && (fillsBlocks || enough == 1)) return replaceWith(ends);
     maskColumns(b_.fn, loop_.regions[0]);
     const ValueId left = b_.arith(OpKind::Add, first, b_.arith(OpKind::Mul, blocks, size));
-    if (!areShort && enough == pair + 1) return atMostPair(left);
+    if (!areShort && canFill && !isSum() && enough == pair + 1) return atMostPair(left);
     oneByOne(left, ends);
   }
 

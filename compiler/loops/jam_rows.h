@@ -14,7 +14,7 @@
 //            for points %m / 2 · 2, %m { %i … as before … }
 //
 // What is left behind blocks fills one more, whose last rows are done again for nothing, if it is half of one
-// or more; of less than three points it is done as two.
+// or more; where that can be, what is less than three points is done as two.
 //
 // The rows may be turns of a sum around the chain, `for points rows 6 0, %m, %z { (%i, %t) … }`: they add to
 // what it carries one after another, behind the chains.

@@ -27,9 +27,12 @@ private:
       if (variance_.isUniform(s.results[0])) return true;
       [[fallthrough]];
     case StmtKind::Store: return neighbours_.areSideBySide(s) && bytesOf(s.as<Access>().elem) >= leastBytes;
+    case StmtKind::Call: return std::ranges::all_of(s.operands, [&](ValueId v) { return isScalar(v); });
     default: return std::ranges::all_of(s.regions, [&](RegionId r) { return canMask(r); });
     }
   }
+
+  bool isScalar(ValueId v) const { return fn_.typeOf(v).cls == ClassKind::Scalar; } // else a callee may read
 
   const Function& fn_;
   const Variance variance_;

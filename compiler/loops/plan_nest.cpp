@@ -196,12 +196,14 @@ private:
   }
 
   bool isOneBlock(std::span<const uint32_t> axes) const {
-    uint64_t points = 1;
+    int64_t points = 1;
+    bool isHuge = false, isEmpty = false;
     for (uint32_t a : axes) {
       if (!extents_[a]) return false;
-      points *= static_cast<uint64_t>(*extents_[a]);
+      isEmpty |= *extents_[a] == 0;
+      isHuge |= __builtin_mul_overflow(points, *extents_[a], &points);
     }
-    return points <= static_cast<uint64_t>(core::blockTerms);
+    return isEmpty || (!isHuge && points <= core::blockTerms);
   }
 
   /// The level from which on the points are one sequence: something ends there that blocks are defined for,

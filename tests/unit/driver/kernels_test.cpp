@@ -55,11 +55,11 @@ struct Found {
 
 Found foundIn(const std::string& path) {
   Found found;
-  session::Session& session = makeSession({});
+  const SessionPtr session = makeSession({});
   ProgramSource program;
   program.file = path;
-  if (!advanceProgram(program, session, session::CoreStage::Optimised)) return found;
-  const loops::Result lowered = loops::fromCore(session.module(), codegen::loopOptions({}));
+  if (!advanceProgram(program, *session, session::CoreStage::Optimised)) return found;
+  const loops::Result lowered = loops::fromCore(session->module(), codegen::loopOptions({}));
   for (const loops::Function& fn : lowered.module.functions) {
     if (fn.kind == loops::FunctionKind::Orchestration) continue;
     const bool isKernel = fn.kind == loops::FunctionKind::Kernel;

@@ -42,10 +42,10 @@ std::vector<std::string> programsIn(const std::string& folder) {
 
 /// The text after every pass; how many texts there were.
 size_t checkPasses(const std::string& path) {
-  session::Session& session = makeSession({});
+  const SessionPtr session = makeSession({});
   ProgramSource program;
   program.file = path;
-  if (!advanceProgram(program, session, session::CoreStage::Optimised)) return 0;
+  if (!advanceProgram(program, *session, session::CoreStage::Optimised)) return 0;
   size_t texts = 0;
   std::string last;
   loops::Options options = codegen::loopOptions({});
@@ -53,12 +53,12 @@ size_t checkPasses(const std::string& path) {
     const std::string text = loops::print(module);
     if (text == last) return;
     EXPECT_EQ(firstDifference(text, readBack(text)), "") << path << " after " << pass;
-    const loops::ParseResult read = loops::parse(session.module(), text);
+    const loops::ParseResult read = loops::parse(session->module(), text);
     EXPECT_EQ(loops::SameLoops(module, read.module).difference(), "") << path << " after " << pass;
     last = text;
     ++texts;
   };
-  loops::fromCore(session.module(), options);
+  loops::fromCore(session->module(), options);
   return texts;
 }
 

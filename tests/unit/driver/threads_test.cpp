@@ -92,12 +92,12 @@ protected:
     codegen::Compiled out;
     testing::internal::CaptureStderr(); // what is shared is not used by all
     onBigStack([&] {
-      session::Session& session = makeSession({});
-      if (!advanceProgram(program, session, session::CoreStage::Optimised)) return 1;
+      const SessionPtr session = makeSession({});
+      if (!advanceProgram(program, *session, session::CoreStage::Optimised)) return 1;
       CodeOptions code;
       code.optimise = optimise;
-      const codegen::Options options = codegenOptions(session, code, codegen::TargetKind::Host);
-      std::optional<loops::Module> module = loopsOf(session, options);
+      const codegen::Options options = codegenOptions(*session, code, codegen::TargetKind::Host);
+      std::optional<loops::Module> module = loopsOf(*session, options);
       if (!module) return 1;
       harness::makeLaunchesLong(*module);
       out = codegen::compile(*module, options);

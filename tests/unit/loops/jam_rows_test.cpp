@@ -113,6 +113,11 @@ TEST(JamRows, TheLastTwoRunTogether) {
   const std::string after = rows(body, 6), rest = after.substr(after.rfind("\n  for points "));
   EXPECT_EQ(count(rest, "store "), 2u) << after;
   EXPECT_EQ(count(rest, "if %"), 1u) << "the second one may not be there\n" << after;
+  const std::string branch = "%g = cmp lt %i, %n : bool\nif %g {\n" + body + "yield\n} {\nyield\n}\n";
+  const std::string one = rows(branch, 3);
+  EXPECT_EQ(count(one.substr(one.rfind("\n  for points ")), "store "), 1u)
+      << "stores that cannot be left out are done one by one\n"
+      << one;
   const std::string behind = rows(body, 4);
   EXPECT_EQ(count(behind.substr(behind.rfind("\n  for points ")), "store "), 1u) << "one at most is left";
 }
