@@ -53,7 +53,7 @@ public:
   SharedLayouts& layouts;
   std::unique_ptr<DebugInfo> debug;
 
-  // types.cpp
+  // types
   llvm::Type* typeOf(loops::ValueType type);
   llvm::Type* memoryTypeOf(loops::ValueType type);
   llvm::Type* resultOf(const loops::Function& fn);

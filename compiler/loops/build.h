@@ -23,17 +23,22 @@ std::optional<uint64_t> turnsOf(const Function& fn, const Stmt& loop);
 /// How many statements of a region stand in front of one of them.
 size_t placeOf(const Function& fn, RegionId region, StmtId s);
 
-/// The only loop in a region, in which all else `passes`; none if there is more.
+/// The only statement of a region that does not pass; none if there are more.
 template <class Passes>
-StmtId onlyLoop(const Function& fn, RegionId region, const Passes& passes) {
+StmtId onlyStmt(const Function& fn, RegionId region, const Passes& passes) {
   StmtId found;
   for (StmtId id : fn.regions[region].stmts) {
-    const Stmt& s = fn.stmts[id];
-    if (passes(s)) continue;
-    if (s.kind != StmtKind::For || found.valid()) return {};
+    if (passes(fn.stmts[id])) continue;
+    if (found.valid()) return {};
     found = id;
   }
   return found;
+}
+/// The same if it is a loop.
+template <class Passes>
+StmtId onlyLoop(const Function& fn, RegionId region, const Passes& passes) {
+  const StmtId found = onlyStmt(fn, region, passes);
+  return found.valid() && fn.stmts[found].kind == StmtKind::For ? found : StmtId();
 }
 
 /// All operands of the statements in a region, at any depth.

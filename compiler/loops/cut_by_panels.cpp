@@ -60,14 +60,8 @@ public:
 private:
   /// The statement of a region that is not plain.
   StmtId onlyOf(RegionId region) const {
-    StmtId found;
-    for (StmtId id : fn_.regions[region].stmts) {
-      const Stmt& s = fn_.stmts[id];
-      if (s.regions.empty() && isPlain(module_, fn_, s)) continue;
-      if (found.valid()) return {};
-      found = id;
-    }
-    return found;
+    return onlyStmt(fn_, region,
+                    [this](const Stmt& s) { return s.regions.empty() && isPlain(module_, fn_, s); });
   }
   std::optional<Cuts> cutsOf(StmtId loop, RegionId home) const {
     const Stmt& s = fn_.stmts[loop];

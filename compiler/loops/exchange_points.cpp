@@ -43,11 +43,7 @@ private:
     if (!rows) return false;
     const SharedSide side(module_, fn_, found);
     const auto sum = side.extentOf(*rows), chain = side.extentOf(found.sums.size() - 1);
-    auto areFixed = [&](StmtId loop) {
-      return std::ranges::all_of(std::span(fn_.stmts[loop].operands).first(2),
-                                 [&](ValueId v) { return side.isFixed(v); });
-    };
-    if (!sum || !chain || !areFixed(inner)) return false;
+    if (!sum || !chain || !side.areEndsFixed(inner)) return false;
     const int64_t few = storesAlong(fn_, fn_.stmts[found.sums[*rows]]) ? fewStored : fewTurns;
     std::vector<std::pair<ValueId, int64_t>> unknown;
     for (ValueId v : {sum->end, chain->end})

@@ -255,7 +255,7 @@ public:
     if (!areShort && (fillsBlocks || enough == 1)) return replaceWith(ends);
     maskColumns(b_.fn, loop_.regions[0]);
     const ValueId left = b_.arith(OpKind::Add, first, b_.arith(OpKind::Mul, blocks, size));
-    if (!areShort && canFill && !isSum() && enough == pair + 1) return atMostPair(left);
+    if (!areShort && canFill && enough == pair + 1) return atMostPair(left);
     oneByOne(left, ends);
   }
 

@@ -38,10 +38,7 @@ private:
         std::ranges::any_of(between, [&](StmtId id) { return gains(id, columns); }))
       return false;
     const SharedSide side(module_, fn_, found);
-    auto areFixed = [&](StmtId loop) {
-      return std::ranges::all_of(std::span(fn_.stmts[loop].operands).first(2),
-                                 [&](ValueId v) { return side.isFixed(v); });
-    };
+    auto areFixed = [&](StmtId loop) { return side.areEndsFixed(loop); };
     if (!areFixed(found.columns) || !std::ranges::all_of(found.around, areFixed)) return false;
     write(found, home, side);
     return true;

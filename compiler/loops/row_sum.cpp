@@ -28,9 +28,9 @@ public:
     if (!out.store.valid() || !carriesOne(fn_.stmts[sum]) || !isKept(out.store, sum, region))
       return std::nullopt;
     if (isFromZero(fn_.stmts[sum])) {
-      if (const StmtId inner = onlyLoop(fn_.stmts[sum].regions[0]);
-          inner.valid() && cutsInto(sum, inner, out))
-        return out;
+      const StmtId inner =
+          onlyLoop(fn_, fn_.stmts[sum].regions[0], [this](const Stmt& s) { return isNumber(s); });
+      if (inner.valid() && carriesOne(fn_.stmts[inner]) && cutsInto(sum, inner, out)) return out;
       out.chain = sum;
       out.rows = fn_.stmts[sum].operands[1];
       return out;
@@ -70,18 +70,6 @@ private:
     if (!def.valid() || fn_.values[v].region != region) return true;
     const Stmt& s = fn_.stmts[def];
     return isNumber(s) && std::ranges::all_of(s.operands, [&](ValueId o) { return isPlace(o, region); });
-  }
-
-  /// The loop beside which there are numbers alone.
-  StmtId onlyLoop(RegionId region) const {
-    StmtId found;
-    for (StmtId id : fn_.regions[region].stmts) {
-      const Stmt& s = fn_.stmts[id];
-      if (isNumber(s)) continue;
-      if (found.valid() || s.kind != StmtKind::For || !carriesOne(s)) return {};
-      found = id;
-    }
-    return found;
   }
 
   const Stmt* scalar(ValueId v, OpKind op) const {

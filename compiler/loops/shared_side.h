@@ -5,6 +5,7 @@
 #include "loops/clone.h"
 #include "loops/find_contraction.h"
 
+#include <algorithm>
 #include <functional>
 #include <span>
 #include <unordered_set>
@@ -30,6 +31,11 @@ public:
   std::span<const StmtId> terms() const { return terms_; }
   /// A number that does not depend on any turn; it is copied where the builder stands.
   bool isFixed(ValueId v) const { return fixed_.holds(v); }
+  /// Whether both ends of a loop are.
+  bool areEndsFixed(StmtId loop) const {
+    return std::ranges::all_of(std::span(fn_.stmts[loop].operands).first(2),
+                               [this](ValueId v) { return isFixed(v); });
+  }
   ValueId writeFixed(Builder& b, ValueId v, Copies& copies) const { return fixed_.write(b, v, copies); }
 
   /// What stands around the columns and is needed.

@@ -31,7 +31,7 @@ static void *matrix(long count, size_t size) {
 }
 
 // The tile of both types: as many rows of c as there are, four registers wide, stay in registers over all of k. Panels of b
-// are copied by rows where that pays, and padded; the last rows of a are done with those in front of them again.
+// are copied by rows where that pays, and padded; the last rows of a have a tile of as many.
 #define TILE(T, LANES, NAME)                                                                                              \
   typedef T NAME##_v __attribute__((vector_size(sizeof(T) * (LANES)), aligned(sizeof(T))));                               \
   static inline __attribute__((always_inline)) void NAME##_rows(int rows, long k, const T *a, long lda, const T *b,       \
