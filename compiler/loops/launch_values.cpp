@@ -1,14 +1,82 @@
 #include "loops/launch_values.h"
 
+#include <algorithm>
+#include <unordered_set>
+
 namespace melix::loops {
 
 using core::OpKind;
 
-LaunchValues::LaunchValues(Builder& b, const Function& kernel, const Stmt& launch) : b_(b), kernel_(kernel) {
+namespace {
+
+/// Whether a number is greater than 0 whatever it is computed from.
+bool isPositive(const Function& fn, ValueId v, int depth = 4) {
+  if (const uint64_t* known = asConstant(fn, v)) return static_cast<int64_t>(*known) > 0;
+  const StmtId def = fn.values[v].def;
+  if (!def.valid() || fn.stmts[def].kind != StmtKind::Scalar || depth == 0) return false;
+  const Stmt& s = fn.stmts[def];
+  auto positive = [&](ValueId operand) { return isPositive(fn, operand, depth - 1); };
+  switch (s.as<ScalarAttr>().op) {
+  case OpKind::Max: return std::ranges::any_of(s.operands, positive);
+  case OpKind::Min: return std::ranges::all_of(s.operands, positive);
+  default: return false;
+  }
+}
+
+/// Whether it can be computed from any operands of its own kind; a divisor is asked for.
+bool cannotFail(const Function& fn, const Stmt& s) {
+  switch (s.as<ScalarAttr>().op) {
+  case OpKind::Add:
+  case OpKind::Sub:
+  case OpKind::Mul:
+  case OpKind::Min:
+  case OpKind::Max:
+  case OpKind::And:
+  case OpKind::Or:
+  case OpKind::Not:
+  case OpKind::Cmp:
+  case OpKind::Select: return true;
+  case OpKind::IDiv:
+  case OpKind::IRem: return isPositive(fn, s.operands[1]);
+  case OpKind::Shl:
+  case OpKind::Shr: {
+    const uint64_t* right = asConstant(fn, s.operands[1]);
+    return right && *right <= INT32_MAX;
+  }
+  default: return false;
+  }
+}
+
+} // namespace
+
+LaunchValues::LaunchValues(Builder& b, const Function& kernel, const Stmt& launch, size_t mostStmts)
+    : b_(b), kernel_(kernel), left_(mostStmts) {
   const std::vector<ValueId>& params = kernel.params();
   made_[params[0]] = b.integer(0);
   made_[params[1]] = launch.operands[0];
   for (size_t k = 2; k < launch.operands.size(); ++k) made_[params[k]] = launch.operands[k];
+}
+
+bool LaunchValues::isUniform(const Function& kernel, ValueId v) {
+  std::vector<ValueId> open{v};
+  std::unordered_set<ValueId> seen{v};
+  const std::vector<ValueId>& params = kernel.params();
+  while (!open.empty()) {
+    const ValueId at = open.back();
+    open.pop_back();
+    const StmtId def = kernel.values[at].def;
+    if (!def.valid()) {
+      const auto param = std::ranges::find(params, at);
+      if (param == params.end() || param - params.begin() < 2) return false; // of a loop, or where a chunk is
+      continue;
+    }
+    const Stmt& s = kernel.stmts[def];
+    if (s.kind == StmtKind::Const) continue;
+    if (s.kind != StmtKind::Scalar || !cannotFail(kernel, s)) return false;
+    for (ValueId operand : s.operands)
+      if (seen.insert(operand).second) open.push_back(operand);
+  }
+  return true;
 }
 
 void LaunchValues::enter(const Stmt& loop) { loops_[kernel_.regions[loop.regions[0]].params[0]] = &loop; }
@@ -16,7 +84,9 @@ void LaunchValues::enter(const Stmt& loop) { loops_[kernel_.regions[loop.regions
 std::optional<ValueId> LaunchValues::of(ValueId v) {
   auto found = made_.find(v);
   if (found == made_.end()) {
-    const ValueId made = left_-- > 0 ? make(v).value_or(ValueId()) : ValueId();
+    const bool mayMake = left_ > 0;
+    left_ -= mayMake;
+    const ValueId made = mayMake ? make(v).value_or(ValueId()) : ValueId();
     found = made_.insert_or_assign(v, made).first;
   }
   return found->second.valid() ? std::optional(found->second) : std::nullopt;
@@ -38,28 +108,8 @@ std::optional<ValueId> LaunchValues::middleOf(const Stmt& loop) {
 }
 
 std::optional<ValueId> LaunchValues::makeScalar(const Stmt& s) {
+  if (!cannotFail(kernel_, s)) return std::nullopt;
   const auto& attr = s.as<ScalarAttr>();
-  switch (attr.op) {
-  case OpKind::Add:
-  case OpKind::Sub:
-  case OpKind::Mul:
-  case OpKind::Min:
-  case OpKind::Max:
-  case OpKind::And:
-  case OpKind::Or:
-  case OpKind::Not:
-  case OpKind::Cmp:
-  case OpKind::Select: break;
-  case OpKind::IDiv:
-  case OpKind::IRem:
-  case OpKind::Shl:
-  case OpKind::Shr: { // others may fail
-    const uint64_t* right = asConstant(kernel_, s.operands[1]);
-    if (!right || *right == 0 || *right > INT32_MAX) return std::nullopt;
-    break;
-  }
-  default: return std::nullopt;
-  }
   std::vector<ValueId> operands;
   for (ValueId v : s.operands) {
     const std::optional<ValueId> operand = of(v);

@@ -11,7 +11,9 @@ namespace melix::loops {
 /// For one launch, whose chunk is taken to be the whole. What is made cannot fail, whatever its operands are.
 class LaunchValues {
 public:
-  LaunchValues(Builder& b, const Function& kernel, const Stmt& launch);
+  LaunchValues(Builder& b, const Function& kernel, const Stmt& launch, size_t mostStmts = 64);
+  /// Whether a number is the same in every chunk, and can be told in front of a launch.
+  static bool isUniform(const Function& kernel, ValueId v);
 
   /// What a number of the kernel is there; the index of a loop that was entered is that of its middle turn.
   /// None if it comes from memory, from a loop, or from more statements than are worth it.
@@ -27,7 +29,7 @@ private:
   const Function& kernel_;
   std::unordered_map<ValueId, ValueId> made_;      ///< an invalid one where there is none
   std::unordered_map<ValueId, const Stmt*> loops_; ///< by index
-  int left_ = 64;                                  ///< statements that may still be made
+  size_t left_;                                    ///< statements that may still be made
 };
 
 } // namespace melix::loops

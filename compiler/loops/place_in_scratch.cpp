@@ -1,5 +1,6 @@
 #include "loops/place_in_scratch.h"
 
+#include "loops/launch_values.h"
 #include "loops/local_blocks.h"
 #include "loops/outline.h"
 #include "loops/scratch_sizes.h"
@@ -20,7 +21,7 @@ public:
     if (!collect(fn_.body) || arrays_.empty()) return {};
     std::vector<ScratchSize> sizes;
     sizes.reserve(arrays_.size());
-    for (const auto& [alloc, block] : arrays_) sizes.push_back(place(alloc, block));
+    for (StmtId alloc : arrays_) sizes.push_back(place(alloc));
     fn_.kind = FunctionKind::Kernel;
     return sizes;
   }
@@ -32,45 +33,45 @@ private:
       const Stmt& s = fn_.stmts[id];
       const bool isClosedCall = s.kind == StmtKind::Call && module_.functions[s.as<FunctionId>()].isClosed();
       if (s.kind == StmtKind::AllocArray) return take(id);
-      if (s.kind == StmtKind::Check) return false;
-      if (s.kind == StmtKind::Drop || s.kind == StmtKind::EnsureUnique) return areTaken(s.operands[0]);
+      hasChecks_ |= s.kind == StmtKind::Check;
+      if (s.kind == StmtKind::Drop || s.kind == StmtKind::EnsureUnique) return taken_.contains(s.operands[0]);
       if (siteOf(s.kind) == SiteKind::Host && !isClosedCall) return false;
       return std::ranges::all_of(s.regions, [this](RegionId r) { return collect(r); });
     });
   }
-  bool areTaken(ValueId v) const {
-    return std::ranges::any_of(arrays_, [v](const auto& a) { return a.second.values.contains(v); });
-  }
   bool take(StmtId alloc) {
     const Stmt& s = fn_.stmts[alloc];
     if (s.as<AllocAttr>().zeroed ||
-        !std::ranges::all_of(s.operands, [this](ValueId v) { return isGiven(v); }))
+        !std::ranges::all_of(s.operands, [this](ValueId v) { return LaunchValues::isUniform(fn_, v); }))
       return false;
-    auto block = blocks_.follow(alloc, [](FunctionId, size_t) { return false; });
-    if (!block || !block->carries.empty() || !isElementsOnly(*block, fn_.body)) return false;
-    arrays_.emplace_back(alloc, std::move(*block));
+    const auto block = follow(alloc);
+    if (!block || !isElementsOnly(*block, fn_.body)) return false;
+    arrays_.push_back(alloc);
+    taken_.insert(block->values.begin(), block->values.end());
     return true;
   }
-  /// A size that the launch has.
-  bool isGiven(ValueId v) const {
-    return asConstant(fn_, v) || std::ranges::find(fn_.params(), v) != fn_.params().end();
+  std::optional<LocalBlocks::Block> follow(StmtId alloc) const {
+    return blocks_.follow(alloc, [](FunctionId, size_t) { return false; });
   }
+  /// Whether nothing but elements of a block are loaded and stored, and loops carry it.
   bool isElementsOnly(const LocalBlocks::Block& block, RegionId region) const {
     return std::ranges::all_of(fn_.regions[region].stmts, [&](StmtId id) {
       const Stmt& s = fn_.stmts[id];
       const bool isAccess = s.kind == StmtKind::Load || s.kind == StmtKind::Store ||
-                            s.kind == StmtKind::Drop || s.kind == StmtKind::EnsureUnique;
+                            s.kind == StmtKind::Drop || s.kind == StmtKind::EnsureUnique ||
+                            s.kind == StmtKind::For || s.kind == StmtKind::Yield;
       if (!isAccess && std::ranges::any_of(s.operands, [&](ValueId v) { return block.values.contains(v); }))
         return false;
       return std::ranges::all_of(s.regions, [&](RegionId r) { return isElementsOnly(block, r); });
     });
   }
 
-  ScratchSize place(StmtId alloc, const LocalBlocks::Block& block) {
+  ScratchSize place(StmtId alloc) {
     const Stmt& s = fn_.stmts[alloc];
-    const ScratchSize size{s.operands, static_cast<int64_t>(s.as<AllocAttr>().bytes)};
+    ScratchSize size{s.operands, static_cast<int64_t>(s.as<AllocAttr>().bytes)};
+    size.isChecked = hasChecks_;
     const ValueId param = fn_.values.add({addressType, StmtId(), fn_.body, {}});
-    blocks_.release(block, param);
+    blocks_.release(*follow(alloc), param); // loops may carry less than before
     blocks_.leave(std::span(&alloc, 1));
     fn_.regions[fn_.body].params.push_back(param);
     fn_.modes.push_back(ModeKind::Scratch);
@@ -80,7 +81,9 @@ private:
   const Module& module_;
   Function& fn_;
   LocalBlocks blocks_;
-  std::vector<std::pair<StmtId, LocalBlocks::Block>> arrays_;
+  std::vector<StmtId> arrays_;
+  std::unordered_set<ValueId> taken_; ///< what they are called
+  bool hasChecks_ = false;
 };
 
 } // namespace

@@ -5,8 +5,10 @@
 //   before:  chunk @f.loop0(%0, %1, %n, …) { for points %0, %1 { (%i) %r = alloc f32 %n   …   drop %r } }
 //   after:   kernel @f.loop0(%0, %1, %n, …, scratch %r) { for points %0, %1 { (%i) … } }
 //
-// Each array is a parameter, and the launch says how many bytes that is. Not where a check could fail.
-// Requires: parallel loops outlined. Keeps: values, every effect.
+// Each array is a parameter, and the launch says how many bytes that is: its sizes are the same in every
+// chunk, and computed without that anything could fail. Where the kernel has checks, one of them may be what
+// tells that there can be no such array; then no byte is asked for. Requires: parallel loops outlined. Keeps:
+// values, every effect.
 
 #include "loops/ir.h"
 

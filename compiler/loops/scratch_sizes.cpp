@@ -2,6 +2,7 @@
 
 #include "loops/clone.h"
 #include "loops/launch_values.h"
+#include "loops/overflow.h"
 
 namespace melix::loops {
 
@@ -37,11 +38,10 @@ private:
     Builder b(caller);
     b.loc = launch.loc;
     const RegionId made = b.begin();
-    LaunchValues values(b, kernel, launch);
+    LaunchValues values(b, kernel, launch, kernel.stmts.size());
     ValueId most = b.integer(0);
     for (const ScratchSize& size : sizes) {
-      ValueId points = b.integer(1);
-      for (ValueId v : size.extents) points = b.arith(OpKind::Mul, points, *values.of(v));
+      ValueId points = pointsOf(b, values, size);
       const ValueId few = size.most > 0 ? b.arith(OpKind::Min, points, b.integer(size.most)) : points;
       points =
           size.columns.valid()
@@ -53,6 +53,16 @@ private:
     splice(caller, made, home, place);
     caller.stmts[id].operands.push_back(most);
     return caller.regions[made].stmts.size() - 1;
+  }
+  static ValueId pointsOf(Builder& b, LaunchValues& values, const ScratchSize& size) {
+    std::vector<ValueId> extents;
+    for (ValueId v : size.extents) {
+      const ValueId extent = *values.of(v);
+      extents.push_back(size.isChecked ? b.arith(OpKind::Max, extent, b.integer(0)) : extent);
+    }
+    const ValueId points = b.product(extents);
+    if (!size.isChecked) return points;
+    return b.select(productFits(b, extents, types::maxExtent, true), points, b.integer(0));
   }
 
   Module& module_;

@@ -15,6 +15,7 @@ struct ScratchSize {
   int64_t each = 0, most = 0;
   ValueId columns = {}; ///< the end of their loop, a number of the kernel; none if `most` holds anyway
   int64_t width = 0;
+  bool isChecked = false; ///< the kernel checks whether there can be so many points, and if not needs none
 };
 
 /// Of each kernel that needs some: it has the greatest of these.

@@ -151,5 +151,51 @@ TEST(PlaceInScratch, NotWhatIsLargerThanALaunchKnows) {
   EXPECT_EQ(count(text, "chunk @f"), 1U) << text;
 }
 
+/// A chunk whose array has the size that these statements of a point say; what follows names it anew.
+std::string scratchOf(const std::string& front, const std::string& size, const std::string& rest = "",
+                      const std::string& array = "%r") {
+  return textAfter("fn @main(%n: i64, %x: data, %y: data) entry {\n"
+                   "  launch @f %n, %n, %n, %x, %y\n  yield\n}\n"
+                   "chunk @f(%0: i64, %1: i64, %n: i64, %x: data, %y: data) {\n"
+                   "  %zero = const 0 : i64\n  %one = const 1 : i64\n  for points %0, %1 { (%i)\n" +
+                       front + "    %r = alloc f32 " + size +
+                       " : data\n    %a = load %x[%i*%one] : f32\n    store %r[%zero*%one] = %a\n" + rest +
+                       "    %b = load " + array +
+                       "[%zero*%one] : f32\n    store %y[%i*%one] = %b\n    drop " + array +
+                       "\n    yield\n  }\n  yield\n}\n",
+                   [](Module& module) {
+                     placeInScratch(module);
+                     EXPECT_EQ(verify(module, true), "");
+                   });
+}
+
+TEST(PlaceInScratch, ASizeThatIsComputedIsComputedInFrontOfTheLaunch) {
+  const std::string text = scratchOf("    %m = max %n, %one : i64\n    %q = idiv %n, %m : i64\n", "%n, %q");
+  EXPECT_EQ(count(text, "kernel @f"), 1U) << text;
+  EXPECT_EQ(count(text, "= idiv"), 2U) << text;
+  EXPECT_EQ(count(scratchOf("    %q = idiv %n, %n : i64\n", "%n, %q"), "chunk @f"), 1U)
+      << "what could fail there";
+  EXPECT_EQ(count(scratchOf("    %q = sub %1, %0 : i64\n", "%n, %q"), "chunk @f"), 1U)
+      << "what differs between chunks";
+}
+
+TEST(PlaceInScratch, WhereAKernelChecksWhetherAnArrayIsTooLargeNoneIsAskedForIfItIs) {
+  const std::string check = "    %h = cmp le %n, %one : bool\n    check \"too large\" %h\n";
+  const std::string text = scratchOf(check, "%n, %n");
+  EXPECT_EQ(count(text, "kernel @f"), 1U) << text;
+  EXPECT_EQ(count(text, "= select"), 1U) << text;
+  EXPECT_EQ(count(scratchOf("", "%n, %n"), "= select"), 0U);
+}
+
+TEST(PlaceInScratch, WhatLoopsCarryIsOneArray) {
+  const std::string text =
+      scratchOf("", "%n",
+                "    %c = for %zero, %n, %r : data { (%j, %p)\n      %u = ensure_unique %p : data\n"
+                "      store %u[%j*%one] = %a\n      yield %u\n    }\n",
+                "%c");
+  EXPECT_EQ(count(text, "kernel @f"), 1U) << text;
+  EXPECT_EQ(count(text, "for %zero, %n { (%j)"), 1U) << "nothing is carried: " << text;
+}
+
 } // namespace
 } // namespace melix::loops
