@@ -142,7 +142,7 @@ MelixTask* melix_task_create(void) {
 void melix_task_destroy(MelixTask* task) {
   if (!task) return;
   freeList(task, task->rootList);
-  orphanFreeBlocks(task);
+  task->small.share();
   freeScratch(task);
   unwatchStack(task);
   freeStack(task->stack);

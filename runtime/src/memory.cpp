@@ -9,61 +9,10 @@ namespace melix::runtime {
 
 namespace {
 
-constexpr size_t chunkBytes = 64 * 1024;
-constexpr size_t lineBytes = 64;
-
-/// Chunks that small blocks are cut from live as long as the process; the list keeps them reachable.
-struct Chunk {
-  Chunk* next;
-  uint8_t rest[lineBytes - sizeof(Chunk*)];
-};
-Chunk* chunks;
-/// Small blocks of tasks that are gone.
-MelixBlock* orphans[smallClasses];
-uint32_t sharedLock;
-
 /// The class of a block with this much data; largeClass if it is not small.
 unsigned classOf(uint64_t bytes) {
   if constexpr (guardsBlocks) return largeClass;
-  uint64_t lines = bytes == 0 ? 1 : (bytes + lineBytes - 1) / lineBytes;
-  return lines < smallClasses ? static_cast<unsigned>(lines) : largeClass;
-}
-
-uint8_t* alignUp(uint8_t* p) {
-  return reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(p) + lineBytes - 1) & ~(lineBytes - 1));
-}
-
-bool takeChunk(MelixTask* task) {
-  auto* raw = static_cast<uint8_t*>(malloc(chunkBytes + lineBytes));
-  if (!raw) return false;
-  auto* chunk = reinterpret_cast<Chunk*>(alignUp(raw));
-  SpinLock guard(&sharedLock);
-  chunk->next = chunks;
-  chunks = chunk;
-  task->small.bump = reinterpret_cast<uint8_t*>(chunk) + lineBytes;
-  task->small.bumpEnd = reinterpret_cast<uint8_t*>(chunk) + chunkBytes;
-  return true;
-}
-
-MelixBlock* takeSmall(MelixTask* task, unsigned sizeClass) {
-  if (MelixBlock* block = task->small.free[sizeClass]) {
-    task->small.free[sizeClass] = block->next;
-    return block;
-  }
-  if (orphans[sizeClass]) {
-    SpinLock guard(&sharedLock);
-    if (MelixBlock* block = orphans[sizeClass]) {
-      task->small.free[sizeClass] = block->next;
-      orphans[sizeClass] = nullptr;
-      return block;
-    }
-  }
-  size_t bytes = (sizeClass + 1) * lineBytes;
-  if (static_cast<size_t>(task->small.bumpEnd - task->small.bump) < bytes && !takeChunk(task)) return nullptr;
-  auto* block = reinterpret_cast<MelixBlock*>(task->small.bump);
-  task->small.bump += bytes;
-  block->shift = 0;
-  return block;
+  return smallClassOf(bytes);
 }
 
 MelixBlock* takeGuarded(uint64_t bytes) {
@@ -82,7 +31,7 @@ MelixBlock* takeLarge(uint64_t bytes, bool zeroed) {
   size_t total = static_cast<size_t>(bytes) + MELIX_HEADER_BYTES + 2 * lineBytes, got;
   auto* raw = static_cast<uint8_t*>(takeLargeMemory(total, zeroed, got));
   if (!raw) return nullptr;
-  uint8_t* at = alignUp(raw) + (bytes < MELIX_STREAMED_BYTES && bytes >= leastMapped ? lineBytes : 0);
+  uint8_t* at = alignToLine(raw) + (bytes < MELIX_STREAMED_BYTES && bytes >= leastMapped ? lineBytes : 0);
   auto* block = reinterpret_cast<MelixBlock*>(at);
   block->shift = static_cast<uint16_t>(at - raw);
   block->obtained = got;
@@ -104,7 +53,7 @@ MelixBlock* makeBlock(MelixTask* task, int64_t bytes, bool zeroed) {
   }
   auto size = static_cast<uint64_t>(bytes);
   unsigned sizeClass = classOf(size);
-  MelixBlock* block = sizeClass != largeClass ? takeSmall(task, sizeClass) : takeLarge(size, zeroed);
+  MelixBlock* block = sizeClass != largeClass ? task->small.take(sizeClass) : takeLarge(size, zeroed);
   if (!block) [[unlikely]]
     outOfMemory(task, bytes);
   if (zeroed && sizeClass != largeClass) memset(dataOf(block), 0, size);
@@ -160,8 +109,7 @@ void freeBlock(MelixTask* task, MelixBlock* block) {
   task->stats.liveBlocks--;
   task->stats.liveBytes -= static_cast<int64_t>(block->bytes);
   if (block->sizeClass == largeClass) return giveLarge(block);
-  block->next = task->small.free[block->sizeClass];
-  task->small.free[block->sizeClass] = block;
+  task->small.give(block);
 }
 
 void freeList(MelixTask* task, MelixBlock& sentinel) {
@@ -189,17 +137,6 @@ void adoptBlocks(MelixTask* to, MelixTask* from) {
   to->stats.liveBytes += from->stats.liveBytes;
   to->stats.allocations += from->stats.allocations;
   from->stats = {};
-}
-
-void orphanFreeBlocks(MelixTask* task) {
-  SpinLock guard(&sharedLock);
-  for (unsigned k = 0; k < smallClasses; k++) {
-    while (MelixBlock* block = task->small.free[k]) {
-      task->small.free[k] = block->next;
-      block->next = orphans[k];
-      orphans[k] = block;
-    }
-  }
 }
 
 } // namespace melix::runtime

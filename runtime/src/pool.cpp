@@ -160,6 +160,7 @@ void work(Worker* self) {
       self->task.head.cancel = __atomic_load_n(&pool.job.caller->head.cancel, __ATOMIC_RELAXED);
       Failure failure = takePart(&self->task);
       if (failure.chunk < self->failure.chunk) self->failure = failure;
+      self->task.small.share();
     }
     __atomic_fetch_sub(&pool.active, 1, __ATOMIC_SEQ_CST);
   }
@@ -213,7 +214,7 @@ void startThreads() {
 }
 
 void freeWorker(Worker* worker) {
-  orphanFreeBlocks(&worker->task);
+  worker->task.small.share();
   freeScratch(&worker->task);
   freeStack(worker->task.stack);
   worker->task.panic.release();
@@ -237,6 +238,7 @@ Failure runOnPool(MelixTask* task, const Job& job, MelixTask*& failed) {
   __atomic_store_n(&pool.nextChunk, 0, __ATOMIC_RELAXED);
   int32_t threaded = task->head.threaded;
   task->head.threaded = 1;
+  task->small.share();
   uint32_t number = ++pool.lastNumber ? pool.lastNumber : ++pool.lastNumber;
   __atomic_store_n(&pool.open, number, __ATOMIC_SEQ_CST);
   __atomic_fetch_add(&pool.signal, 1, __ATOMIC_SEQ_CST);

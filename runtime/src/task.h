@@ -2,6 +2,8 @@
 // The inside of a MelixTask and of the landings that a panic jumps to.
 
 #include "melix/abi.h"
+#include "small_blocks.h"
+#include "spin_lock.h"
 #include "text_buffer.h"
 
 namespace melix::runtime {
@@ -22,15 +24,6 @@ struct Landing {
   Landing* outer;
   void* sp;        ///< saved by melix_enter
   MelixBlock list; ///< sentinel of the circular list of the blocks made since; only next and prev are used
-};
-
-/// Small blocks are kept for reuse in lists by size: class k holds 64 (k + 1) bytes, header included.
-inline constexpr unsigned smallClasses = 17;
-inline constexpr uint8_t largeClass = 0;
-struct SmallBlocks {
-  MelixBlock* free[smallClasses];
-  uint8_t* bump; ///< rest of the chunk they are cut from
-  uint8_t* bumpEnd;
 };
 
 /// What is known of the last panic.
@@ -74,21 +67,6 @@ inline uint8_t* dataOf(MelixBlock* block) { return reinterpret_cast<uint8_t*>(bl
 
 inline void makeEmptyList(MelixBlock& sentinel) { sentinel.next = sentinel.prev = &sentinel; }
 
-class SpinLock {
-public:
-  explicit SpinLock(uint32_t* word) : word_(word) {
-    while (word_ && __atomic_exchange_n(word_, 1, __ATOMIC_ACQUIRE)) __builtin_ia32_pause();
-  }
-  ~SpinLock() {
-    if (word_) __atomic_store_n(word_, 0, __ATOMIC_RELEASE);
-  }
-  SpinLock(const SpinLock&) = delete;
-  SpinLock& operator=(const SpinLock&) = delete;
-
-private:
-  uint32_t* word_; ///< null: no locking
-};
-
 // landing.cpp
 /// melix_catch without freeing blocks or leaving the current stack: for chunks, whose blocks the launcher
 /// takes over.
@@ -102,8 +80,6 @@ void initTask(MelixTask* task);
 void freeList(MelixTask* task, MelixBlock& sentinel);
 /// Moves all blocks of `from`'s current list to `to`'s, with the counters. Only one thread runs.
 void adoptBlocks(MelixTask* to, MelixTask* from);
-/// Leaves the free small blocks of a task that ends to those that come.
-void orphanFreeBlocks(MelixTask* task);
 void freeScratch(MelixTask* task);
 void freeBlock(MelixTask* task, MelixBlock* block); ///< already unlinked
 void unlinkBlock(MelixTask* task, MelixBlock* block);

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <unistd.h>
 
@@ -174,6 +175,25 @@ TEST_P(Pool, blocks_made_and_shared_by_workers_are_counted) {
             MELIX_OK);
   EXPECT_EQ(live(), 0);
   EXPECT_GE(melix_stats(task).allocations, 200 * 51);
+}
+
+TEST_P(Pool, what_workers_make_and_the_caller_frees_is_used_again) {
+  constexpr int64_t blocks = 512;
+  std::vector<void*> made(blocks);
+  auto launch = [&] {
+    parallel(blocks, 1, [&](MelixTask* t, int64_t begin, int64_t end) {
+      for (int64_t b = begin; b < end; b++) made[static_cast<size_t>(b)] = melix_alloc(t, 200);
+      return int64_t(-1);
+    });
+    for (void* each : made) melix_release(task, each);
+  };
+  std::set<void*> all;
+  for (int k = 0; k < 200; k++) {
+    launch();
+    all.insert(made.begin(), made.end());
+  }
+  // Each thread may keep some at hand.
+  EXPECT_LE(all.size(), 8U * blocks);
 }
 
 TEST_P(Pool, cancellation_reaches_the_chunks) {
