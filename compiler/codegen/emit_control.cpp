@@ -167,7 +167,7 @@ void FunctionEmitter::emitLaunch(const Stmt& s) {
   b_.SetCurrentDebugLocation(m_.debug->nowhere());
   llvm::BasicBlock *here = block("here"), *pool = block("pool"), *done = block("launched");
   // As melix_parallel would say.
-  b_.CreateCondBr(b_.CreateICmpULT(work, b_.getInt64(MELIX_INLINE_WORK)), here, pool);
+  b_.CreateCondBr(b_.CreateICmpSLT(work, b_.getInt64(MELIX_INLINE_WORK)), here, pool);
   b_.SetInsertPoint(here);
   call(chunk, {task_, record, b_.getInt64(0), extent});
   b_.CreateBr(done);

@@ -20,7 +20,9 @@ inline constexpr double scatter = 1.6;    ///< the same, stored
 inline constexpr double division = 3;     ///< of integers
 inline constexpr double count = 5;        ///< of owners
 inline constexpr double host = 60;        ///< of the runtime: a block, a list, a text
-inline constexpr double recursion = 1000; ///< a call of which nothing is known
+inline constexpr double handover = 40;    ///< of a block, to another thread than made it
+inline constexpr double sharedCount = 20; ///< of owners in several threads, more than a count takes in one
+inline constexpr double recursion = 1000; ///< of calls of which nothing is known
 inline constexpr double byte = 0.03;      ///< copied or set to zero
 } // namespace time
 

@@ -23,15 +23,34 @@ struct Time {
   ValueId more = {};
 };
 
+/// What a launch leaves: numbers only, or blocks that its threads made, which the others then wait for.
+enum class LeavesKind { Numbers, Blocks };
+
+LeavesKind leavesOf(const Function& kernel) {
+  const bool counted = std::ranges::any_of(kernel.stmts, [&kernel](const Stmt& s) {
+    return s.kind == StmtKind::Store && !s.as<Access>().lend && kernel.typeOf(s.operands.back()).counted();
+  });
+  return counted ? LeavesKind::Blocks : LeavesKind::Numbers;
+}
+
 /// How functions take their time that kernels call: a number for each, whatever it is given.
 class FunctionTimes {
 public:
-  explicit FunctionTimes(const Module& module) : module_(module) {}
+  FunctionTimes(const Module& module, LeavesKind leaves) : module_(module), leaves_(leaves) {}
+  /// Of a function that calls itself: what one call takes, and `time::recursion` if that is anything.
   double of(FunctionId f);
+  LeavesKind leaves() const { return leaves_; }
 
 private:
+  struct Entry {
+    double known = 0;
+    bool isOpen = true; ///< being read: its calls are of itself
+    bool isRecursive = false;
+  };
+
   const Module& module_;
-  std::unordered_map<FunctionId, double> known_;
+  LeavesKind leaves_;
+  std::unordered_map<FunctionId, Entry> known_;
 };
 
 /// The loop in lanes around the statements that are read.
@@ -76,13 +95,20 @@ private:
     case StmtKind::Call:
     case StmtKind::Launch: return {times_.of(s.as<FunctionId>()) * share(varies(s.operands))};
     case StmtKind::Retain:
-    case StmtKind::Drop: return units(time::count);
+    case StmtKind::Drop: return units(leavesBlocks() ? -time::sharedCount : time::count);
     case StmtKind::If:
     case StmtKind::Switch: return branches(s);
     case StmtKind::While: return whileLoop(s);
     case StmtKind::For: return forLoop(s);
-    default: return units(siteOf(s.kind) == SiteKind::Host ? time::host : 0);
+    default: return units(siteOf(s.kind) == SiteKind::Host ? host(s) : 0);
     }
+  }
+
+  bool leavesBlocks() const { return times_.leaves() == LeavesKind::Blocks; }
+  /// Of a statement of the runtime.
+  double host(const Stmt& s) const {
+    const bool makes = std::ranges::any_of(s.results, [this](ValueId v) { return fn_.typeOf(v).counted(); });
+    return makes && leavesBlocks() ? -time::handover : time::host;
   }
 
   static Time units(double nanoseconds) { return {nanoseconds * unitsPerNanosecond}; }
@@ -120,7 +146,7 @@ private:
     Time out;
     for (RegionId r : s.regions) {
       const Time each = region(r);
-      if (all)
+      if (all || r == s.regions[0])
         add(out, each);
       else if (!out.more.valid() && !each.more.valid())
         out.known = std::max(out.known, each.known);
@@ -175,7 +201,7 @@ private:
   }
   Time times(ValueId turns, Time turn) {
     if (const uint64_t* known = b_->asConstant(turns)) return times(*known, turn);
-    turn.known = std::max(turn.known, 1.0);
+    if (!turn.more.valid()) turn.known = std::max(turn.known, 1.0);
     return {0, b_->arith(OpKind::Mul, turns, total(turn))};
   }
   Time times(uint64_t turns, Time turn) {
@@ -198,17 +224,23 @@ private:
 };
 
 double FunctionTimes::of(FunctionId f) {
-  auto [at, isNew] = known_.try_emplace(f, time::recursion * unitsPerNanosecond);
-  if (!isNew) return at->second;
+  auto [at, isNew] = known_.try_emplace(f);
+  if (!isNew) {
+    at->second.isRecursive |= at->second.isOpen;
+    return at->second.known;
+  }
   const Function& fn = module_.functions[f];
-  const double known = TimeReader(fn, *this).region(fn.body).known;
-  return known_[f] = known;
+  const double once = TimeReader(fn, *this).region(fn.body).known;
+  Entry& entry = known_[f];
+  entry.isOpen = false;
+  entry.known = once + (entry.isRecursive && once > 0 ? time::recursion * unitsPerNanosecond : 0);
+  return entry.known;
 }
 
 class Estimator {
 public:
-  Estimator(Module& module, Function& fn, FunctionTimes& times)
-      : module_(module), fn_(fn), times_(times), b_(fn) {}
+  Estimator(Module& module, Function& fn, FunctionTimes& ofNumbers, FunctionTimes& ofBlocks)
+      : module_(module), fn_(fn), ofNumbers_(ofNumbers), ofBlocks_(ofBlocks), b_(fn) {}
 
   void region(RegionId r) {
     const std::vector<StmtId> stmts = fn_.regions[r].stmts;
@@ -230,7 +262,8 @@ private:
     b_.loc = s.loc;
     const RegionId made = b_.begin();
     LaunchValues launched(b_, kernel, s);
-    TimeReader reader(kernel, times_, &b_, &launched);
+    FunctionTimes& times = leavesOf(kernel) == LeavesKind::Blocks ? ofBlocks_ : ofNumbers_;
+    TimeReader reader(kernel, times, &b_, &launched);
     const Time time = reader.region(kernel.body);
     const ValueId work = b_.arith(OpKind::Shr, reader.total(time), b_.integer(unitShift));
     b_.end();
@@ -244,15 +277,16 @@ private:
 
   Module& module_;
   Function& fn_;
-  FunctionTimes& times_;
+  FunctionTimes& ofNumbers_;
+  FunctionTimes& ofBlocks_;
   Builder b_;
 };
 
 } // namespace
 
 void estimateWork(Module& module) {
-  FunctionTimes times(module);
-  for (Function& fn : module.functions) Estimator(module, fn, times).region(fn.body);
+  FunctionTimes ofNumbers(module, LeavesKind::Numbers), ofBlocks(module, LeavesKind::Blocks);
+  for (Function& fn : module.functions) Estimator(module, fn, ofNumbers, ofBlocks).region(fn.body);
 }
 
 } // namespace melix::loops
