@@ -121,7 +121,8 @@ private:
   bool staysInRegisters(const Stmt& s) const;
   void load(const Stmt& s);
   void store(const Stmt& s);
-  void storeStream(Value* v, Value* base, Value* at, llvm::Align align);
+  /// Of registers that follow each other, from `at` on.
+  void storeStream(std::span<Value* const> registers, Value* base, Value* at, llvm::Align align);
   /// How many stores follow each other to neighbours.
   size_t storesTogether(std::span<const loops::StmtId> stmts) const;
   /// Of stores to neighbours, whose lanes lie apart: what each lane stores, at once. Whether that is done.

@@ -103,7 +103,7 @@ void LaneEmitter::store(const Stmt& s) {
   else if (mask_)
     b_.CreateMaskedStore(v, at.first, align, mask_);
   else if (access.stream)
-    storeStream(v, host_.value(s.operands[0]), at.first, align);
+    storeStream({&v, 1}, host_.value(s.operands[0]), at.first, align);
   else
     b_.CreateAlignedStore(v, at.first, align);
 }
@@ -111,11 +111,17 @@ void LaneEmitter::store(const Stmt& s) {
 /// Past the cache if the array is large, and the place one of whole registers. What workers of the pool have
 /// stored so is seen by others once they leave their job: the count of those inside is kept by locked
 /// instructions, which wait for such stores.
-void LaneEmitter::storeStream(Value* v, Value* base, Value* at, llvm::Align align) {
-  const uint64_t bytes = std::min<uint64_t>(m_.llvm->getDataLayout().getTypeStoreSize(v->getType()),
-                                            machineOf(m_.options.target).vectorBits / 8);
+void LaneEmitter::storeStream(std::span<Value* const> registers, Value* base, Value* at, llvm::Align align) {
+  const uint64_t size = m_.llvm->getDataLayout().getTypeStoreSize(registers[0]->getType());
+  const uint64_t bytes = std::min<uint64_t>(size, machineOf(m_.options.target).vectorBits / 8);
   auto place = [&](Value* address, uint64_t unit) {
     return b_.CreateAnd(b_.CreatePtrToInt(address, b_.getInt64Ty()), b_.getInt64(unit - 1));
+  };
+  auto store = [&](llvm::Align known) {
+    std::vector<llvm::StoreInst*> all;
+    for (size_t k = 0; k < registers.size(); ++k)
+      all.push_back(b_.CreateAlignedStore(registers[k], b_.CreateConstGEP1_64(m_.i8(), at, k * size), known));
+    return all;
   };
   Value* isLarge = b_.CreateICmpEQ(place(base, MELIX_LARGE_ALIGN), b_.getInt64(MELIX_HEADER_BYTES));
   Value* isWhole = b_.CreateICmpEQ(place(at, bytes), b_.getInt64(0));
@@ -126,11 +132,11 @@ void LaneEmitter::storeStream(Value* v, Value* base, Value* at, llvm::Align alig
   b_.CreateCondBr(isWhole, stream, plain);
   b_.SetInsertPoint(stream);
   llvm::Metadata* one = llvm::ConstantAsMetadata::get(b_.getInt32(1));
-  b_.CreateAlignedStore(v, at, llvm::Align(bytes))
-      ->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(m_.context, one));
+  for (llvm::StoreInst* each : store(llvm::Align(bytes)))
+    each->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(m_.context, one));
   b_.CreateBr(after);
   b_.SetInsertPoint(plain);
-  b_.CreateAlignedStore(v, at, align);
+  store(align);
   b_.CreateBr(after);
   b_.SetInsertPoint(after);
 }

@@ -185,16 +185,18 @@ void LaneEmitter::storeRows(const loops::LaneGroup& group) {
     Value* v = vector(fn_.stmts[m.stmt].operands.back());
     values[m.column] = v->getType()->getScalarType() == m_.i1() ? b_.CreateZExt(v, vectorOf(m_.i8())) : v;
   }
-  Value* base = firstRow(group);
+  Vectors stored;
   for (unsigned p = 0; p < pieces; ++p) {
     Vectors parts;
     for (Value* v : values) parts.push_back(part(b_, v, p * lanes, lanes));
-    const Vectors stored = rows(b_, parts);
-    for (unsigned k = 0; k < group.row; ++k)
-      b_.CreateAlignedStore(
-          stored[k],
-          b_.CreateConstGEP1_64(type->getElementType(), base, (p * group.row + k) * uint64_t(lanes)), align);
+    for (Value* v : rows(b_, parts)) stored.push_back(v);
   }
+  const Stmt& s = fn_.stmts[group.place()];
+  Value* first = firstRow(group);
+  if (s.as<loops::Access>().stream) return storeStream(stored, host_.value(s.operands[0]), first, align);
+  for (size_t k = 0; k < stored.size(); ++k)
+    b_.CreateAlignedStore(stored[k],
+                          b_.CreateConstGEP1_64(type->getElementType(), first, k * uint64_t(lanes)), align);
 }
 
 } // namespace melix::codegen

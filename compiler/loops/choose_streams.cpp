@@ -1,6 +1,7 @@
 #include "loops/choose_streams.h"
 
 #include "loops/build.h"
+#include "loops/lane_groups.h"
 #include "loops/neighbours.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace {
 
 class StreamChooser {
 public:
-  explicit StreamChooser(Function& fn) : fn_(fn) {}
+  StreamChooser(const Module& module, Function& fn) : module_(module), fn_(fn) {}
 
   void run() {
     findRead(fn_.body);
@@ -44,11 +45,23 @@ private:
     if (turns(body)) return;
     const Variance variance(fn_, loop);
     Neighbours neighbours(fn_, variance, fn_.regions[body].params[0]);
+    bool areApart = false;
     for (StmtId id : fn_.regions[body].stmts) {
       Stmt& s = fn_.stmts[id];
       if (s.kind == StmtKind::Scalar) neighbours.note(s);
-      if (s.kind == StmtKind::Store && isFilled(s.operands[0]) && neighbours.areSideBySide(s))
-        s.as<Access>().stream = true;
+      if (s.kind != StmtKind::Store || !isFilled(s.operands[0])) continue;
+      s.as<Access>().stream = neighbours.areSideBySide(s);
+      areApart |= !s.as<Access>().stream;
+    }
+    if (areApart) rows(loop, variance);
+  }
+  /// Stores to all columns of rows, which are whole registers together.
+  void rows(const Stmt& loop, const Variance& variance) {
+    const RegionId body = loop.regions[0];
+    Neighbours neighbours(fn_, variance, fn_.regions[body].params[0]);
+    for (const LaneGroup& group : laneGroups(module_, fn_, body, neighbours)) {
+      if (group.kind != StmtKind::Store || !isFilled(fn_.stmts[group.place()].operands[0])) continue;
+      for (const LaneGroup::Member& m : group.members) fn_.stmts[m.stmt].as<Access>().stream = true;
     }
   }
   /// Whether there is a loop in each turn that is not known to be short: it takes so long that memory keeps
@@ -63,14 +76,15 @@ private:
   }
   bool isFilled(ValueId base) const { return fn_.typeOf(base) == dataType && !read_.contains(base); }
 
+  const Module& module_;
   Function& fn_;
   std::unordered_set<ValueId> read_;
 };
 
 } // namespace
 
-void chooseStreams(Function& function) {
-  if (function.kind != FunctionKind::Orchestration) StreamChooser(function).run();
+void chooseStreams(const Module& module, Function& function) {
+  if (function.kind != FunctionKind::Orchestration) StreamChooser(module, function).run();
 }
 
 } // namespace melix::loops

@@ -1,6 +1,7 @@
 #pragma once
-// Which stores go past the cache where the array they fill is large: those of kernels, side by side in lanes,
-// to an array that the kernel does not read, in turns without a long loop: these wait for no memory.
+// Which stores go past the cache where the array they fill is large: those of kernels, side by side in lanes
+// or to all columns of rows (`lane_groups`), to an array that the kernel does not read, in turns without a
+// long loop: these wait for no memory.
 //
 //   before:  for points vector(16) %0, %1 { (%i) … store %y[%i*%one] = %v … }
 //   after:   for points vector(16) %0, %1 { (%i) … store %y[%i*%one] stream = %v … }
@@ -12,6 +13,6 @@
 
 namespace melix::loops {
 
-void chooseStreams(Function& function);
+void chooseStreams(const Module& module, Function& function);
 
 } // namespace melix::loops

@@ -12,7 +12,7 @@ size_t streams(const std::string& body, const std::string& kind = "kernel") {
       textAfter(kind + " @f(%a: i64, %b: i64, %n: i64, %x: data, %y: data) {\n  %one = const 1 : i64\n" +
                     body + "  yield\n}\n",
                 [](Module& module) {
-                  for (Function& fn : module.functions) chooseStreams(fn);
+                  for (Function& fn : module.functions) chooseStreams(module, fn);
                   EXPECT_EQ(verify(module, true), "");
                 });
   size_t found = 0;
@@ -51,6 +51,17 @@ TEST(ChooseStreams, NotWhereATurnTakesLong) {
                           "%t = load %x[%k*%n + %i*%one] : f32\n%u = add %s, %t : f32\nyield %u\n}\n"
                           "store %y[%i*%one] = %v\n";
   EXPECT_EQ(streams(loop(sum)), 0U);
+}
+
+TEST(ChooseStreams, RowsOfWhichAllColumnsAreFilled) {
+  const std::string first = "%three = const 3 : i64\n%two = const 2 : i64\n%zero = const 0 : i64\n"
+                            "%v = load %x[%i*%one] : f32\n"
+                            "store %y[%i*%three + %zero*%one] = %v\nstore %y[%i*%three + %one*%one] = %v\n";
+  EXPECT_EQ(streams(loop(first + "store %y[%i*%three + %two*%one] = %v\n")), 3U);
+  EXPECT_EQ(streams(loop(first)), 0U);
+  EXPECT_EQ(streams(loop(first + "store %y[%i*%three + %two*%one] = %v\n"
+                                 "%w = load %y[%i*%n] : f32\nstore %x[%i*%n] = %w\n")),
+            0U);
 }
 
 TEST(ChooseStreams, NotOutsideOfKernels) {
