@@ -20,7 +20,8 @@ public:
     for (ValueId v : found_.shared) pointBytes += bytesOf(fn_.typeOf(v));
     std::optional<PlainLoad> plain = plainLoad();
     const LayoutKind kind = kindOf(plain.has_value(), pointBytes);
-    return {kind, std::move(plain), pointBytes};
+    const bool isMade = kind == LayoutKind::ByRows || kind == LayoutKind::ByLines;
+    return {kind, std::move(plain), pointBytes, isMade && !areSideBySide(found_.columns)};
   }
 
 private:

@@ -27,7 +27,8 @@ struct PlainLoad {
 struct PanelLayout {
   LayoutKind kind;
   std::optional<PlainLoad> plain;
-  int64_t pointBytes; ///< of all that is shared, at one column and turn of the sums
+  int64_t pointBytes;   ///< of all that is shared, at one column and turn of the sums
+  bool isApart = false; ///< columns lie apart, and are gathered where no panel is made
 };
 
 PanelLayout panelLayout(const Function& fn, const Contraction& found, const SharedSide& side);

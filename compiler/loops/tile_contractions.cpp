@@ -88,6 +88,12 @@ public:
     return isNumeric_ && points && *points <= mostInFrame / layout_.pointBytes;
   }
   void takeFrame() { isInFrame_ = true; }
+  /// Whether it can have a block of its own, in what is no kernel, and that is worth it: not for what a few
+  /// rows may compute sooner where it lies.
+  bool mayHaveBlock() const {
+    return isNumeric_ && side_.extents() && (layout_.kind == LayoutKind::IfLarge || layout_.isApart);
+  }
+  void takeBlock() { isInBlock_ = true; }
   void readInPlace() { layout_.kind = LayoutKind::InPlace; }
 
   /// What stands in place of the outermost loop, in a region of its own.
@@ -111,6 +117,7 @@ public:
       panels = b_.select(b_.compare(CmpKind::Gt, rowCount_, zero), panels, zero);
       openPanels(count);
     }
+    const ValueId block = isInBlock_ ? makeBlock(count, isWideKnown) : ValueId();
     const std::optional<uint64_t> known = turnsOf(fn_, fn_.stmts[found_.columns]);
     ForAttr attr;
     attr.mark = MarkKind::Points;
@@ -136,6 +143,7 @@ public:
       b_.end();
       b_.stmt(StmtKind::If, {isWorthMaking(count, isWideKnown)}, {}, {}, {swept, *before});
     }
+    if (isInBlock_) b_.stmt(StmtKind::Drop, {block});
     b_.end();
     if (makesPanels()) dropUnused(module_, fn_, fn_.stmts[found_.columns].regions[0]);
     return made;
@@ -167,6 +175,18 @@ private:
     const ValueId isShort = b_.compare(CmpKind::Le, panel_.points, b_.integer(longestPanel * width_));
     if (!isWideKnown) return isShort;
     return b_.either(isShort, b_.compare(CmpKind::Ge, columns, b_.integer(width_)));
+  }
+  /// Where the panels lie, one after the other; it has no element if none is made.
+  ValueId makeBlock(ValueId columns, bool isWideKnown) {
+    ValueId points = panel_.points;
+    auto onlyIf = [&](ValueId isMade) { points = b_.select(isMade, points, b_.integer(0)); };
+    if (panel_.isMade.valid()) onlyIf(panel_.isMade);
+    if (mayStayAsItWas()) onlyIf(isWorthMaking(columns, isWideKnown));
+    const AllocAttr attr{module_.core.types.scalar(TypeKind::U8), static_cast<uint32_t>(layout_.pointBytes),
+                         false};
+    const ValueId block = b_.value(StmtKind::AllocArray, {points}, dataType, attr);
+    scratch_ = b_.pointerOf(block);
+    return block;
   }
   /// The loops, point by point: of what is as long as that there is little else.
   RegionId pointByPoint(StmtId loop) {
@@ -398,7 +418,7 @@ private:
   ValueId scratch_;
   PanelLayout layout_;
   int64_t lanes_, width_;
-  bool isNumeric_ = true, isInFrame_ = false;
+  bool isNumeric_ = true, isInFrame_ = false, isInBlock_ = false;
   Copies copies_; ///< of what is fixed, in front
   ValueId rowCount_;
   struct Panel {
@@ -441,6 +461,8 @@ private:
     const bool hasScratch = fn().kind == FunctionKind::Kernel && tile.canHaveScratch();
     if (fn().kind == FunctionKind::Chunk && tile.makesPanels() && tile.fitsFrame()) {
       tile.takeFrame();
+    } else if (fn().kind != FunctionKind::Kernel && tile.makesPanels() && tile.mayHaveBlock()) {
+      tile.takeBlock();
     } else if (tile.makesPanels() && !hasScratch) {
       if (found->rowSum) return false;
       tile.readInPlace();

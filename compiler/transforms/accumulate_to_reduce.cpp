@@ -15,16 +15,24 @@ namespace melix::transforms {
 
 namespace {
 
+/// Who converts what is added to an accumulator that a nest is handed.
+enum class HandedKind : uint8_t { Here, Around };
+
 class Accumulations {
 public:
   Accumulations(Module& m, FunctionId f) : m_(m), f_(f), uses_(m, f) {}
 
-  /// Inner nests first: what is made of an outer one holds copies of what they became.
-  void run(RegionId region) {
+  /// Inner nests first: what is made of an outer one holds copies of what they became. Of accumulators that
+  /// they are handed by nests around them only where those stay as they are.
+  void run(RegionId region, HandedKind handed = HandedKind::Here) {
     rewriteRegion(m_, f_, region, [&](OpId id) {
-      for (RegionId inner : fn().ops[id].regions) run(inner);
-      const Op& o = fn().ops[id];
-      return o.kind != OpKind::Nest || nestAccs(o) == 0 || nest(id, region);
+      const bool isNest = fn().ops[id].kind == OpKind::Nest;
+      for (RegionId inner : fn().ops[id].regions) run(inner, isNest ? HandedKind::Around : handed);
+      if (!isNest || nestAccs(fn().ops[id]) == 0) return true;
+      const bool stays = nest(id, region, handed);
+      if (stays && handed == HandedKind::Here && nestAccs(fn().ops[id]) > 0)
+        for (RegionId inner : fn().ops[id].regions) run(inner);
+      return stays;
     });
   }
 
@@ -35,11 +43,14 @@ private:
   /// Accumulators by number, with what becomes of each add.
   using Plans = std::vector<std::pair<uint32_t, std::vector<Conversion>>>;
 
-  Plans plans(OpId id) {
+  Plans plans(OpId id, HandedKind handed) {
     Plans out;
     AccumulationPlanner planner(m_, f_, uses_, id);
     for (uint32_t k = 0; k < nestAccs(fn().ops[id]); ++k) {
-      const TypeId added = fn().typeOf(fn().ops[id].operands[k]);
+      const TypeId begun = fn().typeOf(fn().ops[id].operands[k]);
+      const bool isHanded = types().kind(begun) == TypeKind::Acc;
+      if (isHanded && handed == HandedKind::Around) continue;
+      const TypeId added = isHanded ? types()[begun].parts[0] : begun;
       // A sum of what has a size of its own begins with a zero of that size, which only what it adds to
       // tells.
       if (types().kind(added) != TypeKind::Array || sizedByValue(types(), types().element(added))) continue;
@@ -50,7 +61,7 @@ private:
       for (AccumulationSite& s : sites) {
         Conversion c;
         c.site = std::move(s);
-        ok = ok && planner.plan(c);
+        ok = ok && planner.plan(c) && (!isHanded || reduces(c));
         all.push_back(std::move(c));
       }
       if (ok) out.emplace_back(k, std::move(all));
@@ -58,9 +69,17 @@ private:
     return out;
   }
 
+  /// Whether several terms are added to one element, so that their sum is worth an array of its own.
+  static bool reduces(const Conversion& c) {
+    size_t kept = 0;
+    for (const Solved& s : c.target)
+      kept += s.kind == Solved::Kind::Unit ? 1 : s.kind == Solved::Kind::Radix ? 2 : 0;
+    return c.axes.size() > kept;
+  }
+
   /// Appends what accumulators become to the region; whether anything is left of the nest.
-  bool nest(OpId id, RegionId region) {
-    Plans todo = plans(id);
+  bool nest(OpId id, RegionId region, HandedKind handed) {
+    Plans todo = plans(id, handed);
     if (todo.empty()) return true;
     std::unordered_map<ValueId, ValueId> keptAs = keep(id, todo);
     Emit e(m_, f_, region, fn().ops[id].loc);

@@ -1,0 +1,87 @@
+// Adds into accumulators that become sums: those of accumulators that are handed to a nest.
+#include "transforms/accumulate_to_reduce.h"
+#include "transforms/pass_text.h"
+
+namespace melix::transforms {
+namespace {
+
+using interp::Value;
+
+/// A function that is handed an accumulator, called for each of a batch; its body adds `terms` at each point.
+std::string handed(std::string_view axes, std::string_view place, std::string_view around = "") {
+  return R"(fn f (%x: f32[2, 3], %w: f32[3]) -> (f32[3]) {
+  %h = nest (%b: 2) -> accs (%c = %w) {
+    %r = get %x[%b] : f32[3]
+    %d = call @g %r, %c : acc f32[3]
+    yield %d
+  } : f32[3]
+  yield %h
+}
+
+fn g (%r: f32[3], %c: acc f32[3]) -> (acc f32[3]) inout 1=0 {
+  %k = const 1 : i64
+  %h = nest ()" +
+         std::string(axes) + ") -> accs (%a = %c) {\n" + std::string(around) +
+         "    %v = get %r[%i] : f32\n    %n = add_at %a" + std::string(place) + R"( += %v : acc f32[3]
+    yield %n
+  } : acc f32[3]
+  yield %h
+}
+)";
+}
+
+Value rows() { return Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3}); }
+Value three() { return Value::floats(std::vector<float>{1, 2, 4}); }
+
+TEST(AccumulateToReduce, WhatAFunctionIsHandedIsAddedToOnce) {
+  PassText m(handed("%i: 3, %j: 3", "[%j]"));
+  m.apply(accumulateToReduce, {rows(), three()});
+  EXPECT_EQ(m.count("] sum {"), 1u) << m.text();
+  EXPECT_EQ(m.count("-> accs"), 1u) << "the batch: " << m.text();
+}
+
+TEST(AccumulateToReduce, NotWhereEachElementHasOneTerm) {
+  PassText m(handed("%i: 3", "[%i]"));
+  m.apply(accumulateToReduce, {rows(), three()});
+  EXPECT_EQ(m.count("-> accs"), 2u) << m.text();
+}
+
+TEST(AccumulateToReduce, NotWhereThePlaceIsAnyNumber) {
+  PassText m(handed("%i: 3", "[%p]", "    %q = mul %i, %i : i64\n    %p = irem %q, %k : i64\n"));
+  m.apply(accumulateToReduce, {rows(), three()});
+  EXPECT_EQ(m.count("-> accs"), 2u) << m.text();
+}
+
+/// Of nests in each other the outer one is a sum; where it cannot be one, the inner one is.
+std::string inside(std::string_view place) {
+  return R"(fn f (%x: f32[2, 3], %w: f32[3]) -> (f32[3]) {
+  %k = const 3 : i64
+  %h = nest (%b: 2) -> accs (%c = %w) {
+    %q = mul %b, %b : i64
+    %p = irem %q, %k : i64
+    %e = nest (%i: 3, %j: 3) -> accs (%a = %c) {
+      %v = get %x[%b, %i] : f32
+      %n = add_at %a[%j] += %v : acc f32[3]
+      yield %n
+    } : acc f32[3]
+)" + std::string(place) +
+         R"(    yield %d
+  } : f32[3]
+  yield %h
+}
+)";
+}
+
+TEST(AccumulateToReduce, OfNestsInEachOtherTheOuterOneIsASumOrTheInnerOne) {
+  const Value x = rows(), w = three();
+  PassText both(inside("    %one = get %x[%b, %b] : f32\n    %d = add_at %e[%b] += %one : acc f32[3]\n"));
+  both.apply(accumulateToReduce, {x, w});
+  EXPECT_EQ(both.count("-> accs"), 0u) << both.text();
+  PassText inner(inside("    %one = get %x[%b, %b] : f32\n    %d = add_at %e[%p] += %one : acc f32[3]\n"));
+  inner.apply(accumulateToReduce, {x, w});
+  EXPECT_EQ(inner.count("-> accs"), 1u) << inner.text();
+  EXPECT_EQ(inner.count("] sum {"), 1u) << inner.text();
+}
+
+} // namespace
+} // namespace melix::transforms
