@@ -70,11 +70,13 @@ private:
   }
 
   /// Whether several terms are added to one element, so that their sum is worth an array of its own.
-  static bool reduces(const Conversion& c) {
-    size_t kept = 0;
-    for (const Solved& s : c.target)
-      kept += s.kind == Solved::Kind::Unit ? 1 : s.kind == Solved::Kind::Radix ? 2 : 0;
-    return c.axes.size() > kept;
+  bool reduces(const Conversion& c) {
+    types::DimStore& dims = types().dims;
+    return std::ranges::any_of(c.axes, [&](ValueId axis) {
+      const bool isKept =
+          std::ranges::any_of(c.target, [&](const Solved& s) { return s.axis == axis || s.rest == axis; });
+      return !isKept && !dims.atLeast(dims.sub(dims.constant(1), c.extentOf(axis)), 0);
+    });
   }
 
   /// Appends what accumulators become to the region; whether anything is left of the nest.
