@@ -146,6 +146,7 @@ void LaneEmitter::closeCarries(std::span<llvm::PHINode* const> phis, std::span<c
 /// As many turns as the last lane makes. The loop is entered only if it turns, so that what is the same in
 /// all turns, though it be read from memory, is moved in front of it.
 void LaneEmitter::forLoop(const Stmt& s) {
+  if (std::vector<Total> totals = totalsOf(s); !totals.empty()) return forTotals(s, std::move(totals));
   const ValueIds& params = fn_.regions[s.regions[0]].params;
   const bool apart = !isUniform(s.operands[1]);
   Value* begin = host_.value(s.operands[0]);

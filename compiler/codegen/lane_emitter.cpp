@@ -86,7 +86,7 @@ const LaneEmitter::ValueIds& LaneEmitter::region(loops::RegionId r) {
       stmts = stmts.subspan(stores.size());
       continue;
     }
-    statement(fn_.stmts[stmts[0]]);
+    if (!late_.contains(stmts[0])) statement(fn_.stmts[stmts[0]]);
     stmts = stmts.subspan(1);
   }
   return fn_.stmts[yield].operands;

@@ -9,6 +9,7 @@
 #include "loops/lanes.h"
 
 #include <functional>
+#include <unordered_set>
 
 namespace melix::codegen {
 
@@ -107,6 +108,17 @@ private:
   /// The same of all lanes, as single values.
   void best(const Steps& steps, size_t k, const Values& lanes, Values& out);
 
+  // lane_totals.cpp
+  /// What makes a value that a loop carries: a sum of that and a term.
+  struct Total {
+    loops::StmtId sum;
+    ValueId term;
+  };
+  class TotalsLoop;
+  std::vector<Total> totalsOf(const Stmt& s) const;
+  Value* beginWithNothing(const Stmt& s);
+  void forTotals(const Stmt& s, std::vector<Total> totals);
+
   // lane_calls.cpp
   class Slot;
   void call(const Stmt& s);
@@ -169,6 +181,7 @@ private:
   std::unordered_map<uint32_t, Affine> affine_;
   std::unordered_map<uint32_t, Value*> vectors_;
   std::unordered_map<uint32_t, Running> running_; ///< by what the step makes
+  std::unordered_set<loops::StmtId> late_;        ///< totals, which are made behind other statements
 };
 
 } // namespace melix::codegen

@@ -1,5 +1,6 @@
 #include "loops/jam_rows.h"
 
+#include "loops/brief_chains.h"
 #include "loops/clone.h"
 #include "loops/lanes.h"
 #include "loops/row_gains.h"
@@ -244,9 +245,12 @@ public:
     const std::optional<uint64_t> turns = turnsOf(b_.fn, loop_);
     const bool fillsBlocks = turns && *turns % static_cast<uint64_t>(rows_) == 0;
     const bool canFill = !fillsBlocks && !isChain() && storesApart(b_.fn, loop_.regions[0], variance_);
-    const int64_t enough = canFill ? least() : rows_;
-    const ValueId filled = enough < rows_ ? b_.arith(OpKind::Add, count, b_.integer(rows_ - enough)) : count;
-    ValueId blocks = b_.arith(OpKind::IDiv, filled, size);
+    int64_t enough = canFill ? least() : rows_;
+    const bool hasPairs = canFill && enough == pair + 1;
+    const BriefChains chains(b_.fn, loop_);
+    if (hasPairs && chains.areSurely()) enough = leastOfPairs();
+    ValueId blocks =
+        b_.arith(OpKind::IDiv, filled(count, enough, hasPairs ? chains.areBrief(b_) : std::nullopt), size);
     const std::optional<ValueId> areShort =
         ShortStrips(b_.fn, loop_).areShort(b_); // else the loop behind does all points
     if (areShort) blocks = b_.select(*areShort, blocks, b_.integer(0));
@@ -255,7 +259,7 @@ public:
     if (!areShort && (fillsBlocks || enough == 1)) return replaceWith(ends);
     maskColumns(b_.fn, loop_.regions[0]);
     const ValueId left = b_.arith(OpKind::Add, first, b_.arith(OpKind::Mul, blocks, size));
-    if (!areShort && canFill && enough == pair + 1) return atMostPair(left);
+    if (!areShort && hasPairs) return byPairs(left);
     oneByOne(left, ends);
   }
 
@@ -271,6 +275,18 @@ private:
   /// Where so many are left, the last ones are done again and again to fill the rows; of a sum around chains
   /// always, as what is left takes about as long; of a chain never, which would wait for the choice.
   int64_t least() const { return isSum() ? 1 : std::max<int64_t>(2, rows_ / 2); }
+
+  /// The same where pairs do as well as blocks: as many of them as there are in one row less make as many
+  /// sums.
+  int64_t leastOfPairs() const { return rows_ % pair == 0 ? rows_ - 1 : rows_; }
+
+  /// Rows and those that fill the last block of them.
+  ValueId filled(ValueId count, int64_t enough, std::optional<ValueId> areBrief) {
+    if (enough == rows_) return count;
+    const ValueId more = b_.integer(rows_ - enough);
+    if (!areBrief) return b_.arith(OpKind::Add, count, more);
+    return b_.arith(OpKind::Add, count, b_.select(*areBrief, b_.integer(rows_ - leastOfPairs()), more));
+  }
 
   /// So many blocks of `size` rows, the first `sure` of which are surely there; what they carry on.
   std::vector<ValueId> inBlocks(ValueId from, ValueId count, ValueId size, int64_t sure,
@@ -312,11 +328,13 @@ private:
   void replaceWith(const std::vector<ValueId>& ends) {
     for (size_t k = 0; k < ends.size(); ++k) replaceUses(b_.fn, home_, loop_.results[k], ends[k]);
   }
-  /// One or two points are left, or none: what they share is read once.
-  void atMostPair(ValueId left) {
+  /// What is left, two points at a time: what they share is read once.
+  void byPairs(ValueId left) {
     b_.loc = loop_.loc;
-    const ValueId isSome = b_.compare(ops::CmpKind::Lt, left, end());
-    inBlocks(left, b_.select(isSome, b_.integer(1), b_.integer(0)), b_.integer(pair), 1, {});
+    const ValueId count = b_.arith(OpKind::Sub, end(), left), two = b_.integer(pair);
+    const ValueId pairs =
+        b_.arith(OpKind::Shr, b_.arith(OpKind::Add, count, b_.integer(pair - 1)), b_.integer(1));
+    inBlocks(left, b_.arith(OpKind::Max, pairs, b_.integer(0)), two, 1, {});
   }
   void oneByOne(ValueId left, const std::vector<ValueId>& ends) {
     Stmt& s = b_.fn.stmts[id_];

@@ -14,7 +14,8 @@
 //            for points %m / 2 · 2, %m { %i … as before … }
 //
 // What is left behind blocks fills one more, whose last rows are done again for nothing, if it is half of one
-// or more; where that can be, what is less than three points is done as two.
+// or more; where that can be, what is less than three points is done as two. What is left behind blocks of
+// brief chains is done two points at a time, but for what is one less than a block.
 //
 // The rows may be turns of a sum around the chain, `for points rows 6 0, %m, %z { (%i, %t) … }`: they add to
 // what it carries one after another, behind the chains.

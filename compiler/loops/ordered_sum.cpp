@@ -65,11 +65,13 @@ void OrderedSum::open(std::span<const uint32_t> axes, const std::vector<ValueId>
   clearLanes();
 }
 
-/// To the first total a block is added as it is, were it a negative zero.
+/// To the first total a block is added as it is, were it a negative zero; without a term there is no block.
 std::vector<ValueId> OrderedSum::init() const {
-  ValueId total = b_->constant(scalarType(kind_), core::firstTotal(monoid_, kind_));
-  if (blocked_) return {total};
-  return {total, unit(), b_->integer(0)};
+  const ValueId total = b_->constant(scalarType(kind_), core::firstTotal(monoid_, kind_));
+  if (!blocked_) return {total, unit(), b_->integer(0)};
+  const uint64_t* known = b_->asConstant(points_);
+  if (isOne_ || monoid_ != MonoidKind::Sum || (known && *known > 0)) return {total};
+  return {b_->select(b_->compare(CmpKind::Gt, points_, b_->integer(0)), total, unit())};
 }
 
 std::vector<ValueId> OrderedSum::add(const std::vector<ValueId>& axes, const std::vector<ValueId>& state,
@@ -94,16 +96,15 @@ std::vector<ValueId> OrderedSum::add(const std::vector<ValueId>& axes, const std
 }
 
 ValueId OrderedSum::finish(const std::vector<ValueId>& state) const {
-  const bool sum = monoid_ == MonoidKind::Sum;
-  if (blocked_ && (!sum || isOne_)) return state[0];
-  ValueId all = state[0];
-  if (!blocked_) { // what is left of the last block
-    ValueId last = hasLanes() ? foldLanes() : state[1];
-    ValueId some = b_->compare(CmpKind::Gt, state[2], b_->integer(0));
-    all = b_->select(some, combine(all, last), all);
-  }
+  if (blocked_) return state[0];
+  // What is left of the last block.
+  const ValueId last = hasLanes() ? foldLanes() : state[1];
+  const ValueId some = b_->compare(CmpKind::Gt, state[2], b_->integer(0));
+  const ValueId all = b_->select(some, combine(state[0], last), state[0]);
   // Without a term the total is still the negative zero.
-  return sum ? b_->select(b_->compare(CmpKind::Gt, points_, b_->integer(0)), all, unit()) : all;
+  return monoid_ == MonoidKind::Sum
+             ? b_->select(b_->compare(CmpKind::Gt, points_, b_->integer(0)), all, unit())
+             : all;
 }
 
 ValueId OrderedSum::beginBlock() const {

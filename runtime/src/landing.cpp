@@ -143,7 +143,7 @@ void melix_task_destroy(MelixTask* task) {
   if (!task) return;
   freeList(task, task->rootList);
   task->small.share();
-  freeScratch(task);
+  freeKept(task);
   unwatchStack(task);
   freeStack(task->stack);
   task->panic.release();

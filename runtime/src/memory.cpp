@@ -9,10 +9,12 @@ namespace melix::runtime {
 
 namespace {
 
-/// The class of a block with this much data; largeClass if it is not small.
+/// The class of a block with this much data: a small one, or behind these a middle one; largeClass if it is
+/// neither.
 unsigned classOf(uint64_t bytes) {
-  if constexpr (guardsBlocks) return largeClass;
-  return smallClassOf(bytes);
+  if (guardsBlocks || bytes > mostMiddleBytes) return largeClass;
+  const unsigned small = smallClassOf(bytes);
+  return small != largeClass ? small : middleClassOf(bytes);
 }
 
 MelixBlock* takeGuarded(uint64_t bytes) {
@@ -38,6 +40,18 @@ MelixBlock* takeLarge(uint64_t bytes, bool zeroed) {
   return block;
 }
 
+MelixBlock* takeMiddle(MelixTask* task, unsigned sizeClass) {
+  MelixBlock* block = task->kept.middle.take(sizeClass);
+  return block ? block : takeLarge(MiddleBlocks::bytesOf(sizeClass), false);
+}
+
+MelixBlock* takeBlock(MelixTask* task, unsigned sizeClass, uint64_t bytes, bool zeroed) {
+  if (sizeClass == largeClass) return takeLarge(bytes, zeroed);
+  MelixBlock* block = sizeClass < smallClasses ? task->small.take(sizeClass) : takeMiddle(task, sizeClass);
+  if (block && zeroed) memset(dataOf(block), 0, bytes);
+  return block;
+}
+
 uint32_t* listLock(MelixTask* user, MelixTask* owner) { return user->head.threaded ? &owner->lock : nullptr; }
 
 [[noreturn]] void outOfMemory(MelixTask* task, int64_t bytes) {
@@ -53,10 +67,9 @@ MelixBlock* makeBlock(MelixTask* task, int64_t bytes, bool zeroed) {
   }
   auto size = static_cast<uint64_t>(bytes);
   unsigned sizeClass = classOf(size);
-  MelixBlock* block = sizeClass != largeClass ? task->small.take(sizeClass) : takeLarge(size, zeroed);
+  MelixBlock* block = takeBlock(task, sizeClass, size, zeroed);
   if (!block) [[unlikely]]
     outOfMemory(task, bytes);
-  if (zeroed && sizeClass != largeClass) memset(dataOf(block), 0, size);
   block->refs = 1;
   block->space = 0;
   block->valid = 1;
@@ -100,16 +113,23 @@ void giveLarge(MelixBlock* block) {
 
 } // namespace
 
-void freeScratch(MelixTask* task) {
-  if (task->scratch) giveLarge(task->scratch);
-  task->scratch = nullptr;
+static void freeScratch(MelixTask* task) {
+  if (task->kept.scratch) giveLarge(task->kept.scratch);
+  task->kept.scratch = nullptr;
+}
+
+void freeKept(MelixTask* task) {
+  freeScratch(task);
+  for (unsigned k = 0; k < middleClasses; k++)
+    while (MelixBlock* block = task->kept.middle.take(smallClasses + k)) giveLarge(block);
 }
 
 void freeBlock(MelixTask* task, MelixBlock* block) {
   task->stats.liveBlocks--;
   task->stats.liveBytes -= static_cast<int64_t>(block->bytes);
   if (block->sizeClass == largeClass) return giveLarge(block);
-  task->small.give(block);
+  if (block->sizeClass < smallClasses) return task->small.give(block);
+  if (!task->kept.middle.give(block)) giveLarge(block);
 }
 
 void freeList(MelixTask* task, MelixBlock& sentinel) {
@@ -156,16 +176,16 @@ void* melix_alloc_typed(MelixTask* task, int64_t bytes, const MelixType* type, i
 /// Between guards it is as large as asked for.
 void* melix_scratch(MelixTask* task, int64_t bytes) {
   const auto size = static_cast<uint64_t>(bytes);
-  if (MelixBlock* block = task->scratch;
+  if (MelixBlock* block = task->kept.scratch;
       block && (guardsBlocks ? block->bytes == size : block->bytes >= size))
     return dataOf(block);
   checkStack(task);
   freeScratch(task);
-  task->scratch = takeLarge(size, false);
-  if (!task->scratch) [[unlikely]]
+  task->kept.scratch = takeLarge(size, false);
+  if (!task->kept.scratch) [[unlikely]]
     outOfMemory(task, bytes);
-  task->scratch->bytes = size;
-  return dataOf(task->scratch);
+  task->kept.scratch->bytes = size;
+  return dataOf(task->kept.scratch);
 }
 
 int64_t melix_checked_bytes(MelixTask* task, int64_t elem, int64_t rank, const int64_t* dims) {

@@ -215,7 +215,7 @@ void startThreads() {
 
 void freeWorker(Worker* worker) {
   worker->task.small.share();
-  freeScratch(&worker->task);
+  freeKept(&worker->task);
   freeStack(worker->task.stack);
   worker->task.panic.release();
   free(worker);

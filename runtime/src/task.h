@@ -2,7 +2,7 @@
 // The inside of a MelixTask and of the landings that a panic jumps to.
 
 #include "melix/abi.h"
-#include "small_blocks.h"
+#include "middle_blocks.h"
 #include "spin_lock.h"
 #include "text_buffer.h"
 
@@ -47,7 +47,7 @@ struct MelixTask {
   uint32_t lock;             ///< guards the block list while `threaded`
   int32_t exitStatus;
   melix::runtime::SmallBlocks small;
-  MelixBlock* scratch; ///< what melix_scratch gives; in no list
+  melix::runtime::KeptMemory kept;
   MelixStats stats;
   melix::runtime::Landing* landing;
   melix::runtime::Stack stack;
@@ -80,7 +80,7 @@ void initTask(MelixTask* task);
 void freeList(MelixTask* task, MelixBlock& sentinel);
 /// Moves all blocks of `from`'s current list to `to`'s, with the counters. Only one thread runs.
 void adoptBlocks(MelixTask* to, MelixTask* from);
-void freeScratch(MelixTask* task);
+void freeKept(MelixTask* task); ///< what a task that ends has of the C library's memory, but for its blocks
 void freeBlock(MelixTask* task, MelixBlock* block); ///< already unlinked
 void unlinkBlock(MelixTask* task, MelixBlock* block);
 

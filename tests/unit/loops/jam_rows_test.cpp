@@ -122,6 +122,27 @@ TEST(JamRows, TheLastTwoRunTogether) {
   EXPECT_EQ(count(behind.substr(behind.rfind("\n  for points ")), "store "), 1u) << "one at most is left";
 }
 
+TEST(JamRows, WhatIsLeftOfBriefChainsIsDoneByPairs) {
+  auto product = [](const std::string& columns, const std::string& terms, const std::string& end = "%n") {
+    return "for points " + columns + " %zero, " + end + " { (%j)\n%s = for %zero, " + terms +
+           ", %z : f32 { (%l, %t)\n%a = load %x[%i*%k + %l*%one] : f32\n%b = load %w[%l*%n + %j*%one] : f32\n"
+           "%u = fma %a, %b, %t : f32\nyield %u\n}\nstore %y[%i*%n + %j*%one] = %s\nyield\n}\n";
+  };
+  // Six rows are a block from three on, or from five on; the program chooses.
+  const std::string known = product("vector 16 unroll 4", "%k");
+  EXPECT_EQ(countInRows(known, "if %", 6), 3u);
+  EXPECT_EQ(count(rows(known, 6), "select "), 1u);
+  // Columns of few registers are too few sums for pairs.
+  EXPECT_EQ(count(rows(product("vector 16 unroll 2", "%k"), 6), "select "), 0u);
+  // Of chains and columns of known sizes nothing is left to choose.
+  const std::string after =
+      jammed("%many = const 100 : i64\n%wide = const 64 : i64\nfor points rows 6 %zero, %m { (%i)\n" +
+             product("vector 16 unroll 4", "%many", "%wide") + "yield\n}\n");
+  EXPECT_EQ(count(after, "select "), 0u) << after;
+  const size_t first = after.find("for points "), rest = after.find("\n  for points ", first);
+  EXPECT_EQ(count(after.substr(first, rest - first), "if %"), 1u) << "five of six are there\n" << after;
+}
+
 TEST(JamRows, OfRowsThatAreKnownToFillBlocksNoneIsLeft) {
   const std::string body =
       "for points vector 16 %zero, %n { (%j)\nstore %y[%i*%n + %j*%one] = %z\nyield\n}\n";
