@@ -1,5 +1,6 @@
 #include "loops/tile_contractions.h"
 
+#include "loops/launch_values.h"
 #include "loops/panel_layout.h"
 #include "loops/scratch_sizes.h"
 
@@ -215,8 +216,9 @@ private:
 
   // --- what is done
   // ---------------------------------------------------------------------------------------------------------
-  /// A size that launches can compute.
+  /// A size that launches can compute, or a bound of it from where a chunk is.
   bool isSize(ValueId v) const {
+    if (LaunchValues::isUniform(fn_, v)) return true;
     const StmtId def = fn_.values[v].def;
     if (!def.valid()) return std::ranges::find(fn_.params(), v) != fn_.params().end();
     const Stmt& s = fn_.stmts[def];
