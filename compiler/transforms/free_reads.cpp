@@ -13,11 +13,10 @@ namespace {
 
 class Freer {
 public:
-  Freer(Module& m, FunctionId f, const FreeingFacts& facts)
-      : m_(m), f_(f), effects_(facts.effects), undefined_(facts.undefined) {}
+  Freer(Module& m, FunctionId f, const FreeingFacts& facts) : m_(m), f_(f), undefined_(facts.undefined) {}
 
-  void nest(OpId id) {
-    if (isSum(fn().ops[id])) branchesOf(id);
+  void nest(OpId id, Ranges& ranges) {
+    if (isSum(fn().ops[id])) branchesOf(id, ranges);
   }
 
 private:
@@ -29,8 +28,7 @@ private:
            });
   }
 
-  void branchesOf(OpId nest) {
-    const SweepBody body(m_, f_, nest, effects_);
+  void branchesOf(OpId nest, Ranges& ranges) {
     const RegionId region = fn().ops[nest].regions[0];
     std::unordered_set<OpId> made;
     forEachOp(fn(), region, [&](OpId id) { made.insert(id); });
@@ -38,21 +36,23 @@ private:
     const std::vector<OpId> ops = fn().regions[region].ops;
     for (OpId id : ops) {
       if (fn().ops[id].kind == OpKind::If)
-        for (RegionId arm : fn().ops[id].regions) leave(arm, region, made, body, out);
+        for (RegionId arm : fn().ops[id].regions) leave(arm, region, made, ranges, out);
       out.push_back(id);
     }
     fn().regions[region].ops = std::move(out);
   }
 
   /// What may goes from an arm to the list of what stands in front of the branch.
-  void leave(RegionId arm, RegionId home, const std::unordered_set<OpId>& made, const SweepBody& body,
+  void leave(RegionId arm, RegionId home, const std::unordered_set<OpId>& made, Ranges& ranges,
              std::vector<OpId>& out) {
     std::erase_if(fn().regions[arm].ops, [&](OpId id) {
       const Op& op = fn().ops[id];
       if (op.kind != OpKind::Get || op.operands.size() < 2 || !m_.types.isScalar(fn().typeOf(op.results[0])))
         return false;
       const Value& array = fn().values[op.operands[0]];
-      if (array.region == home || made.contains(array.def) || !body.isIndexedByAxes(op)) return false;
+      auto isMade = [&](ValueId v) { return made.contains(fn().values[v].def); };
+      if (array.region == home || std::ranges::any_of(op.operands, isMade)) return false;
+      if (!readsInRange(m_, fn(), ranges, op)) return false;
       if (undefined_.mayBe(f_, op.operands[0])) return false; // it is there where the branch is taken
       out.push_back(id);
       return true;
@@ -60,7 +60,6 @@ private:
   }
   Module& m_;
   FunctionId f_;
-  const Effects& effects_;
   const Undefined& undefined_;
 };
 

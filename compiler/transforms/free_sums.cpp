@@ -19,8 +19,8 @@ public:
   Freer(Module& m, FunctionId f, const FreeingFacts& facts)
       : m_(m), f_(f), effects_(facts.effects), undefined_(facts.undefined), costs_(m, m.functions[f]) {}
 
-  void nest(OpId id) {
-    if (isMade(fn().ops[id])) branchesOf(id);
+  void nest(OpId id, Ranges& ranges) {
+    if (isMade(fn().ops[id])) branchesOf(id, ranges);
   }
 
 private:
@@ -33,16 +33,15 @@ private:
                                [](const NestResult& r) { return r.kind == NestResultKind::Collect; });
   }
 
-  void branchesOf(OpId nest) {
+  void branchesOf(OpId nest, Ranges& ranges) {
     const RegionId region = fn().ops[nest].regions[0];
     auto isMasked = [this](OpId id) { return fn().ops[id].kind == OpKind::If && hasNest(fn().ops[id]); };
     if (std::ranges::none_of(fn().regions[region].ops, isMasked)) return;
     const std::array<uint64_t, 2> sides = nestFacts(m_, fn(), effects_, costs_, nest).sides;
     if (sides[0] == 0 || sides[1] == 0) return;
-    const SweepBody body(m_, f_, nest, effects_);
     std::vector<OpId> out;
     for (OpId id : fn().regions[region].ops) {
-      if (isMasked(id) && tellsSidesApart(fn().ops[id].operands[0], region, sides) && isFree(id, body))
+      if (isMasked(id) && tellsSidesApart(fn().ops[id].operands[0], region, sides) && isFree(id, ranges))
         free(id, out);
       out.push_back(id);
     }
@@ -86,7 +85,7 @@ private:
 
   // --- the arms
 
-  bool isFree(OpId branch, const SweepBody& body) const {
+  bool isFree(OpId branch, Ranges& ranges) const {
     const Op& op = fn().ops[branch];
     if (op.results.size() != 1 || !op.resultDims.empty() || !m_.types.isScalar(fn().typeOf(op.results[0])))
       return false;
@@ -94,13 +93,13 @@ private:
     std::unordered_set<OpId> made;
     for (RegionId arm : op.regions) {
       forEachOp(fn(), arm, [&](OpId id) { made.insert(id); });
-      forEachOp(fn(), arm, [&](OpId id) { isFree &= mayRunAnyway(id, body, made); });
+      forEachOp(fn(), arm, [&](OpId id) { isFree &= mayRunAnyway(id, ranges, made); });
     }
     return isFree;
   }
   /// An op of an arm: numbers, sums of them, and reads in range of arrays that are there whatever arm is
   /// taken.
-  bool mayRunAnyway(OpId id, const SweepBody& body, const std::unordered_set<OpId>& made) const {
+  bool mayRunAnyway(OpId id, Ranges& ranges, const std::unordered_set<OpId>& made) const {
     const Op& op = fn().ops[id];
     if (effects_.ofOp(fn(), id).any()) return false;
     if (op.kind == OpKind::Yield) return true;
@@ -108,7 +107,7 @@ private:
       return false;
     if (op.kind == OpKind::Nest) return nestAccs(op) == 0;
     if (op.kind != OpKind::Get) return op.regions.empty() && op.kind != OpKind::Call;
-    return !made.contains(fn().values[op.operands[0]].def) && body.isIndexedByAxes(op) &&
+    return !made.contains(fn().values[op.operands[0]].def) && readsInRange(m_, fn(), ranges, op) &&
            !undefined_.mayBe(f_, op.operands[0]);
   }
 

@@ -2,6 +2,7 @@
 // What passes share that free ops from branches in nests: the walk, and what tells whether an op may run
 // although its branch is not taken.
 
+#include "core/ranges.h"
 #include "core/walk.h"
 #include "transforms/undefined.h"
 
@@ -13,26 +14,47 @@ struct FreeingFacts {
   const Undefined undefined;
 };
 
-/// Calls `visit(OpId)` for every nest of the region, those inside of another first; it may change the ops of
-/// the nest's body.
+/// Whether a read of elements of an array is in range, by what is known at a place.
+bool readsInRange(core::Module& m, const core::Function& fn, core::Ranges& ranges, const core::Op& get);
+
+/// Calls `visit(OpId, Ranges&)` for every nest of the region, those inside of another first, with what is
+/// known where a point of it begins; it may change the ops of the nest's body.
 template <class Visit>
-void forEachNestInsideOut(const core::Function& fn, core::RegionId region, const Visit& visit) {
+void forEachNestInsideOut(const core::Function& fn, core::RegionId region, core::Ranges& ranges,
+                          const Visit& visit) {
   const std::vector<core::OpId> ops = fn.regions[region].ops;
   for (core::OpId id : ops) {
-    for (core::RegionId inner : fn.ops[id].regions) forEachNestInsideOut(fn, inner, visit);
-    if (fn.ops[id].kind == core::OpKind::Nest) visit(id);
+    const core::Regions regions = fn.ops[id].regions;
+    for (core::RegionId inner : regions) {
+      const core::Ranges::Mark mark = ranges.enter(inner);
+      forEachNestInsideOut(fn, inner, ranges, visit);
+      ranges.leave(mark);
+    }
+    if (fn.ops[id].kind == core::OpKind::Nest) {
+      const core::Ranges::Mark mark = ranges.enter(regions[0]);
+      visit(id, ranges);
+      ranges.leave(mark);
+    }
+    ranges.define(fn.ops[id]);
   }
 }
 
-/// Makes a `Freer(m, f, facts)` of each function, which is shown its nests by `nest(OpId)`.
+/// Makes a `Freer(m, f, facts)` of each function with branches, which is shown its nests by
+/// `nest(OpId, Ranges&)`.
 template <class Freer>
 void freeInsideOut(core::Module& m) {
   const FreeingFacts facts(m);
   for (uint32_t i = 0; i < m.functions.size(); ++i) {
     const core::FunctionId f(i);
-    if (!m.functions[f].body.valid()) continue;
+    const core::Function& fn = m.functions[f];
+    if (!fn.body.valid()) continue;
+    bool branches = false;
+    core::forEachOp(fn, [&](core::OpId id) { branches |= fn.ops[id].kind == core::OpKind::If; });
+    if (!branches) continue;
     Freer freer(m, f, facts);
-    forEachNestInsideOut(m.functions[f], m.functions[f].body, [&](core::OpId nest) { freer.nest(nest); });
+    core::Ranges ranges(m, fn);
+    forEachNestInsideOut(fn, fn.body, ranges,
+                         [&](core::OpId nest, core::Ranges& known) { freer.nest(nest, known); });
   }
 }
 

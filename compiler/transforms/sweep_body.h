@@ -52,8 +52,6 @@ public:
   /// alone, each over just the axis of the array that is read.
   bool readsWithin(core::ValueId v) const;
   bool readsWithin(core::OpId op) const;
-  /// Whether a read is one at axes of nests alone, each over just the axis of the array.
-  bool isIndexedByAxes(const core::Op& get) const;
   /// The ops of the body that make these values, in their order.
   std::vector<core::OpId> slice(std::span<const core::ValueId> values) const;
   /// A read in front of the others stands for the op: it needs nothing but its axes.
@@ -72,6 +70,8 @@ private:
   bool look(const core::Op& op, Made& made) const;
   bool lookAt(core::ValueId v, Made& made) const;
   bool mentionsSizes(const core::Op& op) const;
+  /// Whether a read is one at axes of nests alone, each over just the axis of the array.
+  bool isIndexedByAxes(const core::Op& get) const;
 
   core::Module& m_;
   core::FunctionId f_;

@@ -15,5 +15,9 @@ namespace melix::fuzz {
 /// some parts; chains that keep what they carry, forwards and backwards; among
 /// the numbers now and then infinities and negative zeros.
 std::string randomContraction(Random& random);
+/// The same of some layers for each of a batch: products, soft-max to all places or those of a mask, also row
+/// by row, norms; of arrays, some that indices choose which may be known before or not, in branches, loops
+/// and nests of batches, of lists; with gradients of each and of all.
+std::string randomBatch(Random& random);
 
 } // namespace melix::fuzz

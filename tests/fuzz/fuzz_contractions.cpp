@@ -1,5 +1,6 @@
-// Random contractions, however they are spelled, give the interpreter's bits in every way to run them: with
-// one thread and with more, for this processor, for x86-64-v3, without optimising.
+// Random contractions, however they are spelled, and batches of layers of them give the interpreter's bits in
+// every way to run them: with one thread and with more, for this processor, for x86-64-v3, without
+// optimising.
 #include "fuzz/contractions.h"
 #include "fuzz/programs/runs.h"
 
@@ -27,7 +28,7 @@ std::string difference(const std::string& a, const std::string& b) {
 }
 
 void step(fuzz::Random& random) {
-  const std::string text = fuzz::randomContraction(random);
+  const std::string text = random() % 4 == 0 ? fuzz::randomBatch(random) : fuzz::randomContraction(random);
   if (std::getenv("MELIX_FUZZ_SHOW")) std::printf("%s", text.c_str()), std::fflush(stdout);
   fuzz::programs::RunOptions options;
   options.verify = random() % 8 == 0;

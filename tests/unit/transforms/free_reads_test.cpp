@@ -36,6 +36,25 @@ TEST(FreeReads, WhatMayBeOutOfRangeStays) {
       << "made in the branch";
 }
 
+/// At an index from outside of the sum, with a check of it in front or none.
+bool leavesAt(const std::string& front) {
+  PassText m("fn f (%x: f32[3, 3], %p: i64[2]) -> (f32[2, 3]) {\n  %r = nest (%b: 2) -> collect[b] {\n"
+             "    %q = get %p[%b] : i64\n" +
+             front +
+             "    %s = nest (%i: 3, %k: 3) -> keep[i] sum {\n      %m = cmp lt %k, %i : bool\n"
+             "      %t = if %m {\n        %a = get %x[%q, %k] : f32\n        yield %a\n      } {\n"
+             "        %z = const 0.0 : f32\n        yield %z\n      } : f32\n      yield %t\n"
+             "    } : f32[3]\n    yield %s\n  } : f32[2, 3]\n  yield %r\n}\n");
+  m.apply(freeReads);
+  return m.text().find("get %x") < m.text().find(" = if ");
+}
+
+TEST(FreeReads, AtAnIndexThatIsCheckedInFront) {
+  EXPECT_TRUE(leavesAt("    check index \"\" %q dims [3]\n"));
+  EXPECT_FALSE(leavesAt(""));
+  EXPECT_FALSE(leavesAt("    check index \"\" %q dims [4]\n"));
+}
+
 TEST(FreeReads, WhatIsThereOnlyWhereTheBranchIsTakenStays) {
   const Value numbers = Value::floats(std::vector<float>{1, 2, 3});
   auto text = [&](const std::string& other) {
@@ -58,15 +77,16 @@ TEST(FreeReads, WhatIsThereOnlyWhereTheBranchIsTakenStays) {
 
 TEST(FreeReads, WhatIsMadeOfTheElementsOfAnArrayIsThere) {
   const Value numbers = Value::floats(std::vector<float>{1, 2, 3});
-  PassText m("fn f (%x: f32[3], %c: bool) -> (f32[3]) {\n"
-             "  %o = if %c {\n    yield %x\n  } {\n    %u = undef : f32[3]\n    yield %u\n  } : f32[3]\n"
-             "  %r = if %c {\n"
-             "    %n = nest (%h: 3) -> collect[h] {\n      %e = get %o[%h] : f32\n      %d = add %e, %e : f32\n"
-             "      yield %d\n    } : f32[3]\n"
-             "    %s = nest (%i: 3, %k: 3) -> keep[i] sum {\n      %m = cmp lt %k, %i : bool\n"
-             "      %t = if %m {\n        %a = get %n[%k] : f32\n        yield %a\n      } {\n"
-             "        %z = const 0.0 : f32\n        yield %z\n      } : f32\n      yield %t\n    } : f32[3]\n"
-             "    yield %s\n  } {\n    yield %x\n  } : f32[3]\n  yield %r\n}\n");
+  PassText m(
+      "fn f (%x: f32[3], %c: bool) -> (f32[3]) {\n"
+      "  %o = if %c {\n    yield %x\n  } {\n    %u = undef : f32[3]\n    yield %u\n  } : f32[3]\n"
+      "  %r = if %c {\n"
+      "    %n = nest (%h: 3) -> collect[h] {\n      %e = get %o[%h] : f32\n      %d = add %e, %e : f32\n"
+      "      yield %d\n    } : f32[3]\n"
+      "    %s = nest (%i: 3, %k: 3) -> keep[i] sum {\n      %m = cmp lt %k, %i : bool\n"
+      "      %t = if %m {\n        %a = get %n[%k] : f32\n        yield %a\n      } {\n"
+      "        %z = const 0.0 : f32\n        yield %z\n      } : f32\n      yield %t\n    } : f32[3]\n"
+      "    yield %s\n  } {\n    yield %x\n  } : f32[3]\n  yield %r\n}\n");
   m.apply(freeReads, {numbers, Value::boolean(false)});
   EXPECT_LT(m.text().find("get %n"), m.text().find("%t = if ")) << m.text();
 }

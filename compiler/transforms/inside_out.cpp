@@ -1,0 +1,29 @@
+#include "transforms/inside_out.h"
+
+#include "core/place.h"
+
+namespace melix::transforms {
+
+using namespace core;
+
+/// A read without indices is.
+bool readsInRange(Module& m, const Function& fn, Ranges& ranges, const Op& get) {
+  const Path& path = get.as<Path>();
+  if (pathOperands(path) == 0) return true;
+  const types::Type array = m.types[fn.typeOf(get.operands[0])];
+  if (array.kind != TypeKind::Array || path.size() > array.dims.size()) return false;
+  size_t operand = 1;
+  for (size_t k = 0; k < path.size(); ++k) {
+    if (path[k].kind == StepKind::All) continue;
+    if (path[k].kind != StepKind::Index) return false;
+    Op check;
+    check.kind = OpKind::Check;
+    check.operands = {get.operands[operand++]};
+    check.dims = {array.dims[k]};
+    check.attr = CheckAttr{CheckKind::Index, {}, {}};
+    if (!ranges.isProved(check)) return false;
+  }
+  return true;
+}
+
+} // namespace melix::transforms
