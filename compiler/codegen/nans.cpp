@@ -78,14 +78,15 @@ private:
 
 /// The float whose bits these are, as it was before its NaN was replaced.
 llvm::Value* floatOf(llvm::Value* bits) {
-  auto* cast = llvm::dyn_cast<llvm::BitCastInst>(bits);
-  if (!cast || !cast->getOperand(0)->getType()->isFPOrFPVectorTy()) return nullptr;
-  llvm::Value* v = cast->getOperand(0);
-  auto* choice = llvm::dyn_cast<llvm::SelectInst>(v);
+  auto* choice = llvm::dyn_cast<llvm::SelectInst>(bits);
   auto* test = choice ? llvm::dyn_cast<llvm::FCmpInst>(choice->getCondition()) : nullptr;
-  if (!test || test->getPredicate() != llvm::CmpInst::FCMP_UNO) return v;
-  llvm::Value* number = choice->getFalseValue();
-  return test->getOperand(0) == number && test->getOperand(1) == number ? number : v;
+  auto* cast = llvm::dyn_cast<llvm::BitCastInst>(test ? choice->getFalseValue() : bits);
+  if (!cast || !cast->getOperand(0)->getType()->isFPOrFPVectorTy()) return nullptr;
+  llvm::Value* number = cast->getOperand(0);
+  if (!test) return number;
+  const bool isOfNan = test->getPredicate() == llvm::FCmpInst::FCMP_UNO && test->getOperand(0) == number &&
+                       test->getOperand(1) == number;
+  return isOfNan ? number : nullptr;
 }
 
 /// Whether bits under zeros of the other operand stay, but for the uppermost.

@@ -63,7 +63,7 @@ llvm::Value* ScalarOps::apply(const loops::ScalarAttr& attr, std::span<Value* co
   case OpKind::Convert: return convert(a, attr.from, to, static_cast<ops::ConvertMode>(attr.index));
   case OpKind::Bitcast:
     if (types::isFloatKind(to)) a = withNansAsTheyAre(a, b_);
-    return b_.CreateBitCast(withoutNanBits(a), typeLike(to, a));
+    return bitsOf(a, typeLike(to, a));
   default: return binary(attr.op, a, b, attr.from);
   }
 }
@@ -88,9 +88,12 @@ llvm::Value* ScalarOps::fma(Value* a, Value* b, Value* c) {
   return wide == t ? r : b_.CreateFPTrunc(r, t);
 }
 
-llvm::Value* ScalarOps::withoutNanBits(llvm::Value* v) {
-  if (!isFloat(v)) return v;
-  return b_.CreateSelect(isNan(v), llvm::ConstantFP::getNaN(v->getType()), v);
+/// Those of NaN are chosen among integers: between floats LLVM takes one NaN for another.
+llvm::Value* ScalarOps::bitsOf(llvm::Value* v, llvm::Type* type) {
+  llvm::Value* bits = b_.CreateBitCast(v, type);
+  if (!isFloat(v)) return bits;
+  llvm::Constant* nan = llvm::ConstantFP::getNaN(v->getType());
+  return b_.CreateSelect(isNan(v), llvm::ConstantExpr::getBitCast(nan, type), bits);
 }
 
 llvm::Value* ScalarOps::binary(OpKind op, llvm::Value* a, llvm::Value* b, TypeKind kind) {

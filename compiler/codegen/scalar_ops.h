@@ -50,7 +50,7 @@ private:
   Value* convert(Value* v, types::TypeKind from, types::TypeKind to, ops::ConvertMode mode);
   Value* fromFloat(Value* v, types::TypeKind to);
   Value* saturateInt(Value* v, types::TypeKind from, types::TypeKind to);
-  Value* withoutNanBits(Value* v);
+  Value* bitsOf(Value* v, llvm::Type* type);
   Value* isNan(Value* v) { return b_.CreateFCmpUNO(v, v); }
 
   ModuleEmitter& m_;
