@@ -30,6 +30,18 @@ llvm::Value* FunctionEmitter::address(const Stmt& s, size_t operandCount) {
                        : base;
 }
 
+/// Of what an address is a multiple, as far as is known: what is counted from data is so by the size of its
+/// elements.
+llvm::Align FunctionEmitter::alignOf(ValueId pointer) const {
+  const loops::StmtId made = fn_.values[pointer].def;
+  if (!made.valid() || fn_.stmts[made].kind != loops::StmtKind::AddressOf) return llvm::Align(1);
+  const auto& access = fn_.stmts[made].as<Access>();
+  const uint64_t unit = std::max<uint64_t>(access.elemBytes, 1) | static_cast<uint64_t>(access.offset);
+  const llvm::Align inside = llvm::commonAlignment(llvm::Align(slotAlign), unit);
+  const ValueId base = fn_.stmts[made].operands[0];
+  return fn_.typeOf(base).cls == ClassKind::Data ? inside : std::min(inside, alignOf(base));
+}
+
 void FunctionEmitter::emitLoad(const Stmt& s) {
   const auto& access = s.as<Access>();
   llvm::Value* at = address(s, s.operands.size());

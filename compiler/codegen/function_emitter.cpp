@@ -183,8 +183,8 @@ void FunctionEmitter::statement(const Stmt& s) {
   case StmtKind::AddressOf: return setResult(s, address(s, s.operands.size()));
   case StmtKind::Scratch: return setResult(s, slot(s.as<uint64_t>()));
   case StmtKind::CopyBytes:
-    b_.CreateMemCpy(generic(value(s.operands[0])), llvm::Align(1), generic(value(s.operands[1])),
-                    llvm::Align(1), value(s.operands[2]));
+    b_.CreateMemCpy(generic(value(s.operands[0])), alignOf(s.operands[0]), generic(value(s.operands[1])),
+                    alignOf(s.operands[1]), value(s.operands[2]));
     return;
   case StmtKind::ZeroBytes:
     b_.CreateMemSet(generic(value(s.operands[0])), b_.getInt8(0), value(s.operands[1]), llvm::Align(1));

@@ -53,6 +53,7 @@ private:
   void statement(const Stmt& s);
 
   // emit_memory.cpp
+  llvm::Align alignOf(ValueId pointer) const;
   llvm::Value* address(const Stmt& s, size_t operandCount);
   void emitLoad(const Stmt& s);
   void emitStore(const Stmt& s);
