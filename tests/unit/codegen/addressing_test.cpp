@@ -1,19 +1,15 @@
 // Kernels reach memory as they are told to: in the address spaces and with indices as wide as the target
 // wants them; one for a GPU becomes its assembly.
 #include "codegen/emitter.h"
-#include "codegen/target.h"
 #include "core/parse.h"
+#include "device/ptx.h"
 #include "loops/loops.h"
 
 #include <gtest/gtest.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Instructions.h>
-#include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
-#include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/raw_ostream.h>
-#include <llvm/Support/TargetSelect.h>
-#include <llvm/Target/TargetMachine.h>
 
 #include <set>
 
@@ -143,36 +139,36 @@ TEST(Addressing, IsAsAskedInEveryKernel) {
     }
 }
 
-/// Assembly for a GPU of NVIDIA.
-std::string ptxOf(llvm::Module& module) {
-  LLVMInitializeNVPTXTargetInfo();
-  LLVMInitializeNVPTXTarget();
-  LLVMInitializeNVPTXTargetMC();
-  LLVMInitializeNVPTXAsmPrinter();
-  const llvm::Triple triple("nvptx64-nvidia-cuda");
-  std::string error;
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target) return error;
-  const std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(triple, "sm_80", "", llvm::TargetOptions(), llvm::Reloc::PIC_));
-  module.setTargetTriple(triple);
-  module.setDataLayout(machine->createDataLayout());
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream out(bytes);
-  llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::AssemblyFile)) return "none";
-  passes.run(module);
-  return std::string(bytes.begin(), bytes.end());
+/// Assembly for a GPU.
+std::string ptxOf(const Emitted& emitted) {
+  device::aimAtGpu(*emitted.emitter->llvm);
+  return device::ptxOf(*emitted.emitter->llvm);
 }
 
 TEST(Addressing, OfAGpuReadsGlobalMemory) {
   for (const char* text : {gathered, product, belowMaximum}) {
     const Emitted emitted(text, onDevice(false));
     ASSERT_EQ(emitted.problem, "");
-    const std::string ptx = ptxOf(*emitted.emitter->llvm);
+    const std::string ptx = ptxOf(emitted);
     EXPECT_NE(ptx.find("ld.global"), std::string::npos) << ptx;
     EXPECT_NE(ptx.find("st.global"), std::string::npos) << ptx;
     EXPECT_NE(ptx.find("mul.wide.s32"), std::string::npos) << ptx;
+  }
+}
+
+/// What says no rounding may be made one with what follows by who finishes the assembly.
+TEST(Addressing, OfAGpuRoundsEachOperation) {
+  for (const char* text : {gathered, product, belowMaximum}) {
+    const Emitted emitted(text, onDevice(false));
+    ASSERT_EQ(emitted.problem, "");
+    const std::string ptx = ptxOf(emitted);
+    for (const char* type : {"f32", "f64"})
+      for (const char* op : {"add", "sub", "mul", "fma", "div", "sqrt"}) {
+        EXPECT_EQ(ptx.find(std::string(op) + "." + type), std::string::npos) << ptx;
+        EXPECT_EQ(ptx.find(std::string(op) + ".approx"), std::string::npos) << ptx;
+      }
+    EXPECT_EQ(ptx.find(".ftz"), std::string::npos) << ptx;
+    EXPECT_NE(ptx.find(text == belowMaximum ? "sub.rn.f32" : "fma.rn.f"), std::string::npos) << ptx;
   }
 }
 
