@@ -4,6 +4,7 @@
 #include "codegen/debug_info.h"
 
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/MDBuilder.h>
 
 #include <algorithm>
 
@@ -70,7 +71,9 @@ LaneEmitter::Values LaneEmitter::branchApart(const Stmt& s, RegionId r, Value* m
   if (skips) {
     some = block("some");
     join = block("end");
-    b_.CreateCondBr(b_.CreateOrReduce(mask_), some, join);
+    // What it needs is spilled there, not around the loop.
+    llvm::MDNode* isSeldom = llvm::MDBuilder(m_.context).createBranchWeights(1, 15);
+    b_.CreateCondBr(b_.CreateOrReduce(mask_), some, join, isSeldom);
     b_.SetInsertPoint(some);
   }
   const ValueIds& yields = region(r);

@@ -346,6 +346,15 @@ RestKind restOf(const loops::Function& fn, const loops::Stmt& loop, uint32_t str
   return isAll ? RestKind::Masked : RestKind::Register;
 }
 
+/// Whether lanes go different ways there: each branch asks for those that are on, too.
+bool holdsBranch(const loops::Function& fn, loops::RegionId r) {
+  return std::ranges::any_of(fn.regions[r].stmts, [&](loops::StmtId id) {
+    const loops::Stmt& s = fn.stmts[id];
+    return s.kind == StmtKind::If || s.kind == StmtKind::Switch ||
+           std::ranges::any_of(s.regions, [&](loops::RegionId inner) { return holdsBranch(fn, inner); });
+  });
+}
+
 /// Whether a strip of which more than half is left is done as a whole: loops inside carry something, beside
 /// which a mask costs little.
 bool isMostWorthIt(const loops::Function& fn, const loops::Stmt& loop) {
@@ -353,7 +362,8 @@ bool isMostWorthIt(const loops::Function& fn, const loops::Stmt& loop) {
   const auto& stmts = fn.regions[loop.regions[0]].stmts;
   return loop.results.empty() && loop.as<loops::ForAttr>().unroll <= mostMasks &&
          std::ranges::any_of(stmts, [&](loops::StmtId id) {
-           return fn.stmts[id].kind == StmtKind::For && !fn.stmts[id].results.empty();
+           const loops::Stmt& s = fn.stmts[id];
+           return s.kind == StmtKind::For && !s.results.empty() && !holdsBranch(fn, s.regions[0]);
          });
 }
 

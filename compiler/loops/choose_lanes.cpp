@@ -27,6 +27,7 @@ struct Body {
   uint32_t bits = 0;    ///< of the widest value
   uint32_t values = 0;  ///< that are there, each once
   uint32_t carried = 0; ///< values that inner loops carry, at most
+  uint32_t held = 0;    ///< values made in front of inner loops that these use, at most
   uint32_t kept = 0;    ///< values of each turn of these that are stored by some turns together
   double chained = 0;   ///< turns of a loop that wait for each other
   double ops = 0, loads = 0, stores = 0; ///< of these, memory side by side
@@ -110,6 +111,7 @@ private:
   void loop(const Stmt& s) {
     const auto varying = std::ranges::count_if(s.results, [&](ValueId v) { return !variance_.isUniform(v); });
     body.carried = std::max(body.carried, static_cast<uint32_t>(varying));
+    if (varying > 0) body.held = std::max(body.held, heldFor(s));
     const std::optional<uint64_t> turns = s.kind == StmtKind::For ? turnsOf(fn_, s) : std::nullopt;
     const double before = often_;
     const bool masked = underMask_;
@@ -119,6 +121,23 @@ private:
     for (RegionId r : s.regions) region(r);
     often_ = before;
     underMask_ = masked;
+  }
+  /// How many values differ between lanes that are made in front of a loop and used in it.
+  uint32_t heldFor(const Stmt& loop) const {
+    std::unordered_set<RegionId> inside;
+    std::unordered_set<ValueId> used;
+    for (RegionId r : loop.regions) usesIn(r, inside, used);
+    return static_cast<uint32_t>(std::ranges::count_if(used, [&](ValueId v) {
+      return variance_.of(v) == VarianceKind::Varying && !inside.contains(fn_.values[v].region);
+    }));
+  }
+  void usesIn(RegionId r, std::unordered_set<RegionId>& inside, std::unordered_set<ValueId>& used) const {
+    inside.insert(r);
+    for (StmtId id : fn_.regions[r].stmts) {
+      const Stmt& s = fn_.stmts[id];
+      used.insert(s.operands.begin(), s.operands.end());
+      for (RegionId inner : s.regions) usesIn(inner, inside, used);
+    }
   }
   /// One op waits for that of the turn before. What turns store side by side is stored by some of them
   /// together, and shuffled for that.
@@ -352,10 +371,10 @@ private:
   uint32_t registersOf(const Body& body, const Stmt& s, uint32_t rows) const {
     const ForAttr& attr = s.as<ForAttr>();
     const uint32_t room = machine_.registers / 2;
-    if (body.carried > 0) // beside that, what is read for all rows, and for one
-      return std::bit_floor(
-          std::clamp((machine_.registers - 1) / (body.carried * rows + body.kept * storedRows + 1), 1U,
-                     machine_.registers / 4));
+    if (body.carried > 0) { // beside that, what is read for all rows, and for one
+      const uint32_t each = body.carried * rows + body.kept * storedRows + std::max(1U, body.held);
+      return std::bit_floor(std::clamp((machine_.registers - 1) / each, 1U, machine_.registers / 4));
+    }
     // What is added to the lanes of a sum stays in registers where these are all there is of a strip.
     if (attr.strip > 0 && isShort(body)) return std::max(1U, attr.strip / attr.lanes);
     if (body.running > 0 || body.shuffles > 0) return 1;

@@ -172,6 +172,17 @@ TEST(ChooseLanes, AChainThatKeepsWhatItCarriesRunsInLanes) {
   EXPECT_EQ(chosen(kept).at(0).unroll, 2u) << "what they store is kept until then";
 }
 
+TEST(ChooseLanes, WhatAChainUsesOfItsPointIsHeldBesideWhatItCarries) {
+  auto chain = [](const std::string& step) {
+    return loop("points %zero, %n { (%i)",
+                "%a = load %x[%i*%one] : f32\n%b = load %w[%i*%one] : f32\n%c = add %a, %b : f32\n"
+                "%s, %d = for %zero, %m, %z, %z : f32, f32 { (%j, %t, %u)\n" +
+                    step + "yield %p, %q\n}\nstore %y[%i*%one] = %s\n");
+  };
+  EXPECT_EQ(chosen(chain("%p = fma %t, %a, %z : f32\n%q = fma %u, %a, %z : f32\n")).at(0).unroll, 8u);
+  EXPECT_EQ(chosen(chain("%p = fma %t, %a, %b : f32\n%q = fma %u, %c, %z : f32\n")).at(0).unroll, 4u);
+}
+
 TEST(ChooseLanes, RowsOfStripsAsManyAsRegistersHold) {
   const std::string sums =
       "%mask = const 63 : i64\n" +
