@@ -508,9 +508,29 @@ std::string Checker::suggestPublic(ModuleId module, NameId name) {
   return suggest(types.names.text(name), known);
 }
 
+/// The `use` of a module at hand that has a public type of that name, the one with the shortest name; empty
+/// if none has.
+static std::string useThatGives(const names::Modules& modules, std::string_view name) {
+  std::string best;
+  for (uint32_t k = 0; k < modules.size(); ++k) {
+    const std::string dotted = modules.dottedOf(ModuleId(k));
+    if (dotted.empty() || (!best.empty() && std::pair(dotted.size(), dotted) > std::pair(best.size(), best)))
+      continue;
+    const std::span<const DeclId> decls = modules[ModuleId(k)].named(modules.names.intern(name));
+    if (std::ranges::any_of(decls, [&](DeclId d) {
+          const DeclKind kind = modules.decl(d).kind;
+          return modules.decl(d).isPub && kind != DeclKind::Function && kind != DeclKind::Macro &&
+                 kind != DeclKind::Const;
+        }))
+      best = dotted;
+  }
+  return best.empty() ? best : "`use " + best + ".{" + std::string(name) + "}` gives this type";
+}
+
 std::string Checker::suggestType(ModuleId module, NameId name) {
   if (std::string_view hint = habitHint(HabitKind::Type, types.names.text(name)); !hint.empty())
     return std::string(hint);
+  if (std::string hint = useThatGives(modules, types.names.text(name)); !hint.empty()) return hint;
   std::vector<std::string_view> known{"int", "str", "List", "Tangent"};
 #define SCALAR(Kind, Text, Bits, Class) known.push_back(Text);
 #include "types/types.def"

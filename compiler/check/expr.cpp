@@ -80,9 +80,13 @@ NodeId Body::checkExprAsIs(SynId node, TypeId expected) {
   case SynKind::Assert: return checkStatement(node, false, expected);
   case SynKind::Dict: return checkDict(*this, n.as<DictEntries>(), n.span, expected);
   case SynKind::MacroUse: // expansion leaves `@checkpoint { … }`, and what it has reported
-    if (SynId path = n.as<MacroUse>().path; ast.kind(path) == SynKind::Name)
-      if (std::string_view name = types.names.text(ast[path].as<Name>().name); syntax::isAttributeName(name))
+    if (SynId path = n.as<MacroUse>().path; ast.kind(path) == SynKind::Name) {
+      if (std::string_view name = types.names.text(ast[path].as<Name>().name); name == "unchecked")
+        sink.report(DiagId::MacroArguments, n.span, name, "a function is wanted").hint =
+            "`@unchecked` is of functions";
+      else if (syntax::isAttributeName(name))
         sink.report(DiagId::NoAttribute, n.span, name);
+    }
     return b.error(n.span);
   case SynKind::Scope: sink.report(DiagId::NoTasks, n.span); return b.error(n.span);
   case SynKind::On: sink.report(DiagId::NoDevices, n.span); return b.error(n.span);

@@ -70,9 +70,21 @@ public:
       names.tree(item, Role::Stmt);
       for (NameId n : names.all)
         if (!modules.names.isMarked(n)) taken_.insert(std::string(modules.names.text(n)));
+      for (NameId n : names.bound)
+        if (!modules.names.isMarked(n) || names.parameters.contains(n)) // these keep their names
+          bound_.insert(std::string(modules.names.text(n)));
     }
-    for (const auto& [name, decls] : modules[module].decls)
+    for (const auto& [name, decls] : modules[module].decls) {
       taken_.insert(std::string(modules.names.text(name)));
+      bound_.insert(std::string(modules.names.text(name)));
+    }
+    for (const auto& [name, used] : modules[module].prefixes) {
+      std::string prefix(modules.names.text(name));
+      const auto known = prefixes_.find(used); // of several the first, so that the text is always the same
+      if (!bound_.contains(prefix) && (known == prefixes_.end() || prefix < known->second))
+        prefixes_[used] = prefix;
+      taken_.insert(std::move(prefix));
+    }
   }
 
   std::string print() {
@@ -86,7 +98,10 @@ public:
       body += printItems(ast_, {item}, [this](NameId n) { return spelling(n); }) + "\n";
     }
     std::string head;
-    for (const std::string& dotted : uses_) head += "use " + dotted + "\n";
+    for (const auto& [dotted, prefix] : uses_) {
+      const bool isLast = dotted.substr(dotted.find_last_of('.') + 1) == prefix;
+      head += "use " + dotted + (isLast ? "" : " as " + prefix) + "\n";
+    }
     return head.empty() ? body : head + "\n" + body;
   }
 
@@ -131,6 +146,7 @@ private:
             ofParameters ? !inside.insert(plain).second : free.contains(plain) || taken_.contains(plain);
         spelled_[n] = isTaken ? fresh(plain) : plain;
         taken_.insert(spelled_[n]);
+        bound_.insert(spelled_[n]);
       }
     // A local name in the way of what a quote means from outside makes room.
     for (NameId n : names.bound) {
@@ -162,14 +178,19 @@ private:
     return prefix.empty() ? plain : prefix + "." + plain;
   }
 
-  /// What the module calls another one.
+  /// What the module calls another one: a name that nothing else has, as a variable would hide it.
   std::string prefixOf(ModuleId other) {
-    for (const auto& [name, used] : modules_[module_].prefixes)
-      if (used == other) return std::string(modules_.names.text(name));
-    std::string dotted = modules_.dottedOf(other);
+    if (auto known = prefixes_.find(other); known != prefixes_.end()) return known->second;
+    const std::string dotted = modules_.dottedOf(other);
     if (dotted.empty()) return "";
-    uses_.insert(dotted);
-    return dotted.substr(dotted.find_last_of('.') + 1);
+    const std::string last = dotted.substr(dotted.find_last_of('.') + 1);
+    const bool isFree = !bound_.contains(last) && std::ranges::none_of(prefixes_, [&](const auto& known) {
+      return known.second == last;
+    });
+    const std::string& prefix = prefixes_[other] = isFree ? last : fresh(last);
+    taken_.insert(prefix);
+    uses_[dotted] = prefix;
+    return prefix;
   }
 
   std::string spelling(NameId n) {
@@ -180,10 +201,11 @@ private:
   names::Modules& modules_;
   ModuleId module_;
   const Ast& ast_;
-  std::set<std::string> taken_;
+  std::set<std::string> taken_, bound_; ///< all names of the program, and those of declarations and variables
+  std::map<ModuleId, std::string> prefixes_;
   std::map<NameId, std::string> spelled_;
-  std::set<NameId> visible_; ///< variables of the statements above
-  std::set<std::string> uses_;
+  std::set<NameId> visible_;                ///< variables of the statements above
+  std::map<std::string, std::string> uses_; ///< modules that the program does not name, and their prefixes
 };
 
 } // namespace

@@ -119,6 +119,10 @@ public:
     Template& pattern = x_.templates_[static_cast<size_t>(number(0))];
     Matcher matcher(*pattern.ast, ast_, x_.modules_.names);
     std::optional<Bindings> found = matcher.match(pattern.quote, value(handle(1)));
+    if (NodeId splice = matcher.misplaced())
+      return failAt(
+          pattern.ast->span(splice),
+          "in a pattern `$..` stands for any number of a list's parts, once in a list: `$x` matches one");
     results_.push_back(found && agree(pattern, *found));
     if (found) x_.table_.lastMatch = {number(0), number(1), std::move(*found)};
   }

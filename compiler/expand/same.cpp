@@ -162,6 +162,7 @@ bool Matcher::node(NodeId pattern, NodeId subject, Role role) {
   pattern = withoutParens(from_, pattern);
   subject = withoutParens(to_, subject);
   if (isGrouped && from_.kind(pattern) == NodeKind::Splice) return bind(pattern, valueOf(to_, subject, role));
+  if (from_.kind(pattern) == NodeKind::SpliceMany) misplaced_ = pattern;
   if (from_.kind(pattern) != to_.kind(subject)) return false;
   if (from_.kind(pattern) == NodeKind::Test || from_.kind(pattern) == NodeKind::Bench)
     return test(from_[pattern].as<TestItem>(), subject);
@@ -294,7 +295,10 @@ bool Matcher::list(const std::vector<Piece>& pattern, const std::vector<Piece>& 
   size_t rest = pattern.size();
   for (size_t k = 0; k < pattern.size(); ++k)
     if (NodeId splice = spliceIn(pattern[k]); splice && from_.kind(splice) == NodeKind::SpliceMany) {
-      if (rest != pattern.size()) return false; // only one stands for any number
+      if (rest != pattern.size()) { // only one stands for any number
+        misplaced_ = splice;
+        return false;
+      }
       rest = k;
     }
   const bool hasRest = rest < pattern.size();

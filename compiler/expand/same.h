@@ -24,6 +24,9 @@ public:
 
   /// The bindings; none if it does not match.
   std::optional<Bindings> match(NodeId pattern, Value subject);
+  /// A `$..xs` of the pattern that can match nothing, as another one is in its list or one node stands there;
+  /// none if none was met.
+  NodeId misplaced() const { return misplaced_; }
 
 private:
   struct Piece;
@@ -46,6 +49,7 @@ private:
   Ast& to_;
   const Interner& names_;
   Bindings found_;
+  NodeId misplaced_;
   Span nameSpan_; ///< of the name in the subject at hand
 };
 

@@ -39,6 +39,13 @@ std::vector<DeclId> Expander::macrosMeant(ModuleId module, const Ast& ast, NodeI
   return out;
 }
 
+/// Whether a `use` asked for a name that its module has not: an error that was told there.
+bool Expander::isToldToBeMissing(ModuleId module, NameId name) const {
+  const auto imported = modules_[module].imported.find(name);
+  return imported != modules_[module].imported.end() &&
+         std::ranges::none_of(imported->second, [&](ModuleId m) { return !modules_[m].named(name).empty(); });
+}
+
 void Expander::reportUnknown(ModuleId module, const Ast& ast, NodeId path) {
   std::vector<std::string_view> known;
   auto add = [&](ModuleId from, bool onlyPublic) {
@@ -62,7 +69,9 @@ void Expander::reportUnknown(ModuleId module, const Ast& ast, NodeId path) {
       add(used, true);
     }
   } else {
-    wrong = modules_.names.text(ast[path].as<Name>().name);
+    const NameId unknown = ast[path].as<Name>().name;
+    wrong = modules_.names.text(unknown);
+    if (isToldToBeMissing(module, unknown)) return;
     add(module, false);
     for (const auto& [name, from] : modules_[module].imported)
       for (ModuleId m : from)
@@ -215,7 +224,10 @@ std::optional<Datum> Expander::constant(ModuleId module, const Ast& ast, NodeId 
     std::optional<int64_t> value = integerOf(n.as<Text>().text);
     return value ? std::optional<Datum>(*value) : std::nullopt;
   }
-  case NodeKind::FloatLit: return std::strtod(withoutUnderscores(n.as<Text>().text).c_str(), nullptr);
+  case NodeKind::FloatLit: {
+    const double value = std::strtod(withoutUnderscores(n.as<Text>().text).c_str(), nullptr);
+    return std::isfinite(value) ? std::optional<Datum>(value) : std::nullopt;
+  }
   case NodeKind::BoolLit: return n.as<Text>().text == "true";
   case NodeKind::String: {
     std::string text;

@@ -1,5 +1,7 @@
 #include "names/modules.h"
 
+#include "syntax/attributes.h"
+
 #include <algorithm>
 
 namespace melix::names {
@@ -199,7 +201,12 @@ void Modules::indexItem(ModuleId id, Ast& ast, NodeId node) {
   case NodeKind::Const: add(DeclKind::Const, n.as<ConstItem>()); break;
   case NodeKind::TypeAlias: add(DeclKind::TypeAlias, n.as<TypeItem>()); break;
   case NodeKind::Concept: add(DeclKind::Concept, n.as<ConceptItem>()); break;
-  case NodeKind::Macro: add(DeclKind::Macro, n.as<MacroItem>()); break;
+  case NodeKind::Macro:
+    if (const std::string name(names.text(n.as<MacroItem>().name)); syntax::isAttributeName(name))
+      sink.report(DiagId::MacroFailed, n.as<MacroItem>().nameSpan, "`@" + name + "` is an attribute").hint =
+          "give the macro another name";
+    add(DeclKind::Macro, n.as<MacroItem>());
+    break;
   case NodeKind::Use: indexUse(id, ast, node); break;
   case NodeKind::Test: modules_[id.index]->tests.push_back(node); break;
   case NodeKind::Bench: modules_[id.index]->benches.push_back(node); break;
