@@ -152,6 +152,13 @@ TypeId DeclaredCall::parameterType(size_t p, NodeId& value, const CallArg& arg) 
   return resolver_.type(type);
 }
 
+/// What a macro says of errors in a call holds for an argument that does not fit, too, which the macro was given.
+void DeclaredCall::adviseLast(Span argument) {
+  const Expansion* made = body_.c.modules.sources.expansion(span_.file);
+  if (made && !made->advice.empty() && body_.sink.all().back().span == argument)
+    body_.sink.hintLast(made->advice);
+}
+
 void DeclaredCall::argument(size_t p, const CallArg& arg) {
   const ParamDecl& param = fn_.params[p];
   if (arg.syntax && body_.ast.kind(arg.syntax) == SynKind::Ref) {
@@ -159,6 +166,7 @@ void DeclaredCall::argument(size_t p, const CallArg& arg) {
     return fail();
   }
   NodeId value;
+  const size_t reported = body_.sink.errorCount();
   if (!param.type) {
     value = body_.unpacked(body_.checkArg(arg), arg.span);
     bool terms = arg.syntax && body_.ast.kind(arg.syntax) == SynKind::Generator;
@@ -172,6 +180,7 @@ void DeclaredCall::argument(size_t p, const CallArg& arg) {
     if (types_.kind(body_.infer.shallow(type)) == TypeKind::Function && b_.kindOf(value) == TypeKind::Known)
       value = body_.asFunction(value, body_.infer.zonk(type), arg.span);
     value = body_.coerce(value, type, arg.span, DiagId::ArgumentType, name(), tree_.span(fn_.params[p].type));
+    if (body_.sink.errorCount() > reported) adviseLast(arg.span);
   }
   given_[p].value = value;
   failed_ |= b_.kindOf(value) == TypeKind::Error;
