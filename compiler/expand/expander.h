@@ -118,7 +118,7 @@ private:
   std::optional<int> bindOne(ModuleId module, Ast& ast, const MacroParameter& parameter, NodeId written,
                              MacroArgument& out, std::string& why);
   std::optional<Datum> constant(ModuleId module, const Ast& ast, NodeId node, unsigned depth = 0);
-  void reportUnknown(ModuleId module, const Ast& ast, NodeId path);
+  void reportUnknown(ModuleId module, const Ast& ast, const MacroUse& use);
   bool isToldToBeMissing(ModuleId module, NameId name) const;
   /// What a use gives; none after a report. `rest`: what follows it and is not its argument.
   std::optional<Value> run(ModuleId module, Ast& ast, NodeId use, NodeId& rest);

@@ -46,7 +46,8 @@ bool Expander::isToldToBeMissing(ModuleId module, NameId name) const {
          std::ranges::none_of(imported->second, [&](ModuleId m) { return !modules_[m].named(name).empty(); });
 }
 
-void Expander::reportUnknown(ModuleId module, const Ast& ast, NodeId path) {
+void Expander::reportUnknown(ModuleId module, const Ast& ast, const MacroUse& use) {
+  const NodeId path = use.path;
   std::vector<std::string_view> known;
   auto add = [&](ModuleId from, bool onlyPublic) {
     for (const auto& [name, decls] : modules_[from].decls)
@@ -84,6 +85,9 @@ void Expander::reportUnknown(ModuleId module, const Ast& ast, NodeId path) {
   std::string hint = isAttributeName(wrong)
                          ? "an attribute stands right before its declaration, behind uses of macros"
                          : evaluator_.suggest(wrong, known);
+  if (use.target && ast.kind(use.target) == NodeKind::Macro &&
+      modules_.names.text(ast[use.target].as<MacroItem>().name) == wrong)
+    hint = "its declaration below is taken for what the use stands on: a `;` ends the use";
   d.hint = hint.empty() ? "a macro is declared by `macro`, or imported by `use module.{name}`" : hint;
 }
 
@@ -377,7 +381,7 @@ std::optional<Expander::Chosen> Expander::choose(ModuleId module, Ast& ast, Node
   const MacroUse use = ast[node].as<MacroUse>();
   const std::vector<DeclId> meant = macrosMeant(module, ast, use.path);
   if (meant.empty()) {
-    reportUnknown(module, ast, use.path);
+    reportUnknown(module, ast, use);
     return std::nullopt;
   }
   std::optional<Chosen> best;
