@@ -175,6 +175,7 @@ NodeId BodyParser::parseMacroTarget(bool isStatement) {
   case TokenKind::KwContinue:
   case TokenKind::KwAssert: return here ? parseStatement() : NodeId::none();
   case TokenKind::LBrace: return here ? parseBlock() : NodeId::none();
+  case TokenKind::Dollar: return here && isStatement ? parseStatement() : NodeId::none();
   default: break;
   }
   bool item = !ignoreNewlines_ && (here || isStatement) && macrosThenItem();
