@@ -71,7 +71,7 @@ private:
     ScratchSize size{s.operands, static_cast<int64_t>(s.as<AllocAttr>().bytes)};
     size.isChecked = hasChecks_;
     const ValueId param = fn_.values.add({addressType, StmtId(), fn_.body, {}});
-    blocks_.release(*follow(alloc), param); // loops may carry less than before
+    blocks_.release(follow(alloc).value(), param); // loops may carry less than before
     blocks_.leave(std::span(&alloc, 1));
     fn_.regions[fn_.body].params.push_back(param);
     fn_.modes.push_back(ModeKind::Scratch);

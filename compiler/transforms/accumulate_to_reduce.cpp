@@ -61,7 +61,7 @@ private:
       for (AccumulationSite& s : sites) {
         Conversion c;
         c.site = std::move(s);
-        ok = ok && planner.plan(c) && (!isHanded || reduces(c));
+        ok = ok && planner.plan(c) && (!isHanded || isSum(c, types()[added].dims));
         all.push_back(std::move(c));
       }
       if (ok) out.emplace_back(k, std::move(all));
@@ -69,12 +69,17 @@ private:
     return out;
   }
 
-  /// Whether several terms are added to one element, so that their sum is worth an array of its own.
-  bool reduces(const Conversion& c) {
+  /// Whether what is added to a part of an array, of these extents, is worth an array of its own: it reaches
+  /// the whole part, and several terms go to one element.
+  bool isSum(const Conversion& c, const std::vector<DimId>& extents) {
     types::DimStore& dims = types().dims;
+    for (size_t d = 0; d < c.target.size(); ++d) {
+      const Solved& s = c.target[d];
+      if (s.kind == Solved::Kind::Fixed) continue;
+      if (s.kind != Solved::Kind::Unit || !s.index.isAxis() || c.extentOf(s.axis) != extents[d]) return false;
+    }
     return std::ranges::any_of(c.axes, [&](ValueId axis) {
-      const bool isKept =
-          std::ranges::any_of(c.target, [&](const Solved& s) { return s.axis == axis || s.rest == axis; });
+      const bool isKept = std::ranges::any_of(c.target, [&](const Solved& s) { return s.axis == axis; });
       return !isKept && !dims.atLeast(dims.sub(dims.constant(1), c.extentOf(axis)), 0);
     });
   }

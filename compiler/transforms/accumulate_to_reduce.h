@@ -10,8 +10,8 @@
 // of its own whose kept axes stand first; its accumulator stays. A5: everything else stays as it is; a nest
 // with accumulators runs in order. What several of the new nests need and is dear (calls, loops, math) is
 // kept by the first nest as a further result. An accumulator that a function, a loop or a nest that stays
-// hands to the nest is added to once, the sum as a whole: only where there is a sum of several terms.
-// Requires: verified Core. Keeps: values up to the order of float sums.
+// hands to the nest is added to once, the sum as a whole: only where that is of several terms, and for all
+// elements along the axes. Requires: verified Core. Keeps: values up to the order of float sums.
 
 #include "core/ir.h"
 

@@ -233,7 +233,7 @@ public:
     while (axes > 0 && !(allows(id_, axes) && allows(reader, axes))) --axes;
     if (axes == 0) return FusionReason::OtherAxes;
     if ((s_.factsOf(reader).oneSided() & leadingMask(axes)) != 0) return FusionReason::Product;
-    if (losesSide()) return FusionReason::Product;
+    if (losesSide() || isSummedAmongOthers()) return FusionReason::Product;
     if (isSeparate()) return FusionReason::Separate;
     const bool same = s_.f.ops[id_].dims.size() == axes && s_.f.ops[reader].dims.size() == axes;
     const bool worth = same || goes_ || readTheSame(s_.factsOf(id_), s_.factsOf(reader));
@@ -290,6 +290,32 @@ private:
     auto isGone = [&](uint64_t side) { return (side & ~leadingMask(axes)) == 0; };
     if (sides[0] == 0 || sides[1] == 0 || isGone(sides[0]) == isGone(sides[1])) return false;
     return !s_.costs.fewPointsOf(std::span(s_.f.ops[id_].dims).subspan(axes));
+  }
+
+  /// Whether the nest is a product over tiles that the reader sums over an axis of one side, together with
+  /// another array of as many elements: this is read from memory anyway, and a sum in a sum is no tile.
+  bool isSummedAmongOthers() const {
+    const std::array<uint64_t, 2>& sides = s_.factsOf(id_).sides;
+    if (sides[0] == 0 || sides[1] == 0 || s_.costs.fewPointsOf(s_.f.ops[id_])) return false;
+    const Op& op = s_.f.ops[reader];
+    const bool isSummed = std::ranges::any_of(nestResults(op), [&](const NestResult& r) {
+      if (r.kind != NestResultKind::Reduce || r.monoid != MonoidKind::Sum) return false;
+      uint64_t kept = 0;
+      for (uint32_t axis : r.keep) kept |= leadingMask(axis + 1) & ~leadingMask(axis);
+      return ((sides[0] | sides[1]) & leadingMask(axes) & ~kept) != 0;
+    });
+    const std::vector<OpId>& body = s_.f.regions[op.regions[0]].ops;
+    return isSummed && std::ranges::any_of(body, [&](OpId id) {
+             const Op& get = s_.f.ops[id];
+             return get.kind == OpKind::Get && s_.f.values[get.operands[0]].def != id_ && readsAllOver(get, op);
+           });
+  }
+  /// Whether a read has another element at each point of the shared axes.
+  bool readsAllOver(const Op& get, const Op& nest) const {
+    const std::vector<ValueId>& params = s_.f.regions[nest.regions[0]].params;
+    return std::all_of(params.begin(), params.begin() + axes, [&](ValueId axis) {
+      return std::find(get.operands.begin() + 1, get.operands.end(), axis) != get.operands.end();
+    });
   }
 
   /// Terms that are dear, and sums that keep nothing, stay apart.

@@ -17,7 +17,8 @@
 // The earlier one goes to where the later one stands, so nothing in between may use it, update what it reads,
 // or be input, output or an assertion; only one of both may panic, and then nothing in between. Not where all
 // points of a shared axis use one side of a product in the later one, nor where they are one side of a
-// product in the earlier one: those run over tiles. Requires: verified Core. Keeps: bits, effects in their
+// product in the earlier one: those run over tiles. A product is not summed where another array of as many
+// elements is read with it. Requires: verified Core. Keeps: bits, effects in their
 // order.
 
 #include "transforms/fusion.h"

@@ -46,6 +46,15 @@ TEST(AccumulateToReduce, NotWhereEachElementHasOneTerm) {
   EXPECT_EQ(m.count("-> accs"), 2u) << m.text();
 }
 
+TEST(AccumulateToReduce, NotWhereAPartOfTheElementsIsReached) {
+  PassText some(handed("%i: 3, %j: 2", "[%j]"));
+  some.apply(accumulateToReduce, {rows(), three()});
+  EXPECT_EQ(some.count("-> accs"), 2u) << some.text();
+  PassText moved(handed("%i: 3, %j: 2", "[%p]", "    %p = add %j, %k : i64\n"));
+  moved.apply(accumulateToReduce, {rows(), three()});
+  EXPECT_EQ(moved.count("-> accs"), 2u) << moved.text();
+}
+
 TEST(AccumulateToReduce, NotWhereThePlaceIsAnyNumber) {
   PassText m(handed("%i: 3", "[%p]", "    %q = mul %i, %i : i64\n    %p = irem %q, %k : i64\n"));
   m.apply(accumulateToReduce, {rows(), three()});

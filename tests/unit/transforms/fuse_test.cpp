@@ -446,6 +446,36 @@ TEST(FuseOuter, WhatIsDoneWithItsElementsIsPartOfAProduct) {
   EXPECT_EQ(m.count("keep[] sum"), 1u) << m.text();
 }
 
+/// A product whose elements, or some of them with others, are added up over its rows.
+std::string summedProduct(const std::string& element) {
+  return R"(fn f [N, M, K] (%x: f32[N, K], %w: f32[K, M], %g: f32[N, M], %h: f32[M]) -> (f32[M]) {
+  %c = nest (%i: N, %j: M, %k: K) -> keep[i, j] sum {
+    %1 = get %x[%i, %k] : f32
+    %2 = get %w[%k, %j] : f32
+    %3 = mul %1, %2 : f32
+    yield %3
+  } : f32[N, M]
+  %s = nest (%ix: N, %jx: M) -> keep[jx] sum {
+    %4 = get %c[%ix, %jx] : f32
+    %5 = get )" +
+         element + R"( : f32
+    %6 = mul %4, %5 : f32
+    yield %6
+  } : f32[M]
+  yield %s
+}
+)";
+}
+
+TEST(FuseOuter, AProductIsNotSummedWithOtherElementsThatAreReadAtEachPoint) {
+  PassText apart(summedProduct("%g[%ix, %jx]")), together(summedProduct("%h[%jx]"));
+  apart.apply(fuseOuterNests);
+  together.apply(fuseOuterNests);
+  EXPECT_EQ(apart.count("= nest (%"), 2u) << apart.text();
+  EXPECT_EQ(apart.count("    %0 = nest"), 0u) << apart.text();
+  EXPECT_EQ(together.count("    %0 = nest"), 1u) << together.text();
+}
+
 TEST(FuseOuter, RowsDoNotGoIntoAProductThatIsPartOfWhatIsDoneWithItsElements) {
   PassText m(R"(fn f [N, M, E] (%q: f32[N, E], %k: f32[E, M], %b: f32[N, M]) -> (f32[N, M]) {
   %a = nest (%s: N) -> collect[s] {
