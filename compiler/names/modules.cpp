@@ -174,6 +174,14 @@ void Modules::index(ModuleId id, Ast& ast) {
     if (!declares(node)) indexItem(id, ast, node);
 }
 
+/// Names of attributes are taken. What is no name was reported where it was read.
+static void refuseAttributeName(const MacroItem& macro, const Interner& names, DiagnosticSink& sink) {
+  if (!macro.name.valid() || isSpliced(macro.name)) return;
+  if (const std::string name(names.text(macro.name)); isAttributeName(name))
+    sink.report(DiagId::MacroFailed, macro.nameSpan, "`@" + name + "` is an attribute").hint =
+        "give the macro another name";
+}
+
 void Modules::indexItem(ModuleId id, Ast& ast, NodeId node) {
   const Node& n = ast[node];
   auto add = [&](DeclKind kind, const auto& item) {
@@ -202,9 +210,7 @@ void Modules::indexItem(ModuleId id, Ast& ast, NodeId node) {
   case NodeKind::TypeAlias: add(DeclKind::TypeAlias, n.as<TypeItem>()); break;
   case NodeKind::Concept: add(DeclKind::Concept, n.as<ConceptItem>()); break;
   case NodeKind::Macro:
-    if (const std::string name(names.text(n.as<MacroItem>().name)); syntax::isAttributeName(name))
-      sink.report(DiagId::MacroFailed, n.as<MacroItem>().nameSpan, "`@" + name + "` is an attribute").hint =
-          "give the macro another name";
+    refuseAttributeName(n.as<MacroItem>(), names, sink);
     add(DeclKind::Macro, n.as<MacroItem>());
     break;
   case NodeKind::Use: indexUse(id, ast, node); break;
