@@ -132,6 +132,7 @@ private:
   bool isContiguous(const Place& at, llvm::Type* element) const;
   bool staysInRegisters(const Stmt& s) const;
   void load(const Stmt& s);
+  void askAhead(const Stmt& s, Value* at, llvm::Type* type);
   void store(const Stmt& s);
   /// Of registers that follow each other, from `at` on.
   void storeStream(std::span<Value* const> registers, Value* base, Value* at, llvm::Align align);

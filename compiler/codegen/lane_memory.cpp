@@ -84,8 +84,33 @@ void LaneEmitter::load(const Stmt& s) {
     v = b_.CreateMaskedLoad(type, at.first, align, mask_, nothing);
   else
     v = b_.CreateAlignedLoad(type, at.first, align);
+  if (access.ahead && at.first && loop_) askAhead(s, at.first, type);
   if (m_.typeOf(access.elem) == m_.i1()) v = b_.CreateICmpNE(v, nothing);
   keep(s.results[0], v);
+}
+
+/// What the chain reads some turns later: the last term of the place that is the same in all lanes is the
+/// chain's. By itself the processor asks for what lies ahead in a page, so turns that lie closer are left to
+/// it. Where they lie whole pages apart they share few lines of the nearest cache, and what is asked for
+/// would push out what is there.
+void LaneEmitter::askAhead(const Stmt& s, Value* at, llvm::Type* type) {
+  constexpr uint64_t turns = 8, lineBytes = 64, pageBytes = 4096;
+  Value* stride = nullptr;
+  for (size_t k = 1; k + 1 < s.operands.size(); k += 2)
+    if (isUniform(s.operands[k]) && isUniform(s.operands[k + 1])) stride = host_.value(s.operands[k + 1]);
+  const auto& attr = loop_->as<loops::ForAttr>();
+  if (!stride || lanes_ < attr.lanes * attr.unroll) return; // a register at a time is bound by what it reads
+  stride = b_.CreateMul(stride, b_.getInt64(s.as<Access>().elemBytes));
+  Value* isFar = b_.CreateICmpSGE(stride, b_.getInt64(pageBytes / 2));
+  Value* isApart = b_.CreateICmpNE(b_.CreateAnd(stride, b_.getInt64(pageBytes - 1)), b_.getInt64(0));
+  Value* distance =
+      b_.CreateSelect(b_.CreateAnd(isFar, isApart), b_.CreateMul(stride, b_.getInt64(turns)), b_.getInt64(0));
+  const uint64_t bytes = m_.llvm->getDataLayout().getTypeStoreSize(type);
+  Value* place = b_.CreateGEP(m_.i8(), at, distance);
+  for (uint64_t k = 0; k < bytes; k += lineBytes)
+    b_.CreateIntrinsic(
+        llvm::Intrinsic::prefetch, {at->getType()},
+        {b_.CreateConstGEP1_64(m_.i8(), place, k), b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
 }
 
 void LaneEmitter::store(const Stmt& s) {

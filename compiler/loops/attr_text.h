@@ -48,6 +48,7 @@ void attrAccess(auto& io, auto& s) {
   io.flag("take", a.take);
   io.flag("lend", a.lend);
   io.flag("stream", a.stream);
+  io.flag("ahead", a.ahead);
   if (s.kind == StmtKind::Store) io.stored(s);
   io.implied("as", a.elem, elem);
 }

@@ -88,6 +88,7 @@ struct Access {
   bool take = false;   ///< of a load: the memory gives its ownership away
   bool lend = false;   ///< of a store: the memory gets no ownership
   bool stream = false; ///< of a store: goes past the cache where the array is large
+  bool ahead = false;  ///< of a load in a chain: what its later turns read is asked for
   bool operator==(const Access&) const = default;
 };
 

@@ -230,6 +230,13 @@ void maskColumns(Function& fn, RegionId row) {
   }
 }
 
+void askNothing(Function& fn, RegionId region) {
+  for (StmtId id : fn.regions[region].stmts) {
+    if (fn.stmts[id].kind == StmtKind::Load) fn.stmts[id].as<Access>().ahead = false;
+    for (RegionId r : fn.stmts[id].regions) askNothing(fn, r);
+  }
+}
+
 /// What stands in place of a loop: its points in rows, then what is left. What it carries goes from the one
 /// to the other.
 class InRows {
@@ -328,9 +335,11 @@ private:
   void replaceWith(const std::vector<ValueId>& ends) {
     for (size_t k = 0; k < ends.size(); ++k) replaceUses(b_.fn, home_, loop_.results[k], ends[k]);
   }
-  /// What is left, two points at a time: what they share is read once.
+  /// What is left, two points at a time: what they share is read once. That is bound by what it reads, so
+  /// nothing is asked for ahead.
   void byPairs(ValueId left) {
     b_.loc = loop_.loc;
+    askNothing(b_.fn, loop_.regions[0]);
     const ValueId count = b_.arith(OpKind::Sub, end(), left), two = b_.integer(pair);
     const ValueId pairs =
         b_.arith(OpKind::Shr, b_.arith(OpKind::Add, count, b_.integer(pair - 1)), b_.integer(1));

@@ -285,8 +285,11 @@ private:
     for (size_t k = 0; k < strides.size(); ++k)
       terms.push_back({indexOf((*side_.extents())[k].sum), strides[k]});
     terms.push_back({b_.arith(OpKind::Sub, columnIndex(), panel_.first), b_.integer(1)});
-    for (size_t k = 0; k < bases.size(); ++k)
-      replaceUses(fn_, chain, found_.shared[k], b_.load(bases[k], terms, accessTo(found_.shared[k])));
+    for (size_t k = 0; k < bases.size(); ++k) {
+      Access access = accessTo(found_.shared[k]);
+      access.ahead = layout_.kind == LayoutKind::IfLarge; // it may be far away
+      replaceUses(fn_, chain, found_.shared[k], b_.load(bases[k], terms, access));
+    }
     b_.end();
     splice(fn_, made, chain, 0);
   }

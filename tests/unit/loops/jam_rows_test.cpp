@@ -143,6 +143,15 @@ TEST(JamRows, WhatIsLeftOfBriefChainsIsDoneByPairs) {
   EXPECT_EQ(count(after.substr(first, rest - first), "if %"), 1u) << "five of six are there\n" << after;
 }
 
+TEST(JamRows, PairsAskForNothingAhead) {
+  const std::string after =
+      rows("for points vector 16 unroll 4 %zero, %n { (%j)\n%s = for %zero, %k, %z : f32 { (%l, %t)\n"
+           "%a = load %x[%i*%k + %l*%one] : f32\n%b = load %w[%l*%n + %j*%one] ahead : f32\n"
+           "%u = fma %a, %b, %t : f32\nyield %u\n}\nstore %y[%i*%n + %j*%one] = %s\nyield\n}\n",
+           6);
+  EXPECT_EQ(count(after, " ahead"), 1u) << after;
+}
+
 TEST(JamRows, OfRowsThatAreKnownToFillBlocksNoneIsLeft) {
   const std::string body =
       "for points vector 16 %zero, %n { (%j)\nstore %y[%i*%n + %j*%one] = %z\nyield\n}\n";

@@ -47,6 +47,12 @@ TEST(TileContractions, WhatLiesSideBySideIsCopiedIfItIsLarge) {
       << "no product, and a contraction";
 }
 
+TEST(TileContractions, WhatMayBeFarAwayIsAskedForAhead) {
+  EXPECT_TRUE(has(tiled(row + "%b = load %w[%l*%n + %j*%one] : f32\n" + fma), "] ahead : f32"));
+  EXPECT_FALSE(has(tiled(row + "%b = load %w[%j*%k + %l*%one] : f32\n" + fma), " ahead"))
+      << "a panel is near";
+}
+
 TEST(TileContractions, WhatLiesSideBySideAlongTheSumIsReadSo) {
   EXPECT_EQ(layout(row + "%b = load %w[%j*%k + %l*%one] : f32\n" + fma), "by lines");
   EXPECT_EQ(layout(row +
