@@ -100,13 +100,14 @@ void LaneEmitter::askAhead(const Stmt& s, Value* at, llvm::Type* type) {
     if (isUniform(s.operands[k]) && isUniform(s.operands[k + 1])) stride = host_.value(s.operands[k + 1]);
   const auto& attr = loop_->as<loops::ForAttr>();
   if (!stride || lanes_ < attr.lanes * attr.unroll) return; // a register at a time is bound by what it reads
-  stride = b_.CreateMul(stride, b_.getInt64(s.as<Access>().elemBytes));
-  Value* isFar = b_.CreateICmpSGE(stride, b_.getInt64(pageBytes / 2));
-  Value* isApart = b_.CreateICmpNE(b_.CreateAnd(stride, b_.getInt64(pageBytes - 1)), b_.getInt64(0));
-  Value* distance =
-      b_.CreateSelect(b_.CreateAnd(isFar, isApart), b_.CreateMul(stride, b_.getInt64(turns)), b_.getInt64(0));
-  const uint64_t bytes = m_.llvm->getDataLayout().getTypeStoreSize(type);
-  Value* place = b_.CreateGEP(m_.i8(), at, distance);
+  const uint64_t elemBytes = s.as<Access>().elemBytes,
+                 bytes = m_.llvm->getDataLayout().getTypeStoreSize(type);
+  auto number = [&](uint64_t n) { return llvm::ConstantInt::get(m_.index(), n); };
+  Value* by = host_.index(stride);
+  Value* isFar = b_.CreateICmpSGE(by, number(pageBytes / 2 / elemBytes));
+  Value* isApart = b_.CreateICmpNE(b_.CreateAnd(by, number(pageBytes / elemBytes - 1)), number(0));
+  Value* asked = b_.CreateSelect(b_.CreateAnd(isFar, isApart), b_.CreateMul(by, number(turns)), number(0));
+  Value* place = b_.CreateGEP(b_.getIntNTy(static_cast<unsigned>(8 * elemBytes)), at, asked);
   for (uint64_t k = 0; k < bytes; k += lineBytes)
     b_.CreateIntrinsic(
         llvm::Intrinsic::prefetch, {at->getType()},

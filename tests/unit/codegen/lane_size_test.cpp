@@ -55,10 +55,10 @@ TEST(LaneSize, OfAnElementByElement) {
     EXPECT_LE(instructionsOfKernels(scaled, target), 60u);
 }
 
-/// Panels are made by loops of their own.
+/// Panels are made by loops of their own, and what lies far away is asked for.
 TEST(LaneSize, OfAProductInRows) {
   for (TargetKind target : {TargetKind::Host, TargetKind::Portable})
-    EXPECT_LE(instructionsOfKernels(product, target), 700u);
+    EXPECT_LE(instructionsOfKernels(product, target), 720u);
 }
 
 } // namespace
