@@ -128,11 +128,11 @@ private:
   }
   /// Volatile: no pass is to put the frame into registers, which are those of the loop inside.
   void store(const Values& values) {
-    for (size_t k = 0; k < values.size(); ++k) b_.CreateStore(values[k], frame_[k], true);
+    for (size_t k = 0; k < values.size(); ++k) b_.CreateAlignedStore(values[k], frame_[k], align_, true);
   }
   void add() {
     for (size_t k = 0; k < totals_.size(); ++k) {
-      l_.keep(params_[k + 1], b_.CreateLoad(first_[k]->getType(), frame_[k], true));
+      l_.keep(params_[k + 1], b_.CreateAlignedLoad(first_[k]->getType(), frame_[k], align_, true));
       l_.scalar(l_.fn_.stmts[totals_[k].sum]);
     }
   }
@@ -152,6 +152,7 @@ private:
   const ValueIds& params_;
   llvm::BasicBlock *from_ = nullptr, *body_ = l_.block("body"), *alone_ = l_.block("alone"),
                    *more_ = l_.block("more"), *back_ = l_.block("back"), *done_ = l_.block("done");
+  const llvm::Align align_ = llvm::Align(FunctionEmitter::slotAlign);
   Values first_, frame_; ///< what the totals begin with, and where they lie in later turns
   Value* areNothing_ = nullptr;
   llvm::PHINode* index_ = nullptr;

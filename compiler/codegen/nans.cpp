@@ -4,6 +4,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/PatternMatch.h>
 #include <llvm/Support/KnownBits.h>
 
 #include <unordered_map>
@@ -86,7 +87,11 @@ llvm::Value* floatOf(llvm::Value* bits) {
   if (!test) return number;
   const bool isOfNan = test->getPredicate() == llvm::FCmpInst::FCMP_UNO && test->getOperand(0) == number &&
                        test->getOperand(1) == number;
-  return isOfNan ? number : nullptr;
+  const llvm::APInt* chosen = nullptr;
+  if (!isOfNan || !llvm::PatternMatch::match(choice->getTrueValue(), llvm::PatternMatch::m_APInt(chosen)))
+    return nullptr;
+  const llvm::APFloat made(number->getType()->getScalarType()->getFltSemantics(), *chosen);
+  return made.isNaN() ? number : nullptr;
 }
 
 /// Whether bits under zeros of the other operand stay, but for the uppermost.

@@ -4,8 +4,8 @@
 //
 // fuseOuter, the later one reads the earlier one point by point:
 //   before:  %s = nest (%i: N, %k: K) -> keep[i] sum { … }
-//            %y = nest (%i: N, %j: K) -> collect[i, j] { %a = get %x[%i, %j]  %b = get %s[%i]  yield (div %a,
-//            %b) }
+//            %y = nest (%i: N, %j: K) -> collect[i, j] {
+//              %a = get %x[%i, %j]  %b = get %s[%i]  yield (div %a, %b) }
 //   after:   %y = nest (%i: N) -> collect[i] {
 //              %s = nest (%k: K) -> keep[] sum { … }
 //              %r = nest (%j: K) -> collect[j] { %a = get %x[%i, %j]  yield (div %a, %s) }
@@ -18,8 +18,7 @@
 // or be input, output or an assertion; only one of both may panic, and then nothing in between. Not where all
 // points of a shared axis use one side of a product in the later one, nor where they are one side of a
 // product in the earlier one: those run over tiles. A product is not summed where another array of as many
-// elements is read with it. Requires: verified Core. Keeps: bits, effects in their
-// order.
+// elements is read with it. Requires: verified Core. Keeps: bits, effects in their order.
 
 #include "transforms/fusion.h"
 

@@ -72,6 +72,10 @@ private:
     const uint64_t bytes = scratchBytes(fn, record);
     const bool shares = bytes > 0 && KernelEntry::sharesScratch(options_, machine_.place()) &&
                         bytes <= machine_.mostScratch();
+    if (bytes > 0 && !shares && (bytes > scratchOfAll || scratch() == 0)) {
+      counts.problems += fn.key + ": its scratch has no room\n";
+      return false;
+    }
     Kernel* kernel = loaded(known, bytes > 0 && !shares && machine_.place() == PlaceKind::Gpu);
     if (!kernel) return false;
     // Turns of a thread are a multiple of the kernel's step, as those of a chunk are.
@@ -89,13 +93,13 @@ private:
     if (known.hasChecks) saved = std::make_unique<Saved>(frame);
     const std::string problem = kernel->run(grid, arguments);
     if (!problem.empty()) return refuse(known, problem);
-    counts.onMachine++;
     for (int64_t thread = 0; thread < threads; ++thread)
       if (static_cast<int64_t>(failures_[static_cast<size_t>(thread) * failureBytes / 8]) >= 0) {
         // What the message says of it is said by the code for this processor.
         saved->restore();
         return false;
       }
+    counts.onMachine++;
     if (limits_.times) tell(fn, *kernel, std::move(arguments), extent, grain);
     return true;
   }

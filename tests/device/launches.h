@@ -17,9 +17,9 @@ struct LaunchOptions {
 
 /// What was done where.
 struct LaunchCounts {
-  uint64_t onMachine = 0; ///< launches
+  uint64_t onMachine = 0; ///< launches whose results are those of the machine
   uint64_t kernels = 0;   ///< of them
-  uint64_t here = 0;      ///< launches of kernels after the most, and of what is no kernel
+  uint64_t here = 0;      ///< launches after the most, with a failed check, refused, or of what is no kernel
   std::string problems;   ///< why a kernel could not run, a line each
 };
 

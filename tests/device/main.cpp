@@ -17,6 +17,8 @@ namespace melix::device {
 namespace {
 
 constexpr int skipped = 77;
+constexpr int notOnMachine = 3; ///< with MELIX_DEVICE_REQUIRED
+
 /// A number in the environment, or `usual`.
 uint64_t asked(const char* name, uint64_t usual) {
   const char* text = std::getenv(name);
@@ -41,6 +43,16 @@ void tellCounts() {
                static_cast<unsigned long long>(counts.here),
                static_cast<size_t>(std::count(counts.problems.begin(), counts.problems.end(), '\n')));
   std::fclose(file);
+}
+
+/// Whether the machine did what is required of it: without MELIX_DEVICE_REQUIRED, nothing; else every kernel
+/// could run there, and at least one launch did.
+bool didWhatIsRequired() {
+  const LaunchCounts& counts = launchCounts();
+  if (asked("MELIX_DEVICE_REQUIRED", 0) == 0) return true;
+  if (counts.onMachine > 0 && counts.problems.empty()) return true;
+  std::fprintf(stderr, "device: %s ran on it\n", counts.onMachine ? "not all that could have" : "no launch");
+  return false;
 }
 
 /// The program with its kernels on the machine: code for this processor, which gives launches of kernels
@@ -81,8 +93,9 @@ int runModule(loops::Module& module, codegen::Options options, const driver::Inv
   const int result =
       jit::runEntry(reinterpret_cast<MelixEntryFn>(entry), static_cast<int>(words.size()), argv.data());
   tellCounts();
+  const int status = didWhatIsRequired() ? result : notOnMachine;
   std::fflush(nullptr);
-  std::_Exit(result); // what the program's memory was taken from is still in use
+  std::_Exit(status); // what the program's memory was taken from is still in use
 }
 
 int runProgram(const driver::Invocation& invocation, Machine& machine) {

@@ -22,7 +22,7 @@ struct Line {
   double bound = 0;
 };
 
-/// Exit status of what cannot run on this machine.
+/// Exit status of what would run programs on a device (tests/device), where there is none.
 constexpr int skipped = 77;
 
 struct Program {
@@ -232,7 +232,7 @@ int main(int argc, char** argv) {
   auto scratch = std::filesystem::temp_directory_path() / ("melix_program_" + std::to_string(getpid()));
   std::filesystem::create_directories(scratch);
   melix::harness::ProcessResult result = runIn(melix, mode, program, scratch);
-  if (result.status == skipped) {
+  if (result.status == skipped && std::getenv("MELIX_DEVICE")) {
     std::printf("%s", result.output.c_str());
     std::filesystem::remove_all(scratch);
     return skipped;

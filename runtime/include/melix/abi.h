@@ -51,7 +51,7 @@ typedef struct MelixBlock {
   uint8_t sizeClass;     // of the runtime's allocator
   uint16_t shift;        // from the memory obtained to the header
   uint32_t filled;       // of a text made by putting texts together: the bytes that some text has; else 0
-  uint64_t obtained;     // bytes of that memory, of a large block
+  uint64_t obtained;     // bytes of that memory; not of a small block
 } MelixBlock;            // constants: refs = MELIX_IMMORTAL, valid = 1, the rest as fits or 0; aligned to 64
 
 enum { MELIX_HEADER_BYTES = 64, MELIX_DATA_ALIGN = 64 };
