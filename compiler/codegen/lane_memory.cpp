@@ -1,6 +1,7 @@
 // Where lanes read and store: side by side, a step apart, or anywhere.
 #include "codegen/lane_emitter.h"
 
+#include "loops/costs.h"
 #include "melix/abi.h"
 
 #include <llvm/IR/Constants.h>
@@ -10,6 +11,8 @@
 namespace melix::codegen {
 
 using loops::Access;
+
+static_assert(loops::streamedBytes == MELIX_STREAMED_BYTES);
 
 /// base + offset + elemBytes · Σ index·stride: its part that is the same in all lanes, the step from one to
 /// the next, and what varies.

@@ -40,12 +40,19 @@ Ranges::Ranges(Module& m, const Function& f)
 
 // --- facts
 
-/// Extents of one array: each is a size, and so is the product of those that are not 0.
+/// Extents of one array: each is a size, and so is the product of those that are not 0. What is a number of
+/// these is a factor of every such product.
 void Ranges::learnExtents(std::vector<DimId> dims) {
+  DimId number = dims_.constant(1);
+  std::erase_if(dims, [&](DimId d) {
+    const std::optional<int64_t> c = dims_.asConstant(d);
+    if (c && *c > 0) number = dims_.mul(number, d);
+    return c.has_value();
+  });
+  if (dims_.isTooLarge(number)) return;
   for (DimId d : dims) facts_.assumeAtLeast(d, 0);
-  std::erase_if(dims, [&](DimId d) { return dims_.asConstant(d) == 0; });
   forEachChoice(dims, [&](const std::vector<DimId>& chosen) {
-    facts_.assumeAtMost(dims_.product(chosen), types::maxExtent);
+    facts_.assumeAtMost(dims_.mul(number, dims_.product(chosen)), types::maxExtent);
   });
 }
 

@@ -103,6 +103,17 @@ const uint64_t* asConstant(const Function& fn, ValueId v) {
   return &fn.stmts[def].as<uint64_t>();
 }
 
+std::optional<uint64_t> knownBytes(const Function& fn, const Stmt& alloc) {
+  uint64_t bytes = alloc.as<AllocAttr>().bytes;
+  if (alloc.kind == StmtKind::FrameArray) return bytes;
+  for (ValueId d : alloc.operands) {
+    if (fn.typeOf(d).counted()) break; // behind the sizes
+    const uint64_t* extent = asConstant(fn, d);
+    if (!extent || __builtin_mul_overflow(bytes, *extent, &bytes)) return std::nullopt;
+  }
+  return bytes;
+}
+
 /// From a number to that and so many.
 static std::optional<uint64_t> turnsFrom(const Function& fn, ValueId first, ValueId end) {
   const StmtId def = fn.values[end].def;

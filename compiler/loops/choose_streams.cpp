@@ -1,6 +1,7 @@
 #include "loops/choose_streams.h"
 
 #include "loops/build.h"
+#include "loops/costs.h"
 #include "loops/lane_groups.h"
 #include "loops/neighbours.h"
 
@@ -10,23 +11,58 @@
 namespace melix::loops {
 namespace {
 
+/// Which arrays kernels are launched with that may be large.
+class LargeArrays {
+public:
+  explicit LargeArrays(const Module& module) {
+    for (const Function& fn : module.functions)
+      for (const Stmt& s : fn.stmts)
+        if (s.kind == StmtKind::Launch) note(fn, s);
+  }
+  /// Of a function that nothing launches, any.
+  bool contain(FunctionId kernel, size_t param) const {
+    auto known = given_.find(kernel);
+    return known == given_.end() || known->second[param];
+  }
+
+private:
+  void note(const Function& fn, const Stmt& launch) {
+    std::vector<bool>& large = given_[launch.as<FunctionId>()];
+    large.resize(launch.operands.size());
+    for (size_t k = 2; k < large.size(); ++k) large[k] = large[k] || mayBeLarge(fn, launch.operands[k]);
+  }
+  static bool mayBeLarge(const Function& fn, ValueId array) {
+    const StmtId def = fn.values[array].def;
+    if (!def.valid()) return true;
+    const Stmt& s = fn.stmts[def];
+    if (s.kind != StmtKind::AllocArray && s.kind != StmtKind::FrameArray) return true;
+    return knownBytes(fn, s).value_or(streamedBytes) >= streamedBytes;
+  }
+
+  std::unordered_map<FunctionId, std::vector<bool>> given_; ///< by parameter
+};
+
 class StreamChooser {
 public:
-  StreamChooser(const Module& module, Function& fn) : module_(module), fn_(fn) {}
+  StreamChooser(Module& module, FunctionId f, const LargeArrays& large)
+      : module_(module), fn_(module.functions[f]) {
+    for (size_t k = 2; k < fn_.params().size(); ++k)
+      if (!large.contain(f, k)) kept_.insert(fn_.params()[k]);
+  }
 
   void run() {
-    findRead(fn_.body);
+    findKept(fn_.body);
     region(fn_.body);
   }
 
 private:
   /// What is used as anything but the place of a store.
-  void findRead(RegionId r) {
+  void findKept(RegionId r) {
     for (StmtId id : fn_.regions[r].stmts) {
       const Stmt& s = fn_.stmts[id];
       for (size_t k = s.kind == StmtKind::Store ? 1 : 0; k < s.operands.size(); ++k)
-        if (fn_.typeOf(s.operands[k]) == dataType) read_.insert(s.operands[k]);
-      for (RegionId inner : s.regions) findRead(inner);
+        if (fn_.typeOf(s.operands[k]) == dataType) kept_.insert(s.operands[k]);
+      for (RegionId inner : s.regions) findKept(inner);
     }
   }
 
@@ -74,17 +110,20 @@ private:
              (s.kind == StmtKind::For && turnsOf(fn_, s).value_or(few + 1) > few);
     });
   }
-  bool isFilled(ValueId base) const { return fn_.typeOf(base) == dataType && !read_.contains(base); }
+  bool isFilled(ValueId base) const { return fn_.typeOf(base) == dataType && !kept_.contains(base); }
 
   const Module& module_;
   Function& fn_;
-  std::unordered_set<ValueId> read_;
+  std::unordered_set<ValueId> kept_; ///< arrays that are read, or small
 };
 
 } // namespace
 
-void chooseStreams(const Module& module, Function& function) {
-  if (function.kind != FunctionKind::Orchestration) StreamChooser(module, function).run();
+void chooseStreams(Module& module) {
+  const LargeArrays large(module);
+  for (uint32_t f = 0; f < module.functions.size(); ++f)
+    if (module.functions[FunctionId(f)].kind != FunctionKind::Orchestration)
+      StreamChooser(module, FunctionId(f), large).run();
 }
 
 } // namespace melix::loops

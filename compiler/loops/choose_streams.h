@@ -7,12 +7,13 @@
 //   after:   for points vector(16) %0, %1 { (%i) … store %y[%i*%one] stream = %v … }
 //
 // A line that is stored as a whole need not be read from memory first. Whether an array is large is seen when
-// the kernel runs (MELIX_STREAMED_BYTES). Requires: lanes chosen. Linear in the statements.
+// the kernel runs (MELIX_STREAMED_BYTES), unless all launches give it one of a small constant size. Requires:
+// lanes chosen. Linear in the statements.
 
 #include "loops/ir.h"
 
 namespace melix::loops {
 
-void chooseStreams(const Module& module, Function& function);
+void chooseStreams(Module& module);
 
 } // namespace melix::loops

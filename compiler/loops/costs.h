@@ -26,6 +26,9 @@ inline constexpr double recursion = 1000; ///< of calls of which nothing is know
 inline constexpr double byte = 0.03;      ///< copied or set to zero
 } // namespace time
 
+/// Arrays of so many bytes are worth storing past the cache: MELIX_STREAMED_BYTES of the runtime.
+inline constexpr uint64_t streamedBytes = 8 << 20;
+
 /// Turns of a loop of which nothing is known.
 inline constexpr uint64_t unknownTurns = 16;
 

@@ -30,14 +30,8 @@ private:
   uint64_t smallBytes(StmtId id) const {
     const Stmt& s = fn_.stmts[id];
     if (s.kind != StmtKind::AllocArray) return 0;
-    uint64_t elements = 1;
-    for (ValueId d : s.operands) {
-      if (fn_.typeOf(d).counted()) break; // behind the sizes
-      const uint64_t* extent = asConstant(fn_, d);
-      if (!extent || *extent == 0 || *extent > mostElements) return 0;
-      if ((elements *= *extent) > mostElements) return 0;
-    }
-    return elements * s.as<AllocAttr>().bytes;
+    const std::optional<uint64_t> bytes = knownBytes(fn_, s);
+    return bytes && *bytes <= mostElements * s.as<AllocAttr>().bytes ? *bytes : 0;
   }
 
   void place(StmtId id, uint64_t bytes) {

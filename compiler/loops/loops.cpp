@@ -165,7 +165,7 @@ constexpr Pass passes[] = {
     {"cut_by_panels", whole<cutByPanels>, true, schedulesPool},
     {"split_masked", each<splitMasked>, true, schedules},
     {"jam_rows", each<jamRows>, true, schedules},
-    {"choose_streams", each<chooseStreams>, true, schedules},
+    {"choose_streams", whole<chooseStreams>, true, schedules},
     {"hoist_rows", each<hoistRows>, true},
     {"merge_kernels_of_constants", whole<mergeKernelsOfConstants>, true, schedules},
     {"estimate_work", whole<estimateWork>, true, onPool},

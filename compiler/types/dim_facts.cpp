@@ -94,6 +94,7 @@ Interval DimFacts::ofSum(DimId d) const {
 
 Interval DimFacts::ofProduct(const Product& factors) const {
   Interval all{1, 1};
+  if (factors.empty()) return all;
   bool negative = false;
   for (DimAtomId id : factors) {
     Interval factor = ofAtom(id);

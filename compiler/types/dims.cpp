@@ -63,12 +63,12 @@ DimId DimStore::normal(std::vector<DimTerm> terms) {
   return normalise(terms) ? intern(std::move(terms)) : tooLarge();
 }
 
-DimId DimStore::tooLarge() { return ofAtom(DimAtom{DimAtomKind::TooLarge, {}, {}}); }
-
-bool DimStore::isTooLarge(DimId d) const {
-  const std::vector<DimTerm>& t = dims_[d];
-  return t.size() == 1 && t[0].factors.size() == 1 && atoms_[t[0].factors[0]].kind == DimAtomKind::TooLarge;
+DimId DimStore::tooLarge() {
+  if (!tooLarge_.valid()) tooLarge_ = ofAtom(DimAtom{DimAtomKind::TooLarge, {}, {}});
+  return tooLarge_;
 }
+
+bool DimStore::isTooLarge(DimId d) const { return tooLarge_.valid() && d == tooLarge_; }
 
 DimAtomId DimStore::internAtom(DimAtom atom) {
   auto [it, fresh] = atomIds_.try_emplace(std::move(atom));
@@ -82,13 +82,28 @@ DimId DimStore::ofAtom(DimAtom atom) {
 }
 
 DimId DimStore::constant(int64_t value) {
-  if (value == 0) return intern({});
-  return intern({DimTerm{value, {}}});
+  auto [at, isNew] = constants_.try_emplace(value);
+  if (isNew) at->second = value == 0 ? intern({}) : intern({DimTerm{value, {}}});
+  return at->second;
 }
 
-DimId DimStore::symbol(DimSym s) { return ofAtom(DimAtom{DimAtomKind::Symbol, s, {}}); }
+DimId DimStore::symbol(DimSym s) {
+  auto [at, isNew] = symbols_.try_emplace(s);
+  if (isNew) at->second = ofAtom(DimAtom{DimAtomKind::Symbol, s, {}});
+  return at->second;
+}
+
+uint64_t DimStore::keyOf(DimId a, DimId b) {
+  const auto [low, high] = std::minmax({a.index, b.index});
+  return uint64_t(high) << 32 | low;
+}
 
 DimId DimStore::add(DimId a, DimId b) {
+  if (auto known = sums_.find(keyOf(a, b)); known != sums_.end()) return known->second;
+  return sums_[keyOf(a, b)] = sumOf(a, b);
+}
+
+DimId DimStore::sumOf(DimId a, DimId b) {
   if (isTooLarge(a) || isTooLarge(b)) return tooLarge();
   std::vector<DimTerm> terms = dims_[a];
   terms.insert(terms.end(), dims_[b].begin(), dims_[b].end());
@@ -98,6 +113,11 @@ DimId DimStore::add(DimId a, DimId b) {
 DimId DimStore::sub(DimId a, DimId b) { return add(a, mul(b, constant(-1))); }
 
 DimId DimStore::mul(DimId a, DimId b) {
+  if (auto known = products_.find(keyOf(a, b)); known != products_.end()) return known->second;
+  return products_[keyOf(a, b)] = productOf(a, b);
+}
+
+DimId DimStore::productOf(DimId a, DimId b) {
   if (isTooLarge(a) || isTooLarge(b)) return tooLarge();
   std::vector<DimTerm> terms;
   for (const DimTerm& x : dims_[a]) {

@@ -112,8 +112,14 @@ public:
   std::string show(DimId d) const;
 
 private:
+  /// Of two dimensions, the lower one first, to what they come to: normal forms never change.
+  using Results = std::unordered_map<uint64_t, DimId>;
+  static uint64_t keyOf(DimId a, DimId b);
+
   DimId intern(std::vector<DimTerm> terms);
   DimId normal(std::vector<DimTerm> terms);
+  DimId sumOf(DimId a, DimId b);
+  DimId productOf(DimId a, DimId b);
   DimAtomId internAtom(DimAtom atom);
   DimId ofAtom(DimAtom atom);
   DimId extremum(DimAtomKind kind, DimId a, DimId b);
@@ -127,6 +133,10 @@ private:
   std::unordered_map<DimId, std::string> spellings_;
   std::map<DimAtom, DimAtomId> atomIds_;
   std::map<std::vector<DimTerm>, DimId> dimIds_;
+  std::unordered_map<int64_t, DimId> constants_;
+  std::unordered_map<DimSym, DimId> symbols_;
+  Results sums_, products_;
+  DimId tooLarge_;
 };
 
 } // namespace melix::types

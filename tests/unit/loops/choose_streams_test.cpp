@@ -12,7 +12,7 @@ size_t streams(const std::string& body, const std::string& kind = "kernel") {
       textAfter(kind + " @f(%a: i64, %b: i64, %n: i64, %x: data, %y: data) {\n  %one = const 1 : i64\n" +
                     body + "  yield\n}\n",
                 [](Module& module) {
-                  for (Function& fn : module.functions) chooseStreams(module, fn);
+                  chooseStreams(module);
                   EXPECT_EQ(verify(module, true), "");
                 });
   size_t found = 0;
@@ -62,6 +62,25 @@ TEST(ChooseStreams, RowsOfWhichAllColumnsAreFilled) {
   EXPECT_EQ(streams(loop(first + "store %y[%i*%three + %two*%one] = %v\n"
                                  "%w = load %y[%i*%n] : f32\nstore %x[%i*%n] = %w\n")),
             0U);
+}
+
+TEST(ChooseStreams, NotWhereAllLaunchesGiveASmallArray) {
+  auto launched = [](const std::string& sizes) {
+    std::string text = "fn @g(%m: i64, %x: data) {\n  %k = const 1000 : i64\n  %y = alloc f32 %k : data\n"
+                       "  %z = alloc f32 " +
+                       sizes +
+                       " : data\n  launch @f %k, %k, %m, %x, %y\n  launch @f %k, %k, %m, %x, %z\n"
+                       "  drop %y\n  drop %z\n  yield\n}\n\n";
+    return text + "kernel @f(%a: i64, %b: i64, %n: i64, %x: data, %y: data) {\n  %one = const 1 : i64\n" +
+           loop(copy) + "  yield\n}\n";
+  };
+  auto count = [](const std::string& text) {
+    const std::string after = textAfter(text, [](Module& module) { chooseStreams(module); });
+    return after.find(" stream") != std::string::npos;
+  };
+  EXPECT_FALSE(count(launched("%k")));
+  EXPECT_TRUE(count(launched("%m")));
+  EXPECT_TRUE(count(launched("%k, %k, %k")));
 }
 
 TEST(ChooseStreams, NotOutsideOfKernels) {
