@@ -45,6 +45,15 @@ uint64_t floatBits(double value, TypeKind kind) {
   return bits;
 }
 
+/// What is written as a number of that kind: digits or the name of a constant.
+double floatNumber(const std::string& text, TypeKind kind) {
+  if (text == "inf") return std::numeric_limits<double>::infinity();
+  if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
+  if (text == "pi") return kind == TypeKind::F64 ? 3.14159265358979323846 : double(3.14159265358979323846f);
+  return kind == TypeKind::F64 ? std::strtod(text.c_str(), nullptr)
+                               : double(std::strtof(text.c_str(), nullptr));
+}
+
 /// Whether another number of the same array literal was refused: only numbers and commas are between them.
 bool followsNarrow(const DiagnosticSink& sink, const SourceStore& sources, Span span) {
   if (sink.all().empty() || sink.all().back().id != DiagId::NoNarrowFloats) return false;
@@ -103,23 +112,13 @@ void Body::settleLiteral(Node& node, bool negated) {
   bool negative = text.starts_with('-');
   std::string digits = negative ? text.substr(1) : text;
   if (types::isFloatKind(kind)) {
-    if (digits == "inf")
-      value.bits = floatBits(std::numeric_limits<double>::infinity(), kind);
-    else if (digits == "nan")
-      value.bits = kind == TypeKind::F64 ? 0x7ff8000000000000u : 0x7fc00000u;
-    else if (digits == "pi")
-      value.bits =
-          floatBits(kind == TypeKind::F64 ? 3.14159265358979323846 : double(3.14159265358979323846f), kind);
-    else {
-      double number = kind == TypeKind::F64 ? std::strtod(digits.c_str(), nullptr)
-                                            : double(std::strtof(digits.c_str(), nullptr));
-      value.bits = floatBits(number, kind);
-      if (std::isinf(number))
-        sink.report(DiagId::LiteralRange, node.span, digits, types.show(node.type));
-      else if (kind != TypeKind::F64 && kind != TypeKind::F32 &&
-               !followsNarrow(sink, c.modules.sources, node.span))
-        sink.report(DiagId::NoNarrowFloats, node.span, types.show(node.type));
-    }
+    const double number = floatNumber(digits, kind);
+    value.bits = floatBits(number, kind);
+    if (std::isinf(number) && digits != "inf")
+      sink.report(DiagId::LiteralRange, node.span, digits, types.show(node.type));
+    else if (kind != TypeKind::F64 && kind != TypeKind::F32 &&
+             !followsNarrow(sink, c.modules.sources, node.span))
+      sink.report(DiagId::NoNarrowFloats, node.span, types.show(node.type));
     return;
   }
   if (types::scalarClass(kind) == types::ScalarClass::Complex) {

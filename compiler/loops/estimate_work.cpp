@@ -70,7 +70,10 @@ class TimeReader {
 public:
   /// `launched` is none where turns are to be known.
   TimeReader(const Function& fn, FunctionTimes& times, Builder* b = nullptr, LaunchValues* launched = nullptr)
-      : fn_(fn), times_(times), b_(b), launched_(launched) {}
+      : fn_(fn), times_(times), b_(b), launched_(launched), isUsed_(fn.values.size()) {
+    for (const Stmt& s : fn.stmts)
+      for (ValueId v : s.operands) isUsed_[v.index] = true;
+  }
 
   Time region(RegionId r) {
     Time all;
@@ -128,6 +131,7 @@ private:
   Time scalar(const Stmt& s) {
     const auto& attr = s.as<ScalarAttr>();
     if (lanes_) lanes_->neighbours.note(s);
+    if (!isUsed_[s.results[0].index]) return {};
     const bool varying = varies(s.results);
     if (attr.op != OpKind::IDiv && attr.op != OpKind::IRem)
       return units(opsOf(attr) * time::op * share(varying));
@@ -220,6 +224,7 @@ private:
   FunctionTimes& times_;
   Builder* b_;
   LaunchValues* launched_;
+  std::vector<bool> isUsed_; ///< by value
   LanesAround* lanes_ = nullptr;
 };
 

@@ -79,14 +79,17 @@ bool LaunchValues::isUniform(const Function& kernel, ValueId v) {
   return true;
 }
 
-void LaunchValues::enter(const Stmt& loop) { loops_[kernel_.regions[loop.regions[0]].params[0]] = &loop; }
+void LaunchValues::enter(const Stmt& loop) {
+  of(loop.operands[0]); // as long as there are statements left: those of the loops inside are asked for later
+  of(loop.operands[1]);
+  loops_[kernel_.regions[loop.regions[0]].params[0]] = &loop;
+}
 
 std::optional<ValueId> LaunchValues::of(ValueId v) {
   auto found = made_.find(v);
   if (found == made_.end()) {
-    const bool mayMake = left_ > 0;
-    left_ -= mayMake;
-    const ValueId made = mayMake ? make(v).value_or(ValueId()) : ValueId();
+    const ValueId made = left_ > 0 ? make(v).value_or(ValueId()) : ValueId();
+    if (made.valid() && left_ > 0 && !b_.asConstant(made)) --left_;
     found = made_.insert_or_assign(v, made).first;
   }
   return found->second.valid() ? std::optional(found->second) : std::nullopt;

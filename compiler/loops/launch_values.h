@@ -29,7 +29,7 @@ private:
   const Function& kernel_;
   std::unordered_map<ValueId, ValueId> made_;      ///< an invalid one where there is none
   std::unordered_map<ValueId, const Stmt*> loops_; ///< by index
-  size_t left_;                                    ///< statements that may still be made
+  size_t left_;                                    ///< statements that may still be made, constants aside
 };
 
 } // namespace melix::loops

@@ -105,6 +105,27 @@ TEST(EstimateWork, TurnsOfWhichNothingIsKnownAreFew) {
   EXPECT_NEAR(static_cast<double>(workOf(loaded, 1000, 500)), sixteen, 0.1 * sixteen);
 }
 
+TEST(EstimateWork, OuterLoopsAreAskedForFirst) {
+  std::string inside; // takes more statements than are worth it
+  for (int k = 0; k < 80; ++k) {
+    const std::string end = "%e" + std::to_string(k), from = k == 0 ? "%n" : "%e" + std::to_string(k - 1);
+    inside += end + " = add " + from + ", %d : i64\n" +
+              loop("points %zero, " + end + " { (%j" + std::to_string(k) + ")",
+                   "store %y[%j" + std::to_string(k) + "*%one] = %n\n");
+  }
+  const std::string body = "%end = max %last, %d : i64\n" + loop("points %first, %end { (%i)", inside);
+  const int64_t once = workOf(body, 1000, 5, 1);
+  EXPECT_NEAR(static_cast<double>(workOf(body, 10'000, 5, 1)), 10.0 * once, once * 0.01);
+}
+
+TEST(EstimateWork, WhatNobodyUsesTakesNoTime) {
+  auto turns = [](const std::string& op) {
+    return loop("points %first, %last { (%i)",
+                "%v = load %x[%i*%one] : i64\n" + op + "store %y[%i*%one] = %v\n");
+  };
+  EXPECT_EQ(workOf(turns("%w = mul %v, %v : i64\n"), 1000, 1), workOf(turns(""), 1000, 1));
+}
+
 TEST(EstimateWork, NothingThatMayFailIsDoneAhead) {
   // The divisor may be zero where no turn runs.
   EXPECT_GE(workOf("%q = idiv %n, %d : i64\n" + rows("", "%zero", "%q"), 1000, 500, 0), 0);
