@@ -144,19 +144,21 @@ private:
     return units(time::access * share(varying));
   }
 
-  /// The dearest one where one is taken, all where lanes take different ones.
+  /// The dearest one where one is taken, all where lanes take different ones. Blocks that one leaves behind
+  /// do not vanish beside one that leaves none: there it is the mean.
   Time branches(const Stmt& s) {
     const bool all = varies(std::span(s.operands).first(1));
     Time out;
     for (RegionId r : s.regions) {
       const Time each = region(r);
-      if (all || r == s.regions[0])
+      if (all || r == s.regions[0] || (leavesBlocks() && !out.more.valid() && !each.more.valid()))
         add(out, each);
       else if (!out.more.valid() && !each.more.valid())
         out.known = std::max(out.known, each.known);
       else
         out = {0, b_->arith(OpKind::Max, total(out), total(each))};
     }
+    if (!all && leavesBlocks() && !out.more.valid()) out.known /= static_cast<double>(s.regions.size());
     return out;
   }
 

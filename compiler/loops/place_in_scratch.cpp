@@ -1,5 +1,6 @@
 #include "loops/place_in_scratch.h"
 
+#include "loops/large_scratch.h"
 #include "loops/launch_values.h"
 #include "loops/local_blocks.h"
 #include "loops/outline.h"
@@ -16,9 +17,17 @@ class ScratchPlacer {
 public:
   ScratchPlacer(const Module& module, Function& fn) : module_(module), fn_(fn), blocks_(module, fn) {}
 
-  /// The size of each parameter that it has now; none if it stays as it was.
-  std::vector<ScratchSize> run() {
-    if (!collect(fn_.body) || arrays_.empty()) return {};
+  /// Whether it can be a kernel, with some arrays in scratch.
+  bool find() { return collect(fn_.body) && !arrays_.empty(); }
+  /// Whether an array may be larger by far than what it is computed from: several of its sizes are unknown.
+  bool mayBeLarge() const {
+    return std::ranges::any_of(arrays_, [this](StmtId alloc) {
+      return std::ranges::count_if(fn_.stmts[alloc].operands,
+                                   [this](ValueId size) { return !asConstant(fn_, size); }) > 1;
+    });
+  }
+  /// Returns the size of each parameter that it has now.
+  std::vector<ScratchSize> place() {
     std::vector<ScratchSize> sizes;
     sizes.reserve(arrays_.size());
     for (StmtId alloc : arrays_) sizes.push_back(place(alloc));
@@ -90,14 +99,24 @@ private:
 
 void placeInScratch(Module& module) {
   std::vector<ScratchSizes> byNumber; // of the parameters
-  for (uint32_t f = 0; f < module.functions.size(); ++f) {
+  std::unordered_map<FunctionId, ChunkBefore> large;
+  for (uint32_t f = 0, all = static_cast<uint32_t>(module.functions.size()); f < all; ++f) {
     Function& fn = module.functions[FunctionId(f)];
     if (fn.kind != FunctionKind::Chunk) continue;
-    const std::vector<ScratchSize> sizes = ScratchPlacer(module, fn).run();
+    ScratchPlacer placer(module, fn);
+    if (!placer.find()) continue;
+    const std::optional<Function> before = placer.mayBeLarge() ? std::optional(fn) : std::nullopt;
+    const std::vector<ScratchSize> sizes = placer.place();
     if (sizes.size() > byNumber.size()) byNumber.resize(sizes.size());
     for (size_t k = 0; k < sizes.size(); ++k) byNumber[k][FunctionId(f)] = {sizes[k]};
+    if (before) {
+      const FunctionId chunk = module.functions.add(*before);
+      module.functions[chunk].key += ".blocks";
+      large[FunctionId(f)] = {chunk, sizes.size()};
+    }
   }
   for (const ScratchSizes& sizes : byNumber) tellScratchSizes(module, sizes);
+  launchByScratch(module, large);
 }
 
 } // namespace melix::loops

@@ -7,7 +7,8 @@
 //
 // Each array is a parameter, and the launch says how many bytes that is: its sizes are the same in every
 // chunk, and computed without that anything could fail. Where the kernel has checks, one of them may be what
-// tells that there can be no such array; then no byte is asked for. Requires: parallel loops outlined. Keeps:
+// tells that there can be no such array; then no byte is asked for. Where an array of several unknown sizes is
+// large the launch is one of the chunk as it was (`large_scratch`). Requires: parallel loops outlined. Keeps:
 // values, every effect.
 
 #include "loops/ir.h"

@@ -41,7 +41,7 @@ private:
     LaunchValues values(b, kernel, launch, kernel.stmts.size());
     ValueId most = b.integer(0);
     for (const ScratchSize& size : sizes) {
-      ValueId points = pointsOf(b, values, size);
+      ValueId points = pointsOf(b, values, size, launch.operands[0]);
       const ValueId few = size.most > 0 ? b.arith(OpKind::Min, points, b.integer(size.most)) : points;
       points =
           size.columns.valid()
@@ -54,15 +54,19 @@ private:
     caller.stmts[id].operands.push_back(most);
     return caller.regions[made].stmts.size() - 1;
   }
-  static ValueId pointsOf(Builder& b, LaunchValues& values, const ScratchSize& size) {
+  /// Of a launch of so many turns: none if there is no turn.
+  static ValueId pointsOf(Builder& b, LaunchValues& values, const ScratchSize& size, ValueId turns) {
     std::vector<ValueId> extents;
     for (ValueId v : size.extents) {
       const ValueId extent = *values.of(v);
-      extents.push_back(size.isChecked ? b.arith(OpKind::Max, extent, b.integer(0)) : extent);
+      const bool isSize = size.most > 0 || b.asConstant(extent);
+      extents.push_back(isSize ? extent : b.arith(OpKind::Max, extent, b.integer(0)));
     }
     const ValueId points = b.product(extents);
-    if (!size.isChecked) return points;
-    return b.select(productFits(b, extents, types::maxExtent, true), points, b.integer(0));
+    if (size.most > 0) return points;
+    ValueId isNeeded = b.compare(CmpKind::Gt, turns, b.integer(0));
+    if (size.isChecked) isNeeded = b.both(isNeeded, productFits(b, extents, types::maxExtent, true));
+    return b.select(isNeeded, points, b.integer(0));
   }
 
   Module& module_;

@@ -153,21 +153,25 @@ TEST(EstimateWork, AChainWaitsForItself) {
   EXPECT_GT(workOf(sum("f64"), 1000, 500), workOf(sum("i64"), 1000, 500));
 }
 
-/// A launch of 1,000 turns, each of which makes a record, computes a number of %n terms and stores one of
+/// A launch of 1,000 turns, each of which makes a tree, computes a number of %n terms and stores one of
 /// them.
-int64_t workOfRecords(const std::string& stored, int64_t n) {
+int64_t workOfTrees(const std::string& stored, int64_t n) {
   LoopsText loops(
-      "enum Tree { Leaf(word: i64), Node(left: Tree, right: Tree) }\n\n"
+      "enum Tree { Leaf(), Node(left: Tree, right: Tree) }\n\n"
       "fn @f(%m: i64, %n: i64, %x: data, %y: data) {\n  launch @k %m, %m, %n, %x, %y\n  yield\n}\n\n"
       "chunk @k(%first: i64, %last: i64, %n: i64, %x: data, %y: data) {\n"
       "  %zero = const 0 : i64\n  %one = const 1 : i64\n"
-      "for points %first, %last { (%i)\n%w = call @record %i : word\n"
+      "for points %first, %last { (%i)\n%w = call @tree %i : word\n"
       "%s = for %zero, %n, %zero : i64 { (%j, %a)\n%v = load %x[%j*%one] : i64\n"
       "%b = add %a, %v : i64\nyield %b\n}\n" +
       stored +
       "yield\n}\n  yield\n}\n\n"
-      "fn @record(%i: i64) -> word {\n  %w = alloc_node Tree bytes 16 : word\n"
-      "  %tag = const 0 : i32\n  store %w by 4 = %tag\n  store %w at 8 = %i\n  yield %w\n}\n");
+      "fn @tree(%i: i64) -> word {\n  %zero = const 0 : i64\n  %isLeaf = cmp le %i, %zero : bool\n"
+      "  %w = if %isLeaf : word {\n    %leaf = const 0 : word\n    yield %leaf\n  } {\n"
+      "    %one = const 1 : i64\n    %less = sub %i, %one : i64\n    %left = call @tree %less : word\n"
+      "    %right = call @tree %less : word\n    %node = alloc_node Tree bytes 24 : word\n"
+      "    %tag = const 1 : i32\n    store %node by 4 = %tag\n    store %node at 8 = %left\n"
+      "    store %node at 16 = %right\n    yield %node\n  }\n  yield %w\n}\n");
   EXPECT_EQ(loops.read.error, "");
   estimateWork(loops.module());
   EXPECT_EQ(verify(loops.module(), true), "");
@@ -178,10 +182,10 @@ int64_t workOfRecords(const std::string& stored, int64_t n) {
 }
 
 TEST(EstimateWork, BlocksThatAreLeftBehindCountAgainstIt) {
-  const std::string record = "store %y[%i*%one] = %w\n", number = "drop %w\nstore %y[%i*%one] = %s\n";
-  EXPECT_LT(workOfRecords(record, 10), 1000);
-  EXPECT_GT(workOfRecords(number, 10), 30'000);
-  EXPECT_GT(workOfRecords(record, 1000), 30'000); // the terms are worth it
+  const std::string tree = "store %y[%i*%one] = %w\n", number = "drop %w\nstore %y[%i*%one] = %s\n";
+  EXPECT_LT(workOfTrees(tree, 10), 1000);
+  EXPECT_GT(workOfTrees(number, 10), 30'000);
+  EXPECT_GT(workOfTrees(tree, 1000), 30'000); // the terms are worth it
 }
 
 } // namespace

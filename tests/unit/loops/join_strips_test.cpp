@@ -172,7 +172,8 @@ std::string scratchOf(const std::string& front, const std::string& size, const s
 TEST(PlaceInScratch, ASizeThatIsComputedIsComputedInFrontOfTheLaunch) {
   const std::string text = scratchOf("    %m = max %n, %one : i64\n    %q = idiv %n, %m : i64\n", "%n, %q");
   EXPECT_EQ(count(text, "kernel @f"), 1U) << text;
-  EXPECT_EQ(count(text, "= idiv"), 2U) << text;
+  EXPECT_EQ(count(text, "= idiv"), 3U)
+      << "in front of it, in the kernel and in the chunk that it was: " << text;
   EXPECT_EQ(count(scratchOf("    %q = idiv %n, %n : i64\n", "%n, %q"), "chunk @f"), 1U)
       << "what could fail there";
   EXPECT_EQ(count(scratchOf("    %q = sub %1, %0 : i64\n", "%n, %q"), "chunk @f"), 1U)
@@ -183,8 +184,20 @@ TEST(PlaceInScratch, WhereAKernelChecksWhetherAnArrayIsTooLargeNoneIsAskedForIfI
   const std::string check = "    %h = cmp le %n, %one : bool\n    check \"too large\" %h\n";
   const std::string text = scratchOf(check, "%n, %n");
   EXPECT_EQ(count(text, "kernel @f"), 1U) << text;
-  EXPECT_EQ(count(text, "= select"), 1U) << text;
-  EXPECT_EQ(count(scratchOf("", "%n, %n"), "= select"), 0U);
+  auto divisions = [](const std::string& each) { return count(each, "= idiv"); };
+  EXPECT_GT(divisions(text), divisions(scratchOf("", "%n, %n"))) << text; // by which it is seen
+}
+
+TEST(PlaceInScratch, WhereItIsLargeALaunchIsOneOfTheChunkAsItWas) {
+  const std::string text = scratchOf("", "%n, %n");
+  EXPECT_EQ(count(text, "launch @f "), 1U) << text;
+  EXPECT_EQ(count(text, "launch @f.blocks "), 1U) << text;
+  EXPECT_EQ(count(text, "alloc f32 %n, %n"), 1U) << text;
+  EXPECT_EQ(count(scratchOf("", "%n"), "launch"), 1U) << "no larger than an array that there is";
+}
+
+TEST(PlaceInScratch, ALaunchWithoutTurnsAsksForNone) {
+  EXPECT_EQ(count(scratchOf("", "%n"), "cmp gt %n"), 1U);
 }
 
 TEST(PlaceInScratch, WhatLoopsCarryIsOneArray) {
