@@ -14,10 +14,8 @@ namespace {
 /// Which arrays kernels are launched with that may be large.
 class LargeArrays {
 public:
-  explicit LargeArrays(const Module& module) {
-    for (const Function& fn : module.functions)
-      for (const Stmt& s : fn.stmts)
-        if (s.kind == StmtKind::Launch) note(fn, s);
+  explicit LargeArrays(const Module& module) : module_(module) {
+    for (const Function& fn : module.functions) region(fn, fn.body);
   }
   /// Of a function that nothing launches, any.
   bool contain(FunctionId kernel, size_t param) const {
@@ -26,9 +24,17 @@ public:
   }
 
 private:
+  void region(const Function& fn, RegionId r) {
+    for (StmtId id : fn.regions[r].stmts) {
+      const Stmt& s = fn.stmts[id];
+      if (s.kind == StmtKind::Launch) note(fn, s);
+      for (RegionId inner : s.regions) region(fn, inner);
+    }
+  }
   void note(const Function& fn, const Stmt& launch) {
-    std::vector<bool>& large = given_[launch.as<FunctionId>()];
-    large.resize(launch.operands.size());
+    const FunctionId kernel = launch.as<FunctionId>();
+    std::vector<bool>& large = given_[kernel];
+    large.resize(module_.functions[kernel].params().size());
     for (size_t k = 2; k < large.size(); ++k) large[k] = large[k] || mayBeLarge(fn, launch.operands[k]);
   }
   static bool mayBeLarge(const Function& fn, ValueId array) {
@@ -39,6 +45,7 @@ private:
     return knownBytes(fn, s).value_or(streamedBytes) >= streamedBytes;
   }
 
+  const Module& module_;
   std::unordered_map<FunctionId, std::vector<bool>> given_; ///< by parameter
 };
 
