@@ -19,43 +19,84 @@ public:
 
   /// Whether it can be a kernel, with some arrays in scratch.
   bool find() { return collect(fn_.body) && !arrays_.empty(); }
-  /// Whether an array may be larger by far than what it is computed from: several of its sizes are unknown.
+  /// Whether an array may be larger by far than what it is computed from, and is perhaps never made: several
+  /// of its sizes are unknown.
   bool mayBeLarge() const {
-    return std::ranges::any_of(arrays_, [this](StmtId alloc) {
-      return std::ranges::count_if(fn_.stmts[alloc].operands,
-                                   [this](ValueId size) { return !asConstant(fn_, size); }) > 1;
+    return std::ranges::any_of(arrays_, [this](const Array& array) {
+      return !array.isReached && std::ranges::count_if(fn_.stmts[array.alloc].operands, [this](ValueId size) {
+                                   return !asConstant(fn_, size);
+                                 }) > 1;
     });
   }
   /// Returns the size of each parameter that it has now.
   std::vector<ScratchSize> place() {
     std::vector<ScratchSize> sizes;
     sizes.reserve(arrays_.size());
-    for (StmtId alloc : arrays_) sizes.push_back(place(alloc));
+    for (const Array& array : arrays_) sizes.push_back(place(array));
     fn_.kind = FunctionKind::Kernel;
     return sizes;
   }
 
 private:
+  /// An array, and when it is made, as far as that is the same for all turns.
+  struct Array {
+    StmtId alloc;
+    std::vector<ScratchSize::Condition> conditions;
+    std::vector<std::pair<ValueId, ValueId>> loops;
+    bool isReached; ///< by the first turn, if these hold
+  };
+
   /// Whether all that does not belong into a kernel are arrays that may lie in scratch.
   bool collect(RegionId region) {
     return std::ranges::all_of(fn_.regions[region].stmts, [this](StmtId id) {
       const Stmt& s = fn_.stmts[id];
       const bool isClosedCall = s.kind == StmtKind::Call && module_.functions[s.as<FunctionId>()].isClosed();
       if (s.kind == StmtKind::AllocArray) return take(id);
-      hasChecks_ |= s.kind == StmtKind::Check;
+      if (s.kind == StmtKind::Check) check(s);
       if (s.kind == StmtKind::Drop || s.kind == StmtKind::EnsureUnique) return taken_.contains(s.operands[0]);
       if (siteOf(s.kind) == SiteKind::Host && !isClosedCall) return false;
-      return std::ranges::all_of(s.regions, [this](RegionId r) { return collect(r); });
+      return std::ranges::all_of(s.regions, [&](RegionId r) { return collectIn(s, r); });
     });
   }
+  /// The same of a region of a statement; a check in it may end the turn before what follows.
+  bool collectIn(const Stmt& s, RegionId region) {
+    const size_t conditions = conditions_.size(), loops = loops_.size(), checks = checks_;
+    const bool isReached = isReached_;
+    enter(s, region);
+    const bool all = collect(region);
+    conditions_.resize(conditions);
+    loops_.resize(loops);
+    isReached_ = isReached && (checks == checks_ || isOfChunk(s));
+    return all;
+  }
+  void enter(const Stmt& s, RegionId region) {
+    if (s.kind == StmtKind::If && isUniform(s.operands[0]))
+      conditions_.push_back({s.operands[0], region != s.regions[0]});
+    else if (s.kind == StmtKind::For && isUniform(s.operands[0]) && isUniform(s.operands[1]))
+      loops_.emplace_back(s.operands[0], s.operands[1]);
+    else if (!isOfChunk(s))
+      isReached_ = false;
+  }
+  /// The loop over the turns of a chunk: there is one.
+  bool isOfChunk(const Stmt& s) const {
+    return s.kind == StmtKind::For && s.operands[0] == fn_.params()[0] && s.operands[1] == fn_.params()[1];
+  }
+  void check(const Stmt& s) {
+    ++checks_;
+    if (isUniform(s.operands[0]))
+      conditions_.push_back({s.operands[0]});
+    else
+      isReached_ = false;
+  }
+  bool isUniform(ValueId v) const { return LaunchValues::isUniform(fn_, v); }
   bool take(StmtId alloc) {
     const Stmt& s = fn_.stmts[alloc];
     if (s.as<AllocAttr>().zeroed ||
-        !std::ranges::all_of(s.operands, [this](ValueId v) { return LaunchValues::isUniform(fn_, v); }))
+        !std::ranges::all_of(s.operands, [this](ValueId v) { return isUniform(v); }))
       return false;
     const auto block = follow(alloc);
     if (!block || !isElementsOnly(*block, fn_.body)) return false;
-    arrays_.push_back(alloc);
+    arrays_.push_back({alloc, conditions_, loops_, isReached_});
     taken_.insert(block->values.begin(), block->values.end());
     return true;
   }
@@ -75,10 +116,13 @@ private:
     });
   }
 
-  ScratchSize place(StmtId alloc) {
+  ScratchSize place(const Array& array) {
+    const StmtId alloc = array.alloc;
     const Stmt& s = fn_.stmts[alloc];
     ScratchSize size{s.operands, static_cast<int64_t>(s.as<AllocAttr>().bytes)};
-    size.isChecked = hasChecks_;
+    size.isChecked = checks_ > 0;
+    size.conditions = array.conditions;
+    size.loops = array.loops;
     const ValueId param = fn_.values.add({addressType, StmtId(), fn_.body, {}});
     blocks_.release(follow(alloc).value(), param); // loops may carry less than before
     blocks_.leave(std::span(&alloc, 1));
@@ -90,9 +134,13 @@ private:
   const Module& module_;
   Function& fn_;
   LocalBlocks blocks_;
-  std::vector<StmtId> arrays_;
+  std::vector<Array> arrays_;
   std::unordered_set<ValueId> taken_; ///< what they are called
-  bool hasChecks_ = false;
+  size_t checks_ = 0;
+  // Of where the reading stands.
+  std::vector<ScratchSize::Condition> conditions_;
+  std::vector<std::pair<ValueId, ValueId>> loops_;
+  bool isReached_ = true;
 };
 
 } // namespace

@@ -6,10 +6,11 @@
 //   after:   kernel @f.loop0(%0, %1, %n, …, scratch %r) { for points %0, %1 { (%i) … } }
 //
 // Each array is a parameter, and the launch says how many bytes that is: its sizes are the same in every
-// chunk, and computed without that anything could fail. Where the kernel has checks, one of them may be what
-// tells that there can be no such array; then no byte is asked for. Where an array of several unknown sizes is
-// large the launch is one of the chunk as it was (`large_scratch`). Requires: parallel loops outlined. Keeps:
-// values, every effect.
+// chunk, and computed without that anything could fail. It asks for none unless the first turn reaches the
+// array, as far as that is the same for all: branches and loops around it, checks before it, among them the
+// one that tells that there can be no such array. Where that is not known, and several sizes are unknown, so
+// that the array may be larger than all there is, a large one is made by the chunk as it was
+// (`large_scratch`). Requires: parallel loops outlined. Keeps: values, every effect.
 
 #include "loops/ir.h"
 

@@ -66,6 +66,13 @@ private:
     if (size.most > 0) return points;
     ValueId isNeeded = b.compare(CmpKind::Gt, turns, b.integer(0));
     if (size.isChecked) isNeeded = b.both(isNeeded, productFits(b, extents, types::maxExtent, true));
+    for (const ScratchSize::Condition& c : size.conditions) {
+      const ValueId holds = *values.of(c.holds);
+      isNeeded = b.both(isNeeded,
+                        c.isNegated ? b.scalar(OpKind::Not, {holds}, TypeKind::Bool, TypeKind::Bool) : holds);
+    }
+    for (const auto& [first, end] : size.loops)
+      isNeeded = b.both(isNeeded, b.compare(CmpKind::Lt, *values.of(first), *values.of(end)));
     return b.select(isNeeded, points, b.integer(0));
   }
 

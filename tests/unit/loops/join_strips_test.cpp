@@ -172,8 +172,7 @@ std::string scratchOf(const std::string& front, const std::string& size, const s
 TEST(PlaceInScratch, ASizeThatIsComputedIsComputedInFrontOfTheLaunch) {
   const std::string text = scratchOf("    %m = max %n, %one : i64\n    %q = idiv %n, %m : i64\n", "%n, %q");
   EXPECT_EQ(count(text, "kernel @f"), 1U) << text;
-  EXPECT_EQ(count(text, "= idiv"), 3U)
-      << "in front of it, in the kernel and in the chunk that it was: " << text;
+  EXPECT_EQ(count(text, "= idiv"), 2U) << text;
   EXPECT_EQ(count(scratchOf("    %q = idiv %n, %n : i64\n", "%n, %q"), "chunk @f"), 1U)
       << "what could fail there";
   EXPECT_EQ(count(scratchOf("    %q = sub %1, %0 : i64\n", "%n, %q"), "chunk @f"), 1U)
@@ -188,12 +187,15 @@ TEST(PlaceInScratch, WhereAKernelChecksWhetherAnArrayIsTooLargeNoneIsAskedForIfI
   EXPECT_GT(divisions(text), divisions(scratchOf("", "%n, %n"))) << text; // by which it is seen
 }
 
-TEST(PlaceInScratch, WhereItIsLargeALaunchIsOneOfTheChunkAsItWas) {
-  const std::string text = scratchOf("", "%n, %n");
+TEST(PlaceInScratch, WhatATurnMayNotReachIsMadeByTheChunkAsItWasIfItIsLarge) {
+  const std::string late = "    %h = cmp le %i, %one : bool\n    check \"late\" %h\n";
+  const std::string text = scratchOf(late, "%n, %n");
   EXPECT_EQ(count(text, "launch @f "), 1U) << text;
   EXPECT_EQ(count(text, "launch @f.blocks "), 1U) << text;
   EXPECT_EQ(count(text, "alloc f32 %n, %n"), 1U) << text;
-  EXPECT_EQ(count(scratchOf("", "%n"), "launch"), 1U) << "no larger than an array that there is";
+  EXPECT_EQ(count(scratchOf(late, "%n"), "launch"), 1U) << "no larger than an array that there is";
+  const std::string same = "    %h = cmp le %n, %one : bool\n    check \"the same for all\" %h\n";
+  EXPECT_EQ(count(scratchOf(same, "%n, %n"), "launch"), 1U) << "the launch asks for none unless it holds";
 }
 
 TEST(PlaceInScratch, ALaunchWithoutTurnsAsksForNone) {
