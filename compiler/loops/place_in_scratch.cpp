@@ -19,14 +19,11 @@ public:
 
   /// Whether it can be a kernel, with some arrays in scratch.
   bool find() { return collect(fn_.body) && !arrays_.empty(); }
-  /// Whether an array may be larger by far than what it is computed from, and is perhaps never made: several
-  /// of its sizes are unknown.
+  /// Whether an array that is perhaps never made may be larger by far than what there is: it is no row of an
+  /// unknown number of elements, but one of many, or of several such numbers.
   bool mayBeLarge() const {
-    return std::ranges::any_of(arrays_, [this](const Array& array) {
-      return !array.isReached && std::ranges::count_if(fn_.stmts[array.alloc].operands, [this](ValueId size) {
-                                   return !asConstant(fn_, size);
-                                 }) > 1;
-    });
+    return std::ranges::any_of(
+        arrays_, [this](const Array& array) { return !array.isReached && !isRow(fn_.stmts[array.alloc]); });
   }
   /// Returns the size of each parameter that it has now.
   std::vector<ScratchSize> place() {
@@ -45,6 +42,25 @@ private:
     std::vector<std::pair<ValueId, ValueId>> loops;
     bool isReached; ///< by the first turn, if these hold
   };
+
+  bool isRow(const Stmt& alloc) const {
+    constexpr uint64_t few = 4096; // elements beside an unknown number
+    uint64_t known = 1, unknown = 0;
+    for (ValueId size : alloc.operands) {
+      const uint64_t* number = asConstant(fn_, size);
+      known *= number ? std::min(few + 1, *number) : 1;
+      known = std::min(few + 1, known);
+      unknown += number ? 0 : isProduct(size) ? 2 : 1;
+    }
+    return unknown + (known > few) <= 1;
+  }
+  bool isProduct(ValueId size) const {
+    const StmtId def = fn_.values[size].def;
+    if (!def.valid() || fn_.stmts[def].kind != StmtKind::Scalar) return false;
+    const Stmt& s = fn_.stmts[def];
+    return s.as<ScalarAttr>().op == core::OpKind::Mul &&
+           std::ranges::none_of(s.operands, [this](ValueId v) { return asConstant(fn_, v); });
+  }
 
   /// Whether all that does not belong into a kernel are arrays that may lie in scratch.
   bool collect(RegionId region) {

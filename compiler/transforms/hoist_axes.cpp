@@ -45,8 +45,24 @@ private:
     return sweep.kind == OpKind::Nest && m_.types.dims.atLeast(m_.types.dims.product(sweep.dims), 1);
   }
 
-  /// Reads whose index is out of range are caught by a check in front of them, and what is computed only
-  /// where a sweep has a point has no case before: such a read must stay where it is.
+  /// Whether what it sweeps and makes has sizes by what they are made of, without any check.
+  bool sizesHold(OpId id) {
+    auto isSize = [&](DimId d) { return m_.types.dims.atLeast(d, 0); };
+    auto holds = [&](OpId each) {
+      const Op& op = fn().ops[each];
+      return (op.kind != OpKind::Nest || std::ranges::all_of(op.dims, isSize)) &&
+             std::ranges::all_of(op.results, [&](ValueId v) {
+               const types::Type& type = m_.types[fn().typeOf(v)];
+               return type.kind != TypeKind::Array || std::ranges::all_of(type.dims, isSize);
+             });
+    };
+    bool all = holds(id);
+    for (RegionId r : fn().ops[id].regions) forEachOp(fn(), r, [&](OpId each) { all = all && holds(each); });
+    return all;
+  }
+
+  /// Reads whose index is out of range, and sizes that are none, are caught by a check in front of them, and
+  /// what is computed only where a sweep has a point has no case before: such an op must stay where it is.
   void invariants(OpId id, std::vector<OpId>& out) {
     const Op& sweep = fn().ops[id];
     const RegionId r = sweep.regions[0];
@@ -55,7 +71,7 @@ private:
     std::vector<OpId> kept;
     for (OpId op : fn().regions[r].ops) {
       const std::optional<AxisSet> axes = body.axesOf(op);
-      const bool moves = axes && axes->empty() && (anywhere || body.readsWithin(op));
+      const bool moves = axes && axes->empty() && (anywhere || (body.readsWithin(op) && sizesHold(op)));
       (moves ? out : kept).push_back(op);
     }
     fn().regions[r].ops = std::move(kept);

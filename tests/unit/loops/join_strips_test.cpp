@@ -193,7 +193,9 @@ TEST(PlaceInScratch, WhatATurnMayNotReachIsMadeByTheChunkAsItWasIfItIsLarge) {
   EXPECT_EQ(count(text, "launch @f "), 1U) << text;
   EXPECT_EQ(count(text, "launch @f.blocks "), 1U) << text;
   EXPECT_EQ(count(text, "alloc f32 %n, %n"), 1U) << text;
-  EXPECT_EQ(count(scratchOf(late, "%n"), "launch"), 1U) << "no larger than an array that there is";
+  EXPECT_EQ(count(scratchOf(late, "%n"), "launch"), 1U) << "a row";
+  EXPECT_EQ(count(scratchOf("    %q = mul %n, %n : i64\n" + late, "%q"), "launch"), 2U);
+  EXPECT_EQ(count(scratchOf("    %q = const 10000 : i64\n" + late, "%n, %q"), "launch"), 2U);
   const std::string same = "    %h = cmp le %n, %one : bool\n    check \"the same for all\" %h\n";
   EXPECT_EQ(count(scratchOf(same, "%n, %n"), "launch"), 1U) << "the launch asks for none unless it holds";
 }
