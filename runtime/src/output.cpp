@@ -29,12 +29,6 @@ void* hostContext;
 
 constexpr int64_t longestWait = 100'000'000; // nanoseconds
 
-int64_t now() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return int64_t(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
-}
-
 void writeOutput(const uint8_t* data, int64_t len) {
   if (terminal > 0) status.makeRoom(data, len);
   if (!writeAll(1, data, len) && failure == 0) failure = errno;
@@ -58,7 +52,7 @@ void settle(bool endsLine) {
   if (terminal < 0) terminal = isatty(1);
   if (terminal && endsLine) return flushBuffer();
   if (since != 0 || used == 0) return;
-  since = now();
+  since = nanosecondsNow();
   if (!writerSleeps) return;
   writerSleeps = false;
   wakeWriter();
@@ -138,7 +132,7 @@ static void printPieces(int fd, const uint64_t* args) {
 
 int64_t writeWaiting() {
   SleepingLock guard(&lock);
-  const int64_t left = since ? since + longestWait - now() : 0;
+  const int64_t left = since ? since + longestWait - nanosecondsNow() : 0;
   if (left > 0) return left;
   flushBuffer();
   writerSleeps = true;

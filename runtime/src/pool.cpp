@@ -1,5 +1,6 @@
 // The pool: melix_parallel hands out chunks by a counter, so the caller never waits for a thread that still
-// sleeps. Idle workers spin for about a millisecond, never on the core of the caller, and then sleep on a
+// sleeps. Of a launch that is thought to be short the caller runs the first chunk alone, and all the others too
+// if by that one they take next to no time: what recursion takes, say, no estimate knows. Idle workers spin for about a millisecond, never on the core of the caller, and then sleep on a
 // futex. Threads start with the first launch.
 //
 // Protocol. The caller fills in the job and then stores its number in `open`. A worker that sees a new number
@@ -22,6 +23,8 @@ namespace {
 constexpr int maxThreads = 256;
 constexpr int64_t leastChunk = 4'000; // nanoseconds
 constexpr int64_t mostChunks = 256;
+constexpr int64_t triedWork = 1'000'000; // nanoseconds; below, the first chunk shows what the others take
+constexpr int64_t shortRest = 10'000;    // not worth the hand-over
 constexpr int spinsBeforeSleep = 20'000;
 
 /// What one thread knows of the first chunk it saw fail.
@@ -35,6 +38,7 @@ struct Job {
   MelixTask* caller;
   MelixChunkFn fn;
   void* context;
+  int64_t first; ///< turn
   int64_t extent;
   int64_t grain;
   int64_t chunks;
@@ -116,7 +120,7 @@ void runChunks(MelixTask* task, void* context) {
     int64_t chunk = __atomic_fetch_add(&pool.nextChunk, 1, __ATOMIC_RELAXED);
     if (chunk >= job.chunks || chunk > __atomic_load_n(&pool.firstFailed, __ATOMIC_RELAXED)) return;
     loop->current = chunk;
-    int64_t begin = chunk * job.grain;
+    int64_t begin = job.first + chunk * job.grain;
     int64_t end = job.extent - begin < job.grain ? job.extent : begin + job.grain;
     int64_t result = job.fn(task, job.context, begin, end);
     if (result >= 0) {
@@ -295,12 +299,23 @@ int64_t melix_parallel(MelixTask* task, MelixChunkFn fn, void* context, int64_t 
   if (extent <= 0) return -1;
   const int64_t turns = turnsOfChunk(extent, grain, work);
   if (work < MELIX_INLINE_WORK || turns >= extent || task->isWorker || task->inChunk ||
-      melix_thread_count() == 1 || __atomic_exchange_n(&pool.inUse, 1, __ATOMIC_ACQUIRE))
+      melix_thread_count() == 1)
     return fn(task, context, 0, extent);
+  int64_t first = 0;
+  if (work < triedWork) { // an estimate may be far off, as of recursion
+    const int64_t begun = nanosecondsNow();
+    const int64_t failed = fn(task, context, 0, turns);
+    if (failed >= 0) return failed;
+    first = turns;
+    if ((nanosecondsNow() - begun) * ((extent - first) / turns + 1) < shortRest)
+      return fn(task, context, first, extent);
+  }
+  if (__atomic_exchange_n(&pool.inUse, 1, __ATOMIC_ACQUIRE)) return fn(task, context, first, extent);
   if (pool.started < pool.threads - 1) startThreads();
   MelixTask* failed;
+  const int64_t left = extent - first;
   Failure failure =
-      runOnPool(task, {task, fn, context, extent, turns, extent / turns + (extent % turns != 0)}, failed);
+      runOnPool(task, {task, fn, context, first, extent, turns, left / turns + (left % turns != 0)}, failed);
   int32_t status = failure.status;
   __atomic_store_n(&pool.inUse, 0, __ATOMIC_RELEASE);
   if (status == MELIX_OK) return failure.result;

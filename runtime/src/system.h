@@ -3,7 +3,16 @@
 
 #include "task.h"
 
+#include <time.h>
+
 namespace melix::runtime {
+
+/// Of a clock that only goes on.
+inline int64_t nanosecondsNow() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
 
 /// Null if unset. The C library's own, which does not change after the start.
 const char* environmentVariable(const char* name);
