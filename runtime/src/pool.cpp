@@ -1,7 +1,8 @@
 // The pool: melix_parallel hands out chunks by a counter, so the caller never waits for a thread that still
-// sleeps. Of a launch that is thought to be short the caller runs the first chunk alone, and all the others too
-// if by that one they take next to no time: what recursion takes, say, no estimate knows. Idle workers spin for about a millisecond, never on the core of the caller, and then sleep on a
-// futex. Threads start with the first launch.
+// sleeps. Of a launch that is thought to be short the caller runs the first chunk alone, and all the others
+// too if by that one they take next to no time: what recursion takes, say, no estimate knows. Idle workers
+// spin for about a millisecond, never on the core of the caller, and then sleep on a futex. Threads start
+// with the first launch.
 //
 // Protocol. The caller fills in the job and then stores its number in `open`. A worker that sees a new number
 // enters (adds 1 to `active`) and looks at `open` again; if it is not 0 the job is valid until the worker
@@ -23,8 +24,9 @@ namespace {
 constexpr int maxThreads = 256;
 constexpr int64_t leastChunk = 4'000; // nanoseconds
 constexpr int64_t mostChunks = 256;
-constexpr int64_t triedWork = 1'000'000; // nanoseconds; below, the first chunk shows what the others take
-constexpr int64_t shortRest = 10'000;    // not worth the hand-over
+constexpr int64_t triedWork = 1'000'000; // nanoseconds; below, the first chunks show what the others take
+constexpr int64_t trial = 1'000;         // how long these run
+constexpr double shortRest = 3'000;      // not worth the hand-over
 constexpr int spinsBeforeSleep = 20'000;
 
 /// What one thread knows of the first chunk it saw fail.
@@ -304,11 +306,18 @@ int64_t melix_parallel(MelixTask* task, MelixChunkFn fn, void* context, int64_t 
   int64_t first = 0;
   if (work < triedWork) { // an estimate may be far off, as of recursion
     const int64_t begun = nanosecondsNow();
-    const int64_t failed = fn(task, context, 0, turns);
-    if (failed >= 0) return failed;
-    first = turns;
-    if ((nanosecondsNow() - begun) * ((extent - first) / turns + 1) < shortRest)
-      return fn(task, context, first, extent);
+    int64_t took = 0;
+    for (int64_t some = turns; first < extent && took < trial; some *= 2) {
+      const int64_t end = extent - first < some ? extent : first + some;
+      const int64_t failed = fn(task, context, first, end);
+      if (failed >= 0) return failed;
+      first = end;
+      took = nanosecondsNow() - begun;
+    }
+    if (first == extent) return -1;
+    const double rest =
+        static_cast<double>(took) / static_cast<double>(first) * static_cast<double>(extent - first);
+    if (rest < shortRest) return fn(task, context, first, extent);
   }
   if (__atomic_exchange_n(&pool.inUse, 1, __ATOMIC_ACQUIRE)) return fn(task, context, first, extent);
   if (pool.started < pool.threads - 1) startThreads();
