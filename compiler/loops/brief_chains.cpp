@@ -10,9 +10,7 @@ constexpr uint32_t fullUnroll = 4;     ///< registers of columns of which two ro
 
 } // namespace
 
-BriefChains::BriefChains(const Function& fn, const Stmt& points)
-    : fn_(fn), fixed_(fn, [this](ValueId v) { return inside_.contains(fn_.values[v].region); }) {
-  note(points.regions[0]);
+BriefChains::BriefChains(const Function& fn, const Stmt& points) : fn_(fn), fixed_(fn, points.regions[0]) {
   const StmtId columns = onlyLoop(fn, points.regions[0], [](const Stmt& s) { return s.regions.empty(); });
   if (!columns.valid()) return;
   const Stmt& loop = fn.stmts[columns];
@@ -44,12 +42,6 @@ std::optional<ValueId> BriefChains::areBrief(Builder& b) const {
   const ValueId areFew = b.compare(ops::CmpKind::Le, fixed_.write(b, *terms_, copies), b.integer(mostTerms_));
   return b.both(areFew,
                 b.compare(ops::CmpKind::Gt, b.arith(core::OpKind::Sub, end, first), b.integer(width_ / 2)));
-}
-
-void BriefChains::note(RegionId region) {
-  inside_.insert(region);
-  for (StmtId id : fn_.regions[region].stmts)
-    for (RegionId r : fn_.stmts[id].regions) note(r);
 }
 
 } // namespace melix::loops

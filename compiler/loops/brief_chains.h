@@ -8,7 +8,6 @@
 #include "loops/clone.h"
 
 #include <optional>
-#include <unordered_set>
 
 namespace melix::loops {
 
@@ -23,10 +22,7 @@ public:
   std::optional<ValueId> areBrief(Builder& b) const;
 
 private:
-  void note(RegionId region);
-
   const Function& fn_;
-  std::unordered_set<RegionId> inside_;
   FixedNumbers fixed_;
   StmtId columns_;
   std::optional<ValueId> terms_; ///< of a chain

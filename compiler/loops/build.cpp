@@ -114,6 +114,18 @@ std::optional<uint64_t> knownBytes(const Function& fn, const Stmt& alloc) {
   return bytes;
 }
 
+static void addWithin(const Function& fn, RegionId region, std::unordered_set<RegionId>& out) {
+  out.insert(region);
+  for (StmtId id : fn.regions[region].stmts)
+    for (RegionId inner : fn.stmts[id].regions) addWithin(fn, inner, out);
+}
+
+std::unordered_set<RegionId> regionsWithin(const Function& fn, RegionId region) {
+  std::unordered_set<RegionId> out;
+  addWithin(fn, region, out);
+  return out;
+}
+
 /// From a number to that and so many.
 static std::optional<uint64_t> turnsFrom(const Function& fn, ValueId first, ValueId end) {
   const StmtId def = fn.values[end].def;

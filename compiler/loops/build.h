@@ -7,6 +7,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace melix::loops {
 
@@ -51,6 +52,9 @@ void forEachUse(const Function& fn, RegionId region, const Visit& visit) {
     for (RegionId inner : fn.stmts[id].regions) forEachUse(fn, inner, visit);
   }
 }
+
+/// The region and all in it.
+std::unordered_set<RegionId> regionsWithin(const Function& fn, RegionId region);
 
 /// How much memory a scalar takes.
 uint32_t bytesOf(ValueType type);

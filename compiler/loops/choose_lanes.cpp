@@ -126,18 +126,13 @@ private:
   uint32_t heldFor(const Stmt& loop) const {
     std::unordered_set<RegionId> inside;
     std::unordered_set<ValueId> used;
-    for (RegionId r : loop.regions) usesIn(r, inside, used);
+    for (RegionId r : loop.regions) {
+      inside.merge(regionsWithin(fn_, r));
+      forEachUse(fn_, r, [&](ValueId v) { used.insert(v); });
+    }
     return static_cast<uint32_t>(std::ranges::count_if(used, [&](ValueId v) {
       return variance_.of(v) == VarianceKind::Varying && !inside.contains(fn_.values[v].region);
     }));
-  }
-  void usesIn(RegionId r, std::unordered_set<RegionId>& inside, std::unordered_set<ValueId>& used) const {
-    inside.insert(r);
-    for (StmtId id : fn_.regions[r].stmts) {
-      const Stmt& s = fn_.stmts[id];
-      used.insert(s.operands.begin(), s.operands.end());
-      for (RegionId inner : s.regions) usesIn(inner, inside, used);
-    }
   }
   /// One op waits for that of the turn before. What turns store side by side is stored by some of them
   /// together, and shuffled for that.

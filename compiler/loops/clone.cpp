@@ -52,6 +52,11 @@ void clone(Builder& b, StmtId id, Copies& copies) {
   name(b.fn, std::vector(b.results(made)), s.results, copies);
 }
 
+FixedNumbers::FixedNumbers(const Function& fn, RegionId region)
+    : FixedNumbers(fn, [&fn, inside = regionsWithin(fn, region)](ValueId v) {
+        return inside.contains(fn.values[v].region);
+      }) {}
+
 bool FixedNumbers::holds(ValueId v) const {
   if (!isInside_(v)) return true;
   const StmtId def = fn_.values[v].def;

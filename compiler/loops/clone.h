@@ -30,6 +30,8 @@ class FixedNumbers {
 public:
   explicit FixedNumbers(const Function& fn, std::function<bool(ValueId)> isInside)
       : fn_(fn), isInside_(std::move(isInside)) {}
+  /// Of a region that does not change.
+  FixedNumbers(const Function& fn, RegionId region);
 
   bool holds(ValueId v) const;
   /// Copies of what computes it, where the builder stands.

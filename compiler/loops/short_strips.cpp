@@ -4,8 +4,7 @@
 
 namespace melix::loops {
 
-ShortStrips::ShortStrips(const Function& fn, const Stmt& points)
-    : fn_(fn), fixed_(fn, [this](ValueId v) { return inside_.contains(fn_.values[v].region); }) {
+ShortStrips::ShortStrips(const Function& fn, const Stmt& points) : fn_(fn), fixed_(fn, points.regions[0]) {
   note(points.regions[0]);
 }
 
@@ -20,7 +19,6 @@ std::optional<ValueId> ShortStrips::areShort(Builder& b) const {
 }
 
 void ShortStrips::note(RegionId region) {
-  inside_.insert(region);
   for (StmtId id : fn_.regions[region].stmts) {
     const Stmt& s = fn_.stmts[id];
     for (RegionId r : s.regions) note(r);

@@ -6,7 +6,6 @@
 #include "loops/clone.h"
 
 #include <optional>
-#include <unordered_set>
 
 namespace melix::loops {
 
@@ -22,7 +21,6 @@ private:
   void note(const Stmt& strip);
 
   const Function& fn_;
-  std::unordered_set<RegionId> inside_;
   FixedNumbers fixed_;
   std::vector<std::pair<ValueId, int64_t>> ends_;
 };

@@ -1,8 +1,8 @@
 // The pool: melix_parallel hands out chunks by a counter, so the caller never waits for a thread that still
-// sleeps. Of a launch that is thought to be short the caller runs the first chunk alone, and all the others
-// too if by that one they take next to no time: what recursion takes, say, no estimate knows. Idle workers
-// spin for about a millisecond, never on the core of the caller, and then sleep on a futex. Threads start
-// with the first launch.
+// sleeps. Of a launch that is thought to be short the caller runs some turns alone until a microsecond is
+// over, and all the others too if by these they take next to no time: what recursion takes, say, no estimate
+// knows. Idle workers spin for about a millisecond, never on the core of the caller, and then sleep on a
+// futex. Threads start with the first launch.
 //
 // Protocol. The caller fills in the job and then stores its number in `open`. A worker that sees a new number
 // enters (adds 1 to `active`) and looks at `open` again; if it is not 0 the job is valid until the worker
@@ -24,7 +24,7 @@ namespace {
 constexpr int maxThreads = 256;
 constexpr int64_t leastChunk = 4'000; // nanoseconds
 constexpr int64_t mostChunks = 256;
-constexpr int64_t triedWork = 1'000'000; // nanoseconds; below, the first chunks show what the others take
+constexpr int64_t triedWork = 1'000'000; // nanoseconds; below, the first turns show what the others take
 constexpr int64_t trial = 1'000;         // how long these run
 constexpr double shortRest = 3'000;      // not worth the hand-over
 constexpr int spinsBeforeSleep = 20'000;
@@ -307,7 +307,7 @@ int64_t melix_parallel(MelixTask* task, MelixChunkFn fn, void* context, int64_t 
   if (work < triedWork) { // an estimate may be far off, as of recursion
     const int64_t begun = nanosecondsNow();
     int64_t took = 0;
-    for (int64_t some = turns; first < extent && took < trial; some *= 2) {
+    for (int64_t some = grain; first < extent && took < trial; some *= 4) {
       const int64_t end = extent - first < some ? extent : first + some;
       const int64_t failed = fn(task, context, first, end);
       if (failed >= 0) return failed;

@@ -139,11 +139,11 @@ void melix_unregister_lines(MelixLineTable* table);
 // Works on [begin, end). Returns -1, or the number of the first failed check, at which it stopped. May panic.
 typedef int64_t (*MelixChunkFn)(MelixTask* task, void* context, int64_t begin, int64_t end);
 
-// Runs `fn` over [0, extent) in chunks, which are multiples of `grain` but for the last one; how large they
-// are follows from the arguments alone. `work` estimates the whole in nanoseconds: with less than
-// MELIX_INLINE_WORK, on a worker, or with one thread, all of it is one chunk and runs here. The result is
-// that of the failed chunk with the lowest index, else -1; if that chunk panicked, the panic is raised here.
-// Chunks after a failed one may or may not have run.
+// Runs `fn` over [0, extent) in chunks, which are multiples of `grain` but for the last one, and of any such
+// size: results must not depend on it. `work` estimates the whole in nanoseconds: with less than
+// MELIX_INLINE_WORK, on a worker, or with one thread, all of it is one chunk and runs here; of less than a
+// millisecond the first chunks run here. The result is that of the failed chunk with the lowest index, else
+// -1; if that chunk panicked, the panic is raised here. Chunks after a failed one may or may not have run.
 #define MELIX_INLINE_WORK 30000
 int64_t melix_parallel(MelixTask* task, MelixChunkFn fn, void* context, int64_t extent, int64_t grain,
                        int64_t work);

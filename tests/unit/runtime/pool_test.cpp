@@ -87,19 +87,22 @@ TEST_P(Pool, launches_that_take_less_than_thought_stay_on_the_caller) {
   EXPECT_LT(elsewhere, 10'000); // the system may stop the caller in a first chunk
 }
 
-TEST_P(Pool, after_a_first_chunk_that_takes_as_long_as_thought_the_others_are_shared) {
-  std::set<std::pair<int64_t, int64_t>> seen;
+TEST_P(Pool, first_turns_that_take_as_long_as_thought_are_followed_by_all_threads) {
+  std::set<std::thread::id> threads;
+  std::vector<int> runs(100, 0);
   std::mutex lock;
   parallel(
       100, 1,
       [&](MelixTask*, int64_t begin, int64_t end) {
-        std::this_thread::sleep_for(std::chrono::microseconds(100));
+        std::this_thread::sleep_for(std::chrono::microseconds(200)); // others run meanwhile
         std::lock_guard guard(lock);
-        seen.insert({begin, end});
+        threads.insert(std::this_thread::get_id());
+        for (int64_t k = begin; k < end; k++) runs[static_cast<size_t>(k)]++;
         return int64_t(-1);
       },
       40'000);
-  EXPECT_EQ(seen.size(), 100U);
+  EXPECT_EQ(runs, std::vector<int>(100, 1));
+  EXPECT_EQ(threads.size() > 1, std::string_view(GetParam()) != "1");
 }
 
 TEST_P(Pool, thousands_of_launches) {
