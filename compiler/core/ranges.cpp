@@ -481,6 +481,20 @@ bool Ranges::isNoLess(ValueId a, ValueId b) {
   return x && y && noLess(x->low, y->high);
 }
 
+std::optional<bool> Ranges::compared(const Op& cmp) {
+  const ValueId a = cmp.operands[0], b = cmp.operands[1];
+  if (f_.typeOf(a) != types_.int64()) return std::nullopt;
+  const auto kind = static_cast<ops::CmpKind>(cmp.index());
+  const bool isStrict = kind == ops::CmpKind::Lt || kind == ops::CmpKind::Gt;
+  const bool isReversed = kind == ops::CmpKind::Le || kind == ops::CmpKind::Gt;
+  if (!isStrict && kind != ops::CmpKind::Le && kind != ops::CmpKind::Ge) return std::nullopt;
+  const std::optional<Range> x = range(isReversed ? b : a), y = range(isReversed ? a : b);
+  if (!x || !y) return std::nullopt;
+  if (noLess(x->low, y->high)) return !isStrict;
+  if (noLess(y->low, dims_.add(x->high, dims_.constant(1)))) return isStrict;
+  return std::nullopt;
+}
+
 // --- checks
 
 bool Ranges::isNotZero(ValueId v) {

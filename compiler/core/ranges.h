@@ -39,6 +39,8 @@ public:
   std::optional<DimId> sizeOf(ValueId v);
   /// Whether of two i64 the first is never the lesser.
   bool isNoLess(ValueId a, ValueId b);
+  /// What `<`, `<=`, `>` or `>=` of two i64 always is here.
+  std::optional<bool> compared(const Op& cmp);
 
 private:
   /// Both ends belong to it.

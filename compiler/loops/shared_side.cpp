@@ -105,6 +105,7 @@ bool SharedSide::isNotNegative(ValueId v) const {
   switch (s.as<ScalarAttr>().op) {
   case OpKind::Add:
   case OpKind::Mul:
+  case OpKind::IDiv:
   case OpKind::Min: return std::ranges::all_of(s.operands, isFine);
   case OpKind::Max:
   case OpKind::And: return std::ranges::any_of(s.operands, isFine);

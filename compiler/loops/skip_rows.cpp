@@ -71,14 +71,27 @@ private:
     for (RegionId r : s.regions) forEachUse(fn_, r, visit);
   }
 
-  /// Rows of one end of the loop, as a loop without sums in front of it.
+  /// Rows at which something that the sum needs does not hold, as loops without sums in front of the others.
   std::optional<RegionId> skip(const Mask& mask) {
+    const std::vector<ValueId> needed =
+        mask.takes ? conjuncts(fn_, mask.condition) : std::vector{mask.condition};
+    Builder b(fn_);
+    const RegionId front = b.begin();
+    for (ValueId condition : needed)
+      if (const std::optional<RegionId> rows = skip(mask, condition))
+        splice(fn_, *rows, front, fn_.regions[front].stmts.size());
+    const bool any = !fn_.regions[front].stmts.empty();
+    b.end();
+    return any ? std::optional(front) : std::nullopt;
+  }
+  /// Rows of one end of the loop, at which this condition of the mask is not met.
+  std::optional<RegionId> skip(const Mask& mask, ValueId condition) {
     const StmtId loop = found_.rows();
     Builder b(fn_);
     b.loc = fn_.stmts[loop].loc;
     const RegionId front = b.begin();
     MaskRange range(b, loop);
-    if (!range.take(mask.condition, !mask.takes)) {
+    if (!range.take(condition, !mask.takes)) {
       b.end();
       return std::nullopt;
     }

@@ -216,6 +216,17 @@ private:
     }
   }
 
+  /// What computes the place in the nest is the place where it is solved for.
+  void placeIsKnown(Reduction& r, const Conversion& c) {
+    const Op& add = fn().ops[c.site.add];
+    size_t operand = 2, axis = 0;
+    for (const PathStep& s : add.as<Path>()) {
+      const ValueId v = s.kind == StepKind::All ? ValueId() : add.operands[operand++];
+      if (s.kind == StepKind::Index && r.targets[axis].valid()) r.map.values.try_emplace(v, r.targets[axis]);
+      ++axis;
+    }
+  }
+
   void solveUnit(Reduction& r, const Conversion& c, const Solved& s, ValueId target, DimId dim) {
     const bool bare = s.index.isAxis();
     ValueId v = target;
@@ -259,6 +270,7 @@ private:
         else
           solveUnit(r, c, s, r.targets[d], t.dims[d]);
       }
+    placeIsKnown(r, c);
     r.made.add(
         r.result,
         guarded(r.b, r.condition, [&](Emit& in) { return body(id, c, 0, keptAs, r.map, in); }, t.parts[0]));
@@ -276,6 +288,10 @@ private:
     return b.one(std::move(op), type);
   }
 
+  static bool isMapped(const Op& op, const Cloner& map) {
+    return op.results.size() == 1 && map.values.contains(op.results[0]);
+  }
+
   /// The ops of one level after another, then the value added.
   ValueId body(OpId id, const Conversion& c, size_t level, const std::unordered_map<ValueId, ValueId>& keptAs,
                Cloner& map, Emit& b) {
@@ -287,7 +303,7 @@ private:
         map.values[v] = at.empty() ? keptAs.at(v) : b.getAt(keptAs.at(v), at, fn().typeOf(v));
       }
     for (OpId o : fn().regions[c.site.levels[level].region].ops)
-      if (c.slice.count(o.index)) {
+      if (c.slice.count(o.index) && !isMapped(fn().ops[o], map)) {
         OpId copy = map.op(o, b);
         uses_.enter(copy, b.region);
         separate(m_, f_, uses_, copy, b.region);

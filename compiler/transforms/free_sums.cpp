@@ -56,18 +56,31 @@ private:
 
   // --- the condition
 
-  /// Whether it compares axes of both sides.
+  /// Whether all that has to hold compares axes, and some of it axes of both sides.
   bool tellsSidesApart(ValueId condition, RegionId body, const std::array<uint64_t, 2>& sides) const {
-    const Value& v = fn().values[condition];
-    if (!v.def.valid() || fn().ops[v.def].kind != OpKind::Cmp) return false;
-    const Op& cmp = fn().ops[v.def];
-    if (m_.types.kind(fn().typeOf(cmp.operands[0])) != TypeKind::I64) return false;
+    bool tells = false;
+    auto look = [&](auto& self, ValueId v, int depth) -> bool {
+      const OpId def = fn().values[v].def;
+      if (!def.valid() || depth == 0) return false;
+      const Op& op = fn().ops[def];
+      if (op.kind == OpKind::And)
+        return std::ranges::all_of(op.operands, [&](ValueId o) { return self(self, o, depth - 1); });
+      const std::optional<uint64_t> axes = axesCompared(op, body);
+      tells |= axes && (*axes & sides[0]) != 0 && (*axes & sides[1]) != 0;
+      return axes.has_value();
+    };
+    return look(look, condition, deepest) && tells;
+  }
+  /// The axes in a comparison, if it orders sums of them.
+  std::optional<uint64_t> axesCompared(const Op& cmp, RegionId body) const {
+    if (cmp.kind != OpKind::Cmp || m_.types.kind(fn().typeOf(cmp.operands[0])) != TypeKind::I64)
+      return std::nullopt;
+    const auto how = static_cast<ops::CmpKind>(cmp.index());
+    if (how == ops::CmpKind::Eq || how == ops::CmpKind::Ne) return std::nullopt;
     uint64_t axes = 0;
     for (ValueId side : cmp.operands)
-      if (!addAxes(side, body, deepest, axes)) return false;
-    const auto how = static_cast<ops::CmpKind>(cmp.index());
-    const bool isOrder = how != ops::CmpKind::Eq && how != ops::CmpKind::Ne;
-    return isOrder && (axes & sides[0]) != 0 && (axes & sides[1]) != 0;
+      if (!addAxes(side, body, deepest, axes)) return std::nullopt;
+    return axes;
   }
   /// The axes in sums and differences of them and of what does not change.
   bool addAxes(ValueId v, RegionId body, int depth, uint64_t& axes) const {

@@ -6,6 +6,7 @@
 #include "core/sharing.h"
 #include "core/uses.h"
 #include "core/walk.h"
+#include "transforms/connectives.h"
 #include "transforms/dce.h"
 #include "transforms/fold_scalars.h"
 #include "transforms/known_ops.h"
@@ -93,7 +94,10 @@ private:
     for (RegionId inner : op.regions) region(inner);
     if (op.kind == OpKind::If) sameInBothArms(op);
     if (op.kind == OpKind::If && isOtherArm(op)) return takeRegion(op, op.regions[1], out);
+    if (op.kind == OpKind::If) connect(id, out);
     if (op.kind == OpKind::For || op.kind == OpKind::While) unchangedCarries(op);
+    if (op.kind == OpKind::Cmp)
+      if (const std::optional<bool> always = ranges_.compared(op)) becomeConstant(id, *always);
     if (op.kind == OpKind::Get) readInPlace(id, out);
     if (identity(op) || bindKnown(op)) return true;
     constants(id);
@@ -103,14 +107,18 @@ private:
   // --- branches
   // ---------------------------------------------------------------------------------------------------
 
-  /// The ops of the region come in the place of the op.
-  bool takeRegion(const Op& op, RegionId r, Passed& out) {
+  /// The ops of the region come in the place of the op it belongs to; what ends it, which stays.
+  OpId open(RegionId r, Passed& out) {
     std::vector<OpId> inner = std::move(f_.regions[r].ops);
     const OpId end = inner.back();
     f_.regions[r].ops = {end};
     inner.pop_back();
     for (OpId id : inner) uses_.move(id, out.region);
     splice(inner, out);
+    return end;
+  }
+  bool takeRegion(const Op& op, RegionId r, Passed& out) {
+    const OpId end = open(r, out);
     for (size_t k = 0; k < op.results.size(); ++k) replace(op, k, f_.ops[end].operands[k]);
     for (size_t k = 0; k < op.resultDims.size(); ++k) replaceDim(op.resultDims[k], f_.ops[end].dims[k]);
     return true;
@@ -118,6 +126,20 @@ private:
   bool chooseArm(const Op& op, Passed& out) {
     std::optional<uint64_t> c = constantOf(op.operands[0]);
     return c && takeRegion(op, op.regions[*c ? 0 : 1], out);
+  }
+  /// `if a { b } else { false }` becomes `a and b`.
+  void connect(OpId id, Passed& out) {
+    const std::optional<Connective> found = connectiveOf(m_, f_, f_.ops[id]);
+    if (!found) return;
+    const ValueId other = f_.ops[open(f_.ops[id].regions[found->condition], out)].operands[0];
+    const ValueId first = f_.ops[id].operands[0];
+    uses_.leave(id); // with what stood in its regions
+    Op& op = f_.ops[id];
+    op.kind = found->kind;
+    op.operands = {first, other};
+    op.regions.clear();
+    uses_.enter(id, out.region);
+    changed_ = true;
   }
   bool chooseCase(const Op& op, Passed& out) {
     const Op* made = defOf(op.operands[0], OpKind::Variant);

@@ -45,6 +45,16 @@ TEST(SkipRows, WhereNoColumnOfThePanelCounts) {
   EXPECT_TRUE(skips(split("      %g = cmp lt %n, %i : bool\n"))) << "of rows alone";
 }
 
+TEST(SkipRows, AtBothEndsOfABand) {
+  const std::string text = split("      %e = cmp le %j, %i : bool\n      %d = sub %i, %j : i64\n"
+                                 "      %w = cmp lt %d, %n : bool\n      %g = and %e, %w : bool\n");
+  EXPECT_EQ(count(text, "store %r"), 3u) << text;
+  EXPECT_EQ(count(text, "fma "), 1u) << text;
+  const std::string half = split("      %e = cmp le %j, %i : bool\n      %d = mul %i, %i : i64\n"
+                                 "      %w = cmp lt %d, %j : bool\n      %g = and %e, %w : bool\n");
+  EXPECT_TRUE(skips(half)) << "where one of two conditions is a bound: " << half;
+}
+
 TEST(SkipRows, NotWhereTheSumIsSeenAnyway) {
   EXPECT_FALSE(skips(split(before, "select %g, %s, %nought : f32", "%s")));
   EXPECT_FALSE(skips(split(before, "select %g, %s, %s : f32")));

@@ -47,6 +47,27 @@ TEST(TileContractions, WhatLiesSideBySideIsCopiedIfItIsLarge) {
       << "no product, and a contraction";
 }
 
+TEST(TileContractions, PartsOfASumThatBeginAtQuotients) {
+  // The chain goes on in blocks, whose first terms are quotients times lengths.
+  const std::string text = textAfter(
+      "fn @f(%m: i64, %n: i64, %k: i64, %z: f32, %x: data, %w: data, %y: data) {\n"
+      "  launch @p %m, %m, %n, %k, %z, %x, %w, %y\n  yield\n}\n\n"
+      "kernel @p(%first: i64, %last: i64, %n: i64, %k: i64, %z: f32, %x: data, %w: data, %y: data) {\n"
+      "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %three = const 3 : i64\n"
+      "  for points rows 6 %first, %last { (%i)\n    for points vector 16 unroll 4 %zero, %n { (%j)\n"
+      "      %s = for %zero, %k, %z : f32 { (%b, %t)\n        %q = idiv %b, %three : i64\n"
+      "        %from = mul %q, %three : i64\n        %end = add %from, %three : i64\n"
+      "        %to = min %k, %end : i64\n        %c = for %from, %to, %t : f32 { (%l, %u)\n" +
+          row + "%d = load %w[%j*%k + %l*%one] : f32\n%v = fma %a, %d, %u : f32\n" +
+          "          yield %v\n        }\n        yield %c\n      }\n      store %y[%i*%n + %j*%one] = %s\n"
+          "      yield\n    }\n    yield\n  }\n  yield\n}\n",
+      [](Module& module) {
+        tileContractions(module);
+        EXPECT_EQ(verify(module, true), "");
+      });
+  EXPECT_TRUE(has(text, "sub %j")) << "a panel is made: " << text;
+}
+
 TEST(TileContractions, WhatMayBeFarAwayIsAskedForAhead) {
   EXPECT_TRUE(has(tiled(row + "%b = load %w[%l*%n + %j*%one] : f32\n" + fma), "] ahead : f32"));
   EXPECT_FALSE(has(tiled(row + "%b = load %w[%j*%k + %l*%one] : f32\n" + fma), " ahead"))

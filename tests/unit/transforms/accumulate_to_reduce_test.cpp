@@ -1,6 +1,7 @@
 // Adds into accumulators that become sums: those of accumulators that are handed to a nest.
 #include "transforms/accumulate_to_reduce.h"
 #include "transforms/pass_text.h"
+#include "transforms/simplify.h"
 
 namespace melix::transforms {
 namespace {
@@ -90,6 +91,37 @@ TEST(AccumulateToReduce, OfNestsInEachOtherTheOuterOneIsASumOrTheInnerOne) {
   inner.apply(accumulateToReduce, {x, w});
   EXPECT_EQ(inner.count("-> accs"), 1u) << inner.text();
   EXPECT_EQ(inner.count("] sum {"), 1u) << inner.text();
+}
+
+TEST(AccumulateToReduce, ThePlaceIsNotComputedAgain) {
+  PassText m(R"(fn f (%y: f32[4, 3]) -> (f32[4]) {
+  %z = zero : f32[4]
+  %one = const 1 : i64
+  %nought = const 0 : i64
+  %four = const 4 : i64
+  %h = nest (%i: 4, %k: 3) -> accs (%a = %z) {
+    %s = add %i, %k : i64
+    %p = sub %s, %one : i64
+    %l = cmp ge %p, %nought : bool
+    %u = cmp lt %p, %four : bool
+    %g = and %l, %u : bool
+    %r = if %g {
+      %v = get %y[%i, %k] : f32
+      %n = add_at %a[%p] += %v : acc f32[4]
+      yield %n
+    } {
+      yield %a
+    } : acc f32[4]
+    yield %r
+  } : f32[4]
+  yield %h
+}
+)");
+  m.apply(accumulateToReduce,
+          {Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {4, 3})});
+  EXPECT_EQ(m.count("] sum {"), 1u) << m.text();
+  m.apply(simplify);
+  EXPECT_EQ(m.count("cmp"), 2u) << "whether there is such a point: " << m.text();
 }
 
 } // namespace

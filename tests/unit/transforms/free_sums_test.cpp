@@ -34,7 +34,28 @@ TEST(FreeSums, OfRowsAndColumnsThatAMaskTellsApart) {
       leaves("    %o = const 2 : i64\n    %d = add %i, %o : i64\n    %m = cmp gt %d, %j : bool\n", column));
 }
 
+TEST(FreeSums, OfABandOfColumns) {
+  const std::string band =
+      "    %d = sub %i, %j : i64\n    %two = const 2 : i64\n    %n = cmp lt %d, %two : bool\n"
+      "    %e = cmp le %j, %i : bool\n    %m = and %e, %n : bool\n";
+  EXPECT_TRUE(leaves(band, column));
+  EXPECT_TRUE(
+      leaves("    %one = const 1 : i64\n    %n = cmp ge %j, %one : bool\n    %e = cmp le %j, %i : bool\n"
+             "    %m = and %n, %e : bool\n",
+             column))
+      << "beside what columns alone must be";
+}
+
 TEST(FreeSums, NotUnderOtherConditions) {
+  EXPECT_FALSE(leaves("    %e = cmp le %j, %i : bool\n    %n = cmp ne %j, %i : bool\n    %m = and %e, %n : "
+                      "bool\n",
+                      column));
+  EXPECT_FALSE(
+      leaves("    %one = const 1 : i64\n    %e = cmp ge %j, %one : bool\n    %n = cmp ge %i, %one : bool\n"
+             "    %m = and %e, %n : bool\n",
+             column))
+      << "no condition of both";
+
   EXPECT_FALSE(leaves("    %o = const 2 : i64\n    %m = cmp le %o, %i : bool\n", column)) << "of rows alone";
   EXPECT_FALSE(leaves("    %m = cmp eq %j, %i : bool\n", column)) << "of few columns";
   EXPECT_FALSE(leaves("    %d = mul %i, %i : i64\n    %m = cmp le %j, %d : bool\n", column));

@@ -60,6 +60,64 @@ TEST(Simplify, ASizeInStepsIsTheProduct) {
   EXPECT_EQ(m.count("nest (%i: M*N)") + m.count("nest (%i: N*M)"), 1u) << m.text();
 }
 
+/// `%r` of %a, %b: a branch on %a with these arms.
+PassText branch(const std::string& yes, const std::string& no) {
+  PassText m(
+      "fn f [N] (%a: bool, %b: i64, %x: i64[N]) -> (bool) {\n  %t = const true : bool\n"
+      "  %f = const false : bool\n  %z = const 3 : i64\n  %n = dim_value dims [N] : i64\n  %r = if %a {\n" +
+      yes + "  } {\n" + no + "  } : bool\n  yield %r\n}\n");
+  m.apply(simplify);
+  return m;
+}
+
+TEST(Simplify, ChoicesOfConditionsAreConnectives) {
+  const std::string compared = "    %c = cmp lt %b, %z : bool\n    yield %c\n";
+  const PassText all = branch(compared, "    yield %f\n"), any = branch("    yield %t\n", compared);
+  EXPECT_EQ(all.count("= if") + any.count("= if"), 0u) << all.text() << any.text();
+  EXPECT_EQ(all.count("and %a"), 1u) << all.text();
+  EXPECT_EQ(any.count("or %a"), 1u) << any.text();
+  const PassText whole =
+      branch("    %q = irem %b, %z : i64\n    %c = cmp eq %q, %z : bool\n    yield %c\n", "    yield %f\n");
+  EXPECT_EQ(whole.count("and %a"), 1u) << "a divisor that is a number: " << whole.text();
+}
+
+TEST(Simplify, WhatMayFailStaysBehindItsCondition) {
+  const PassText read =
+      branch("    %v = get %x[%b] : i64\n    %c = cmp lt %v, %z : bool\n    yield %c\n", "    yield %f\n");
+  EXPECT_EQ(read.count("= if"), 1u) << read.text();
+  const PassText divided =
+      branch("    %v = idiv %z, %b : i64\n    %c = cmp lt %v, %z : bool\n    yield %c\n", "    yield %f\n");
+  EXPECT_EQ(divided.count("= if"), 1u) << divided.text();
+  const PassText other = branch("    %c = cmp lt %b, %z : bool\n    yield %c\n", "    yield %t\n");
+  EXPECT_EQ(other.count("= if"), 1u) << "neither: " << other.text();
+}
+
+TEST(Simplify, ComparisonsThatRangesDecide) {
+  PassText m(R"(fn f [N] (%x: f32[N], %k: i64) -> (i64) {
+  %zero = const 0 : i64
+  %one = const 1 : i64
+  %n = dim_value dims [N] : i64
+  %r = nest (%i: N) -> keep[] sum {
+    %a = cmp ge %i, %zero : bool
+    %b = cmp lt %i, %n : bool
+    %j = add %i, %one : i64
+    %c = cmp lt %j, %one : bool
+    %d = cmp gt %j, %n : bool
+    %e = or %c, %d : bool
+    %g = and %a, %b : bool
+    %open = cmp lt %i, %k : bool
+    %h = and %g, %open : bool
+    %t = select %h, %i, %j : i64
+    %u = select %e, %zero, %t : i64
+    yield %u
+  } : i64
+  yield %r
+}
+)");
+  m.apply(simplify, {Value::floats(std::vector<float>{1, 2, 3}), Value::integer(1)});
+  EXPECT_EQ(m.count("cmp"), 1u) << m.text();
+}
+
 TEST(Simplify, ZeroIsNotAddedAwayFromFloats) {
   PassText m("fn f (%a: f32) -> (f32) {\n  %0 = const 0.0 : f32\n  %1 = add %a, %0 : f32\n  yield %1\n}\n");
   m.apply(simplify, {Value::f32(-0.0f)});
