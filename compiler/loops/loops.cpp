@@ -22,6 +22,7 @@
 #include "loops/prove_unique.h"
 #include "loops/skip_copies.h"
 #include "loops/split_masked.h"
+#include "loops/split_phases.h"
 #include "loops/split_wrapped.h"
 #include "loops/tile_contractions.h"
 #include "loops/turn_around.h"
@@ -158,6 +159,7 @@ constexpr Pass passes[] = {
     {"skip_copies", each<skipCopies>, true, schedules},
     {"hoist_quotients", each<hoistQuotients>, true, schedules},
     {"split_wrapped", each<splitWrapped>, true, schedules},
+    {"split_phases", each<splitPhases>, true, schedules},
     {"exchange_points", each<exchangePoints>, true, schedules},
     {"order_rows", each<orderRows>, true, schedules},
     {"choose_lanes", chooseAllLanes, true, schedules},

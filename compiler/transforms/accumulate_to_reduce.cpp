@@ -177,8 +177,9 @@ private:
     NestResult result;
     Emit b; ///< its body
     Cloner map;
-    std::vector<ValueId> targets; ///< by axis of the accumulator: the index kept
-    ValueId condition;            ///< whether the axes solved for are in range
+    std::vector<ValueId> targets;                ///< by axis of the accumulator: the index kept
+    ValueId condition;                           ///< whether the axes solved for are in range
+    std::unordered_map<ValueId, ValueId> counts; ///< of the rests beside steps: which one it is
   };
 
   /// The axes of the target that are solved for are kept, the axes that are left are reduced. Those that tell
@@ -198,10 +199,25 @@ private:
       for (auto [axis, factor] : s.index.axes) telling.insert(axis);
     for (bool tells : {true, false})
       for (size_t a = 0; a < c.axes.size(); ++a)
-        if (!solved.contains(c.axes[a]) && telling.contains(c.axes[a]) == tells)
-          r.map.values[c.axes[a]] = r.made.axis(c.extents[a]);
+        if (telling.contains(c.axes[a]) == tells) openReduced(r, c, c.axes[a], solved);
     r.result.kind =
         r.made.axes().size() > r.result.keep.size() ? NestResultKind::Reduce : NestResultKind::Collect;
+  }
+
+  void openReduced(Reduction& r, const Conversion& c, ValueId axis,
+                   const std::unordered_set<ValueId>& solved) {
+    types::DimStore& dims = types().dims;
+    const DimId extent = c.extentOf(axis);
+    if (!solved.contains(axis)) {
+      r.map.values[axis] = r.made.axis(extent);
+      return;
+    }
+    for (const Solved& s : c.target)
+      if (s.kind == Solved::Kind::Stride && s.rest == axis) {
+        const int64_t step = std::abs(s.radix);
+        r.counts[axis] =
+            r.made.axis(dims.floorDiv(dims.add(extent, dims.constant(step - 1)), dims.constant(step)));
+      }
   }
 
   /// The place of the accumulator that the whole reduction is added at: indices that no axis stands in.
@@ -250,6 +266,23 @@ private:
       inRange(r.b, r.map.values[s.rest], c.extentOf(s.rest), r.condition);
   }
 
+  /// What the place has beside the two axes is taken from it; of the rest of that, divided by the step, the
+  /// remainder is that of the axis `rest`, which has so many points of it.
+  void solveStride(Reduction& r, const Conversion& c, const Solved& s, ValueId target) {
+    const ValueId step = r.b.i64(std::abs(s.radix)), count = r.counts.at(s.rest);
+    const ValueId others = form(r.b, s.index, s.axis, s.rest, r.map);
+    ValueId left = others.valid() ? r.b.sub(target, others) : target;
+    if (s.sign < 0) left = r.b.neg(left);
+    const ValueId rest = r.b.add(r.b.binary(OpKind::IRem, left, step), r.b.mul(count, step));
+    const ValueId axis = r.b.sub(r.b.binary(OpKind::IDiv, left, step), count);
+    const DimId extent = c.extentOf(s.rest);
+    // Of one that is out of range the term is left out; what it reads may then be read in front of that.
+    r.map.values[s.rest] = r.b.binary(OpKind::Min, rest, r.b.sub(r.b.dimValue(extent), r.b.i64(1)));
+    r.map.values[s.axis] = s.radix > 0 ? axis : r.b.neg(axis);
+    inRange(r.b, r.map.values[s.axis], c.extentOf(s.axis), r.condition);
+    inRange(r.b, rest, extent, r.condition);
+  }
+
   ValueId reduction(OpId id, Conversion& c, const std::unordered_map<ValueId, ValueId>& keptAs, Emit& e,
                     Path& fixed, std::vector<ValueId>& fixedIndices) {
     const Op& add = fn().ops[c.site.add];
@@ -257,7 +290,7 @@ private:
     Emit at = e;
     at.loc = add.loc;
     NestBuilder made(at);
-    Reduction r{made, {}, at.in(made.body()), Cloner(m_, f_, f_), {}, {}};
+    Reduction r{made, {}, at.in(made.body()), Cloner(m_, f_, f_), {}, {}, {}};
     openAxes(r, c, t.dims);
     fixedPlace(r, c, e, fixed, fixedIndices);
     // Bare axes first, the others may need them.
@@ -267,6 +300,8 @@ private:
         if (s.kind == Solved::Kind::Fixed || s.index.isAxis() != bare) continue;
         if (s.kind == Solved::Kind::Radix)
           solveRadix(r, c, s, r.targets[d]);
+        else if (s.kind == Solved::Kind::Stride)
+          solveStride(r, c, s, r.targets[d]);
         else
           solveUnit(r, c, s, r.targets[d], t.dims[d]);
       }

@@ -153,7 +153,7 @@ bool AccumulationPlanner::solveIndex(const Conversion& c, Solved& s, std::map<Va
   for (ValueId a : c.axes) {
     auto at = i.axes.find(a);
     if (at == i.axes.end() || uses[a] != 1 || (at->second != 1 && at->second != -1)) continue;
-    if (i.axes.size() > 1 && radix(c, i, uses, s)) return true;
+    if (i.axes.size() > 1 && (radix(c, i, uses, s) || stride(a, uses, s))) return true;
     s.kind = Solved::Kind::Unit;
     s.axis = a;
     s.sign = at->second;
@@ -179,6 +179,26 @@ bool AccumulationPlanner::radix(const Conversion& c, const AffineIndex& i, std::
   s.axis = first.first;
   s.rest = second.first;
   s.radix = first.second;
+  return true;
+}
+
+/// Steps of an axis beside `rest`, which has the factor 1 or -1: of the axes for which nothing wraps that
+/// with the smallest step. Solved for `rest` alone, every step would be a term, and few of them in range.
+bool AccumulationPlanner::stride(ValueId rest, std::map<ValueId, int>& uses, Solved& s) const {
+  constexpr int64_t longest = 1 << 12; // an extent has fewer than 2^48 points
+  const int64_t sign = s.index.axes.at(rest);
+  int64_t best = longest;
+  for (auto [axis, factor] : s.index.axes) {
+    if (axis == rest || uses[axis] != 1 || factor <= -best || factor >= best || std::abs(factor) < 2)
+      continue;
+    best = std::abs(factor);
+    s.axis = axis;
+    s.radix = sign * factor;
+  }
+  if (best == longest) return false;
+  s.kind = Solved::Kind::Stride;
+  s.sign = sign;
+  s.rest = rest;
   return true;
 }
 

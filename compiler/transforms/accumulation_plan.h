@@ -12,14 +12,19 @@
 namespace melix::transforms {
 
 /// One way to write a sum into an array: for each axis of the target an axis of the nest that is solved for.
+///
+///   Unit    %place = sign·axis + …                       the axis is what is left
+///   Radix   %place = radix·axis + rest                   quotient and remainder, as 0 <= rest < radix
+///   Stride  %place = sign·(radix·axis + rest) + …        of all rests with the remainder, each is a term: an
+///                                                        axis of its own counts them
 struct Solved {
-  enum class Kind : uint8_t { Fixed, Unit, Radix };
+  enum class Kind : uint8_t { Fixed, Unit, Radix, Stride };
   Kind kind = Kind::Fixed;
   core::AffineIndex index;
-  core::ValueId axis; ///< Unit: solved for; Radix: the quotient
-  int64_t sign = 1;   ///< Unit
-  core::ValueId rest; ///< Radix: the remainder axis
-  int64_t radix = 1;  ///< Radix
+  core::ValueId axis;
+  int64_t sign = 1;
+  core::ValueId rest;
+  int64_t radix = 1; ///< of Stride it may be negative
 };
 
 /// One add as a reduction of its own.
@@ -62,6 +67,7 @@ private:
   bool solveIndex(const Conversion& c, Solved& s, std::map<core::ValueId, int>& uses) const;
   bool radix(const Conversion& c, const core::AffineIndex& i, std::map<core::ValueId, int>& uses,
              Solved& s) const;
+  bool stride(core::ValueId rest, std::map<core::ValueId, int>& uses, Solved& s) const;
   bool slice(Conversion& c) const;
   bool sliceLevel(Conversion& c, size_t level, std::unordered_set<uint32_t>& needed) const;
   bool dimsCopied(const Conversion& c) const;

@@ -30,28 +30,39 @@ private:
 
   void branchesOf(OpId nest, Ranges& ranges) {
     const RegionId region = fn().ops[nest].regions[0];
-    std::unordered_set<OpId> made;
-    forEachOp(fn(), region, [&](OpId id) { made.insert(id); });
-    std::vector<OpId> out;
     const std::vector<OpId> ops = fn().regions[region].ops;
+    std::unordered_set<OpId> made(ops.begin(), ops.end()), inBranches;
+    for (OpId id : ops)
+      for (RegionId inner : fn().ops[id].regions)
+        forEachOp(fn(), inner, [&](OpId op) { inBranches.insert(op); });
+    made.insert(inBranches.begin(), inBranches.end());
+    std::vector<OpId> out;
     for (OpId id : ops) {
       if (fn().ops[id].kind == OpKind::If)
-        for (RegionId arm : fn().ops[id].regions) leave(arm, region, made, ranges, out);
+        for (RegionId arm : fn().ops[id].regions) leave(arm, {region, made, inBranches}, ranges, out);
       out.push_back(id);
     }
     fn().regions[region].ops = std::move(out);
   }
 
+  /// The body of a nest, what is made in it, and which of that in branches.
+  struct Body {
+    RegionId region;
+    const std::unordered_set<OpId>& made;
+    const std::unordered_set<OpId>& inBranches;
+  };
+
   /// What may goes from an arm to the list of what stands in front of the branch.
-  void leave(RegionId arm, RegionId home, const std::unordered_set<OpId>& made, Ranges& ranges,
-             std::vector<OpId>& out) {
+  void leave(RegionId arm, const Body& body, Ranges& ranges, std::vector<OpId>& out) {
     std::erase_if(fn().regions[arm].ops, [&](OpId id) {
       const Op& op = fn().ops[id];
       if (op.kind != OpKind::Get || op.operands.size() < 2 || !m_.types.isScalar(fn().typeOf(op.results[0])))
         return false;
       const Value& array = fn().values[op.operands[0]];
-      auto isMade = [&](ValueId v) { return made.contains(fn().values[v].def); };
-      if (array.region == home || std::ranges::any_of(op.operands, isMade)) return false;
+      auto isInBranch = [&](ValueId v) { return body.inBranches.contains(fn().values[v].def); };
+      if (array.region == body.region || body.made.contains(array.def) ||
+          std::ranges::any_of(op.operands, isInBranch))
+        return false;
       if (!readsInRange(m_, fn(), ranges, op)) return false;
       if (undefined_.mayBe(f_, op.operands[0])) return false; // it is there where the branch is taken
       out.push_back(id);

@@ -47,11 +47,11 @@ TEST(SkipRows, WhereNoColumnOfThePanelCounts) {
 
 TEST(SkipRows, AtBothEndsOfABand) {
   const std::string text = split("      %e = cmp le %j, %i : bool\n      %d = sub %i, %j : i64\n"
-                                 "      %w = cmp lt %d, %n : bool\n      %g = and %e, %w : bool\n");
+                                 "      %o = cmp lt %d, %n : bool\n      %g = and %e, %o : bool\n");
   EXPECT_EQ(count(text, "store %r"), 3u) << text;
   EXPECT_EQ(count(text, "fma "), 1u) << text;
   const std::string half = split("      %e = cmp le %j, %i : bool\n      %d = mul %i, %i : i64\n"
-                                 "      %w = cmp lt %d, %j : bool\n      %g = and %e, %w : bool\n");
+                                 "      %o = cmp lt %d, %j : bool\n      %g = and %e, %o : bool\n");
   EXPECT_TRUE(skips(half)) << "where one of two conditions is a bound: " << half;
 }
 

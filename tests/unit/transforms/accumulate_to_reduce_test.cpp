@@ -124,5 +124,28 @@ TEST(AccumulateToReduce, ThePlaceIsNotComputedAgain) {
   EXPECT_EQ(m.count("cmp"), 2u) << "whether there is such a point: " << m.text();
 }
 
+/// A sum into seven elements of what four steps of `step` and three places beside them have.
+std::string inSteps(const std::string& place) {
+  return "fn f (%y: f32[4, 3]) -> (f32[9]) {\n  %z = zero : f32[9]\n  %two = const 2 : i64\n"
+         "  %six = const 6 : i64\n  %h = nest (%i: 4, %k: 3) -> accs (%a = %z) {\n"
+         "    %s = mul %i, %two : i64\n" +
+         place +
+         "    %v = get %y[%i, %k] : f32\n    %n = add_at %a[%p] += %v : acc f32[9]\n    yield %n\n"
+         "  } : f32[9]\n  yield %h\n}\n";
+}
+
+TEST(AccumulateToReduce, StepsAreSolvedForTogetherWithWhatIsBesideThem) {
+  for (const char* place :
+       {"    %p = add %s, %k : i64\n", "    %d = sub %six, %s : i64\n    %p = add %d, %k : i64\n",
+        "    %d = sub %s, %k : i64\n    %p = add %d, %two : i64\n"}) {
+    PassText m(inSteps(place));
+    m.apply(accumulateToReduce,
+            {Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {4, 3})});
+    EXPECT_EQ(m.count(": 9, %"), 1u) << m.text();
+    EXPECT_EQ(m.count(": 2) -> keep["), 1u) << "of three places at most two have the remainder: " << m.text();
+    m.apply(simplify, {Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {4, 3})});
+  }
+}
+
 } // namespace
 } // namespace melix::transforms

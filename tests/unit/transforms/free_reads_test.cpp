@@ -30,6 +30,20 @@ TEST(FreeReads, AtAxesOverTheWholeArray) {
       leaves("      %b = get %y[%i] : f32\n      %c = get %x[%k] : f32\n      %a = mul %b, %c : f32\n"));
 }
 
+TEST(FreeReads, AtAnIndexThatIsComputedInFrontOfTheBranch) {
+  const std::string text = "fn f (%x: f32[3]) -> (f32[3]) {\n"
+                           "  %two = const 2 : i64\n  %r = nest (%i: 3, %k: 3) -> keep[i] sum {\n"
+                           "    %m = cmp lt %k, %i : bool\n    %d = irem %i, %two : i64\n"
+                           "    %e = add %d, %k : i64\n    %t = if %m {\n      %a = get %x[%d] : f32\n"
+                           "      %b = get %x[%e] : f32\n      %p = mul %a, %b : f32\n      yield %p\n"
+                           "    } {\n      %z = const 0.0 : f32\n      yield %z\n    } : f32\n    yield %t\n"
+                           "  } : f32[3]\n  yield %r\n}\n";
+  PassText m(text);
+  m.apply(freeReads, {Value::floats(std::vector<float>{1, 2, 3})});
+  EXPECT_LT(m.text().find("get %x[%d]"), m.text().find(" = if ")) << m.text();
+  EXPECT_GT(m.text().find("get %x[%e]"), m.text().find(" = if ")) << "it may be out of range: " << m.text();
+}
+
 TEST(FreeReads, WhatMayBeOutOfRangeStays) {
   EXPECT_FALSE(leaves("      %d = sub %i, %k : i64\n      %a = get %x[%d] : f32\n"));
   EXPECT_FALSE(leaves("      %w = add %x, %y : f32[3]\n      %a = get %w[%k] : f32\n"))
