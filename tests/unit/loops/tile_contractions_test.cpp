@@ -98,6 +98,15 @@ TEST(TileContractions, RowsOfAGatherAreReadWhereTheyLie) {
             "in place");
 }
 
+TEST(TileContractions, BlocksOfASumOverTwoAxesBeginWithQuotients) {
+  const std::string text = tiled(
+      "%c = const 8 : i64\n%q = idiv %l, %c : i64\n%lo = mul %q, %c : i64\n%hi = add %lo, %c : i64\n"
+      "%end = min %k, %hi : i64\n%u = for %lo, %end, %t : f32 { (%h, %r)\n"
+      "%a = load %x[%i*%k + %h*%one] : f32\n%b = load %w[%j*%k + %h*%one] : f32\n%p = fma %a, %b, %r : f32\n"
+      "yield %p\n}\n");
+  EXPECT_TRUE(has(text, "sub %j")) << "made as a panel\n" << text;
+}
+
 TEST(TileContractions, WhatIsNone) {
   EXPECT_EQ(layout(row + "%b = load %w[%l*%one] : f32\n" + fma), "none") << "columns are all the same";
   EXPECT_EQ(layout(row + "%b = load %w[%i*%n + %j*%one] : f32\n" + fma), "none") << "rows share nothing";
