@@ -11,16 +11,9 @@ int64_t plus(int64_t a, int64_t scale, int64_t c) {
 }
 
 template <class Terms>
-void accumulate(Terms& into, const Terms& terms, int64_t scale) {
+void accumulateTerms(Terms& into, const Terms& terms, int64_t scale) {
   for (auto [term, c] : terms)
     if ((into[term] = plus(into[term], scale, c)) == 0) into.erase(term);
-}
-
-void accumulate(AffineIndex& into, const AffineIndex& x, int64_t scale) {
-  accumulate(into.axes, x.axes, scale);
-  accumulate(into.outside, x.outside, scale);
-  accumulate(into.dims, x.dims, scale);
-  into.constant = plus(into.constant, scale, x.constant);
 }
 
 bool isConstant(const AffineIndex& x) { return x.axes.empty() && x.outside.empty() && x.dims.empty(); }
@@ -96,6 +89,13 @@ std::optional<AffineIndex> AffineForms::find(ValueId v) {
 }
 
 } // namespace
+
+void accumulate(AffineIndex& into, const AffineIndex& x, int64_t scale) {
+  accumulateTerms(into.axes, x.axes, scale);
+  accumulateTerms(into.outside, x.outside, scale);
+  accumulateTerms(into.dims, x.dims, scale);
+  into.constant = plus(into.constant, scale, x.constant);
+}
 
 std::optional<AffineIndex> affineIndex(const Module& m, const Function& f, ValueId v,
                                        const std::function<bool(ValueId)>& isAxis,

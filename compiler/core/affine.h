@@ -23,6 +23,9 @@ struct AffineIndex {
   }
 };
 
+/// into + scale · x.
+void accumulate(AffineIndex& into, const AffineIndex& x, int64_t scale);
+
 /// `isAxis` and `isOutside` classify values; nullopt if the value depends on data.
 std::optional<AffineIndex> affineIndex(const Module& m, const Function& f, ValueId v,
                                        const std::function<bool(ValueId)>& isAxis,

@@ -156,19 +156,27 @@ private:
   /// The affine form without the axes `but` and `but2`.
   ValueId form(Emit& e, const AffineIndex& i, ValueId but, ValueId but2, const Cloner& map) {
     ValueId sum;
-    auto term = [&](ValueId v) { sum = sum.valid() ? e.add(sum, v) : v; };
+    std::vector<ValueId> less;
+    auto term = [&](ValueId v, int64_t c) {
+      if (c == -1) return less.push_back(v);
+      v = scaled(e, v, c);
+      sum = sum.valid() ? e.add(sum, v) : v;
+    };
     for (auto [a, c] : i.axes)
-      if (a != but && a != but2) term(scaled(e, map.value(a), c));
-    for (auto [v, c] : i.outside) term(scaled(e, v, c));
-    for (auto [d, c] : i.dims) term(scaled(e, e.dimValue(d), c));
-    if (i.constant != 0) term(e.i64(i.constant));
+      if (a != but && a != but2) term(map.value(a), c);
+    for (auto [v, c] : i.outside) term(v, c);
+    for (auto [d, c] : i.dims) term(e.dimValue(d), c);
+    if (i.constant != 0) term(e.i64(i.constant), 1);
+    for (ValueId v : less) sum = sum.valid() ? e.sub(sum, v) : e.neg(v);
     return sum;
   }
 
   void inRange(Emit& e, ValueId v, DimId extent, ValueId& condition) {
     ValueId low = e.cmp(ops::CmpKind::Ge, v, e.i64(0)), high = e.cmp(ops::CmpKind::Lt, v, e.dimValue(extent));
-    ValueId both = e.binary(OpKind::And, low, high);
-    condition = condition.valid() ? e.binary(OpKind::And, condition, both) : both;
+    both(e, e.binary(OpKind::And, low, high), condition);
+  }
+  void both(Emit& e, ValueId more, ValueId& condition) {
+    condition = condition.valid() ? e.binary(OpKind::And, condition, more) : more;
   }
 
   /// The nest that an add becomes, while it is made.
@@ -197,6 +205,10 @@ private:
     std::unordered_set<ValueId> telling;
     for (const Solved& s : c.target)
       for (auto [axis, factor] : s.index.axes) telling.insert(axis);
+    for (const auto& [axis, end] : c.ends) {
+      telling.insert(axis);
+      for (auto [other, factor] : end.axes) telling.insert(other);
+    }
     for (bool tells : {true, false})
       for (size_t a = 0; a < c.axes.size(); ++a)
         if (telling.contains(c.axes[a]) == tells) openReduced(r, c, c.axes[a], solved);
@@ -243,18 +255,55 @@ private:
     }
   }
 
+  /// Whether the index is its axis less one thing.
+  static bool isSubtracted(const Solved& s) {
+    const AffineIndex& i = s.index;
+    if (i.axes.size() + i.outside.size() + i.dims.size() != 2 || i.constant != 0) return false;
+    auto isTaken = [&](const auto& term) { return term.second == -1; };
+    return std::ranges::any_of(i.axes, isTaken) || std::ranges::any_of(i.outside, isTaken) ||
+           std::ranges::any_of(i.dims, isTaken);
+  }
+
   void solveUnit(Reduction& r, const Conversion& c, const Solved& s, ValueId target, DimId dim) {
     const bool bare = s.index.isAxis();
-    ValueId v = target;
+    ValueId v = target, rest;
     if (!bare) {
-      ValueId rest = form(r.b, s.index, s.axis, {}, r.map);
-      if (rest.valid())
+      AffineIndex negated;
+      accumulate(negated, s.index, -1);
+      rest = form(r.b, s.index, s.axis, {}, r.map);
+      if (rest.valid() && s.sign > 0 && isSubtracted(s))
+        v = r.b.add(v, form(r.b, negated, s.axis, {}, r.map));
+      else if (rest.valid())
         v = s.sign > 0 ? r.b.sub(v, rest) : r.b.sub(rest, v);
       else if (s.sign < 0)
         v = r.b.neg(v);
     }
     r.map.values[s.axis] = v;
+    if (c.ends.contains(s.axis)) {
+      if (rest.valid() && s.sign > 0) both(r.b, r.b.cmp(ops::CmpKind::Ge, target, rest), r.condition);
+      if (s.sign < 0) both(r.b, r.b.cmp(ops::CmpKind::Ge, v, r.b.i64(0)), r.condition);
+      return;
+    }
     if (!bare || c.extentOf(s.axis) != dim) inRange(r.b, v, c.extentOf(s.axis), r.condition);
+  }
+
+  /// An axis `a` has its points below `end`: where it was solved for as `target - rest`, that is where the
+  /// target is below the sum of both.
+  void below(Reduction& r, const Conversion& c, ValueId axis, AffineIndex end, std::span<const DimId> dims) {
+    ValueId left = r.map.value(axis);
+    for (size_t d = 0; d < c.target.size(); ++d) {
+      const Solved& s = c.target[d];
+      if (s.kind != Solved::Kind::Unit || s.axis != axis || s.sign < 0) continue;
+      AffineIndex rest = s.index;
+      rest.axes.erase(axis);
+      accumulate(end, rest, 1);
+      if (end.axes.empty() && end.outside.empty() && end.constant == 0 &&
+          end.dims == std::map<DimId, int64_t>{{dims[d], 1}})
+        return;
+      left = r.targets[d];
+    }
+    const ValueId right = form(r.b, end, {}, {}, r.map);
+    both(r.b, r.b.cmp(ops::CmpKind::Lt, left, right.valid() ? right : r.b.i64(0)), r.condition);
   }
 
   void solveRadix(Reduction& r, const Conversion& c, const Solved& s, ValueId target) {
@@ -306,6 +355,8 @@ private:
           solveUnit(r, c, s, r.targets[d], t.dims[d]);
       }
     placeIsKnown(r, c);
+    for (ValueId axis : c.axes)
+      if (auto end = c.ends.find(axis); end != c.ends.end()) below(r, c, axis, end->second, t.dims);
     r.made.add(
         r.result,
         guarded(r.b, r.condition, [&](Emit& in) { return body(id, c, 0, keptAs, r.map, in); }, t.parts[0]));
@@ -338,7 +389,7 @@ private:
         map.values[v] = at.empty() ? keptAs.at(v) : b.getAt(keptAs.at(v), at, fn().typeOf(v));
       }
     for (OpId o : fn().regions[c.site.levels[level].region].ops)
-      if (c.slice.count(o.index) && !isMapped(fn().ops[o], map)) {
+      if (c.slice.count(o.index) && !isMapped(fn().ops[o], map) && !isSize(c, o, map, b)) {
         OpId copy = map.op(o, b);
         uses_.enter(copy, b.region);
         separate(m_, f_, uses_, copy, b.region);
@@ -354,6 +405,16 @@ private:
     op.regions = {in.region, other.region};
     if (next.arm == 1) std::swap(op.regions[0], op.regions[1]);
     return b.one(std::move(op), type);
+  }
+
+  /// Whether the op reads a size from inside, which is a form of the axes.
+  bool isSize(const Conversion& c, OpId id, Cloner& map, Emit& b) {
+    const Op& op = fn().ops[id];
+    const auto size = op.results.size() == 1 ? c.sizes.find(op.results[0]) : c.sizes.end();
+    if (size == c.sizes.end()) return false;
+    const ValueId v = form(b, size->second, {}, {}, map);
+    map.values[size->first] = v.valid() ? v : b.i64(0);
+    return true;
   }
 
   ValueId element(const Conversion& c, Cloner& map, Emit& b) {

@@ -6,12 +6,14 @@
 //
 // A1 projection: every index is an axis of its own. A2 unit elimination: an index `±a + r` becomes the axis
 // and `a` is solved for; where that is out of range the term is zero. A3 mixed radix: `c·a + b` with b < c
-// likewise, by quotient and remainder. A4 kept part: what is left, if some index is an axis, becomes a nest
-// of its own whose kept axes stand first; its accumulator stays. A5: everything else stays as it is; a nest
-// with accumulators runs in order. What several of the new nests need and is dear (calls, loops, math) is
-// kept by the first nest as a further result. An accumulator that a function, a loop or a nest that stays
-// hands to the nest is added to once, the sum as a whole: only where that is of several terms, and for all
-// elements along the axes. Requires: verified Core. Keeps: values up to the order of float sums.
+// likewise, by quotient and remainder. An axis whose number of points is a form of the axes around it, as of
+// a triangle, is solved for first, or is one as long as the longest; terms past its end are zero. A4 kept
+// part: what is left, if some index is an axis, becomes a nest of its own whose kept axes stand first; its
+// accumulator stays. A5: everything else stays as it is; a nest with accumulators runs in order. What several
+// of the new nests need and is dear (calls, loops, math) is kept by the first nest as a further result. An
+// accumulator that a function, a loop or a nest that stays hands to the nest is added to once, the sum as a
+// whole: only where that is of several terms, and for all elements along the axes. Requires: verified Core.
+// Keeps: values up to the order of float sums.
 
 #include "core/ir.h"
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace melix::transforms {
 
@@ -23,6 +24,7 @@ AccumulationPlanner::AccumulationPlanner(Module& m, FunctionId f, const Uses& us
     forEachOp(fn(), r, [&](OpId o) {
       insideOps_.insert(o.index);
       for (DimSym s : fn().ops[o].resultDims) insideDims_.insert(s.index);
+      if (fn().ops[o].kind == OpKind::BindDim) boundTo_[fn().ops[o].resultDims[0]] = fn().ops[o].operands[0];
       for (RegionId inner : fn().ops[o].regions) enter(inner);
     });
   }
@@ -69,12 +71,42 @@ bool AccumulationPlanner::takeAxes(Conversion& c) const {
     if (level.kind != SiteLevel::Kind::Nest) continue;
     const Op& n = fn().ops[level.op];
     for (size_t a = 0; a < n.dims.size(); ++a) {
-      if (!outsideDim(n.dims[a])) return false;
-      c.axes.push_back(fn().regions[n.regions[0]].params[a]);
+      const ValueId axis = fn().regions[n.regions[0]].params[a];
+      if (!outsideDim(n.dims[a])) {
+        if (!takeRaggedAxis(c, axis, n.dims[a])) return false;
+        continue;
+      }
+      c.axes.push_back(axis);
       c.extents.push_back(n.dims[a]);
     }
   }
   return true;
+}
+
+/// An axis whose number of points is a form of those around it.
+bool AccumulationPlanner::takeRaggedAxis(Conversion& c, ValueId axis, DimId extent) const {
+  const std::optional<AffineIndex> end = affine(c, extent);
+  if (!end) return false;
+  const DimId most = bound(c, *end);
+  if (!most.valid()) return false;
+  c.ends[axis] = *end;
+  c.axes.push_back(axis);
+  c.extents.push_back(most);
+  return true;
+}
+
+/// What a form of axes is not more than, if that is a size outside.
+DimId AccumulationPlanner::bound(const Conversion& c, const AffineIndex& end) const {
+  types::DimStore& dims = types().dims;
+  if (!end.outside.empty()) return {};
+  DimId sum = dims.constant(end.constant);
+  for (auto [d, factor] : end.dims) sum = dims.add(sum, dims.mul(dims.constant(factor), d));
+  for (auto [axis, factor] : end.axes) {
+    if (factor < 0) continue; // at its least
+    const DimId last = dims.sub(c.extentOf(axis), dims.constant(1));
+    sum = dims.add(sum, dims.mul(dims.constant(factor), last));
+  }
+  return dims.atLeast(sum, 0) ? sum : dims.max(sum, dims.constant(0));
 }
 
 /// An affine form for each axis of the accumulator; slices and whole axes bring axes of their own.
@@ -117,9 +149,42 @@ std::optional<AffineIndex> AccumulationPlanner::wholeAxis(Conversion& c, DimId e
 }
 
 std::optional<AffineIndex> AccumulationPlanner::affine(const Conversion& c, ValueId v) const {
-  return affineIndex(
+  std::optional<AffineIndex> form = affineIndex(
       m_, fn(), v, [&](ValueId x) { return std::find(c.axes.begin(), c.axes.end(), x) != c.axes.end(); },
       [&](ValueId x) { return outside(x); });
+  if (!form) return std::nullopt;
+  const std::map<DimId, int64_t> dims = std::exchange(form->dims, {});
+  for (auto [d, factor] : dims) {
+    const std::optional<AffineIndex> opened = affine(c, d);
+    if (!opened) return std::nullopt;
+    accumulate(*form, *opened, factor);
+  }
+  return form;
+}
+
+/// Of a size, in place of those from inside the numbers that they are.
+std::optional<AffineIndex> AccumulationPlanner::affine(const Conversion& c, DimId d) const {
+  types::DimStore& dims = types().dims;
+  AffineIndex form;
+  const std::vector<types::DimTerm> terms = dims.terms(d);
+  for (const types::DimTerm& term : terms) {
+    if (term.factors.size() != 1 || dims.atom(term.factors[0]).kind != types::DimAtomKind::Symbol) continue;
+    const DimSym symbol = dims.atom(term.factors[0]).symbol;
+    const auto number = boundTo_.find(symbol);
+    if (number == boundTo_.end()) continue;
+    const std::optional<AffineIndex> opened = affine(c, number->second);
+    if (!opened) return std::nullopt;
+    accumulate(form, *opened, term.coefficient);
+    d = dims.sub(d, dims.mul(dims.constant(term.coefficient), dims.symbol(symbol)));
+  }
+  if (!outsideDim(d)) return std::nullopt;
+  AffineIndex rest;
+  for (const types::DimTerm& term : terms)
+    if (term.factors.empty()) rest.constant = term.coefficient;
+  d = dims.sub(d, dims.constant(rest.constant));
+  if (dims.asConstant(d) != 0) rest.dims[d] = 1;
+  accumulate(form, rest, 1);
+  return form;
 }
 
 // --- solved for axes
@@ -129,10 +194,18 @@ bool AccumulationPlanner::solve(Conversion& c, const AffineIndices& indices) con
   std::map<ValueId, int> uses;
   for (const auto& i : indices)
     for (auto [a, k] : i->axes) ++uses[a];
+  // What an index is alone tells an axis, also where others are made of it; two such are a diagonal.
+  std::map<ValueId, int> alone;
+  for (const auto& i : indices)
+    if (i->isAxis()) ++alone[i->axes.begin()->first];
+  for (auto [a, k] : alone)
+    if (k > 1) return false;
   for (const auto& i : indices) {
     Solved s;
     s.index = *i;
     if (!solveIndex(c, s, uses)) return false;
+    // A place without axes may not exist if no point reaches it, and of these ends nobody counts the points.
+    if (s.kind == Solved::Kind::Fixed && !c.ends.empty()) return false;
     c.target.push_back(s);
   }
   // What is left in an index beside the axis solved for must be free, or solved by another index on its
@@ -150,9 +223,11 @@ bool AccumulationPlanner::solve(Conversion& c, const AffineIndices& indices) con
 bool AccumulationPlanner::solveIndex(const Conversion& c, Solved& s, std::map<ValueId, int>& uses) const {
   const AffineIndex& i = s.index;
   if (i.axes.empty()) return true;
+  if (solveRagged(c, s, uses)) return true;
   for (ValueId a : c.axes) {
     auto at = i.axes.find(a);
-    if (at == i.axes.end() || uses[a] != 1 || (at->second != 1 && at->second != -1)) continue;
+    if (at == i.axes.end() || (uses[a] != 1 && !i.isAxis()) || (at->second != 1 && at->second != -1))
+      continue;
     if (i.axes.size() > 1 && (radix(c, i, uses, s) || stride(a, uses, s))) return true;
     s.kind = Solved::Kind::Unit;
     s.axis = a;
@@ -160,6 +235,18 @@ bool AccumulationPlanner::solveIndex(const Conversion& c, Solved& s, std::map<Va
     return true;
   }
   return radix(c, i, uses, s);
+}
+
+/// For an axis that begins or ends where others are: what is left are these, and not the distance to them.
+bool AccumulationPlanner::solveRagged(const Conversion& c, Solved& s, std::map<ValueId, int>& uses) {
+  for (auto [a, factor] : s.index.axes) {
+    if (!c.ends.contains(a) || uses[a] != 1 || (factor != 1 && factor != -1)) continue;
+    s.kind = Solved::Kind::Unit;
+    s.axis = a;
+    s.sign = factor;
+    return true;
+  }
+  return false;
 }
 
 /// c·a + b with 0 <= b < extent(b) <= c, where it does not wrap: else several (a, b) may have one index.
@@ -170,6 +257,7 @@ bool AccumulationPlanner::radix(const Conversion& c, const AffineIndex& i, std::
   if (second.second != 1) std::swap(first, second);
   if (second.second != 1 || first.second <= 1 || uses[first.first] != 1 || uses[second.first] != 1)
     return false;
+  if (c.ends.contains(first.first) || c.ends.contains(second.first)) return false;
   auto extent = types().dims.asConstant(c.extentOf(second.first));
   if (!extent || *extent > first.second) return false;
   constexpr int64_t most = std::numeric_limits<int64_t>::max();
@@ -225,25 +313,26 @@ static bool structured(const Op& o) { return !o.regions.empty() || o.kind == OpK
 
 /// The ops that the added value needs; dear ones of the outermost body are kept by the first nest instead.
 bool AccumulationPlanner::slice(Conversion& c) const {
-  std::unordered_set<uint32_t> needed{fn().ops[c.site.add].operands[1].index};
+  Needed needed;
+  needed.values.insert(fn().ops[c.site.add].operands[1].index);
   for (const SiteLevel& level : c.site.levels)
-    if (level.kind == SiteLevel::Kind::Arm) needed.insert(fn().ops[level.op].operands[0].index);
+    if (level.kind == SiteLevel::Kind::Arm) needed.values.insert(fn().ops[level.op].operands[0].index);
   for (size_t l = c.site.levels.size(); l-- > 0;)
     if (!sliceLevel(c, l, needed)) return false;
   return dimsCopied(c);
 }
 
-bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level,
-                                     std::unordered_set<uint32_t>& needed) const {
+bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed) const {
   const std::vector<OpId>& ops = fn().regions[c.site.levels[level].region].ops;
   for (size_t i = ops.size(); i-- > 0;) {
     const Op& o = fn().ops[ops[i]];
     bool wanted = false;
-    for (ValueId r : o.results) wanted |= needed.count(r.index) != 0;
+    for (ValueId r : o.results) wanted |= needed.values.count(r.index) != 0;
+    for (DimSym s : o.resultDims) wanted |= needed.dims.count(s.index) != 0;
     if (!wanted) continue;
     if (dear(o) && level == 0) {
       for (ValueId r : o.results) {
-        if (!needed.count(r.index)) continue;
+        if (!needed.values.count(r.index)) continue;
         if (!outsideType(fn().typeOf(r)) || types().kind(fn().typeOf(r)) == TypeKind::Acc) return false;
         c.kept.push_back(r);
       }
@@ -252,14 +341,24 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level,
     if (structured(o) && level + 1 < c.site.levels.size()) return false;
     if (!isSeparable(fn(), types(), uses_, ops[i])) return false;
     c.slice.insert(ops[i].index);
-    auto need = [&](const Op& user) {
-      for (ValueId v : user.operands)
-        if (types().kind(fn().typeOf(v)) != TypeKind::Acc) needed.insert(v.index);
-    };
-    need(o);
-    for (RegionId inner : o.regions) forEachOp(fn(), inner, [&](OpId x) { need(fn().ops[x]); });
+    if (o.kind == OpKind::DimValue && !outsideDim(o.dims[0]))
+      if (std::optional<AffineIndex> form = affine(c, o.dims[0])) {
+        c.sizes[o.results[0]] = std::move(*form);
+        continue;
+      }
+    need(o, needed);
+    for (RegionId inner : o.regions) forEachOp(fn(), inner, [&](OpId x) { need(fn().ops[x], needed); });
   }
   return true;
+}
+
+void AccumulationPlanner::need(const Op& op, Needed& needed) const {
+  for (ValueId v : op.operands)
+    if (types().kind(fn().typeOf(v)) != TypeKind::Acc) needed.values.insert(v.index);
+  std::vector<DimSym> symbols;
+  for (ValueId v : op.results) types().collectSymbols(fn().typeOf(v), symbols);
+  for (DimId d : op.dims) types().dims.collectSymbols(d, symbols);
+  for (DimSym s : symbols) needed.dims.insert(s.index);
 }
 
 /// Whether every size from inside the nest that the copied ops mention is decided by one of them.
@@ -275,6 +374,8 @@ bool AccumulationPlanner::dimsCopied(const Conversion& c) const {
     for (DimId d : o.dims) types().dims.collectSymbols(d, symbols);
   };
   for (uint32_t i : c.slice) {
+    const Op& op = fn().ops[OpId(i)];
+    if (op.results.size() == 1 && c.sizes.contains(op.results[0])) continue;
     scan(OpId(i));
     for (RegionId r : fn().ops[OpId(i)].regions) forEachOp(fn(), r, scan);
   }

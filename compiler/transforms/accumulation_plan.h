@@ -30,8 +30,12 @@ struct Solved {
 /// One add as a reduction of its own.
 struct Conversion {
   AccumulationSite site;
-  std::vector<core::ValueId> axes; ///< of all levels, then those of slices and whole axes
-  std::vector<core::DimId> extents;
+  std::vector<core::ValueId> axes;  ///< of all levels, then those of slices and whole axes
+  std::vector<core::DimId> extents; ///< none is less than the number of points of its axis
+  /// Where the points of an axis end whose number differs with the axes around it.
+  std::unordered_map<core::ValueId, core::AffineIndex> ends;
+  /// Sizes from inside the nest, by the value read of them, as forms of the axes.
+  std::unordered_map<core::ValueId, core::AffineIndex> sizes;
   std::vector<core::ValueId> element; ///< which of these index the added value
   std::vector<Solved> target;         ///< for each axis of the accumulator
   std::unordered_set<uint32_t> slice; ///< ops to copy
@@ -59,23 +63,33 @@ private:
   bool outsideType(core::TypeId t) const;
 
   bool takeAxes(Conversion& c) const;
+  bool takeRaggedAxis(Conversion& c, core::ValueId axis, core::DimId extent) const;
+  core::DimId bound(const Conversion& c, const core::AffineIndex& end) const;
   bool placeIndices(Conversion& c, AffineIndices& indices);
   core::ValueId newAxis(Conversion& c, core::DimId extent);
   std::optional<core::AffineIndex> wholeAxis(Conversion& c, core::DimId extent);
   std::optional<core::AffineIndex> affine(const Conversion& c, core::ValueId v) const;
+  std::optional<core::AffineIndex> affine(const Conversion& c, core::DimId d) const;
   bool solve(Conversion& c, const AffineIndices& indices) const;
   bool solveIndex(const Conversion& c, Solved& s, std::map<core::ValueId, int>& uses) const;
+  static bool solveRagged(const Conversion& c, Solved& s, std::map<core::ValueId, int>& uses);
   bool radix(const Conversion& c, const core::AffineIndex& i, std::map<core::ValueId, int>& uses,
              Solved& s) const;
   bool stride(core::ValueId rest, std::map<core::ValueId, int>& uses, Solved& s) const;
+  /// What the ops to be copied need.
+  struct Needed {
+    std::unordered_set<uint32_t> values, dims;
+  };
   bool slice(Conversion& c) const;
-  bool sliceLevel(Conversion& c, size_t level, std::unordered_set<uint32_t>& needed) const;
+  bool sliceLevel(Conversion& c, size_t level, Needed& needed) const;
+  void need(const core::Op& op, Needed& needed) const;
   bool dimsCopied(const Conversion& c) const;
 
   core::Module& m_;
   core::FunctionId f_;
   const core::Uses& uses_;
   std::unordered_set<uint32_t> insideOps_, insideDims_, insideParams_;
+  std::unordered_map<core::DimSym, core::ValueId> boundTo_; ///< numbers that sizes inside are
 };
 
 } // namespace melix::transforms

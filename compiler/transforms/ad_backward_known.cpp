@@ -12,6 +12,7 @@ namespace melix::transforms {
 KnownValues::KnownValues(Ad& ad, Linearisation& lin) : ad_(ad), lin_(lin), uses_(ad.module, lin.source) {
   forEachOp(g(), [&](OpId id) {
     for (DimSym s : opOf(id).resultDims) dimHome_[s] = uses_.regionOf(id);
+    if (opOf(id).kind == OpKind::BindDim) boundTo_[opOf(id).resultDims[0]] = opOf(id).operands[0];
     for (RegionId r : opOf(id).regions)
       for (DimSym s : g().regions[r].dimParams) dimHome_[s] = r;
   });
@@ -72,8 +73,20 @@ void KnownValues::needDim(DimSym s) {
   }
   auto home = dimHome_.find(s);
   assert(home != dimHome_.end() && "a dim nothing defines");
-  scopeOf(home->second).dims.push_back(s);
   dims_[s] = types().dims.symbol(ad_.freshDim(s));
+  Scope& scope = scopeOf(home->second);
+  if (!isBoundAtHand(s)) return scope.dims.push_back(s);
+  scope.bound.push_back(s);
+  known(boundTo_.at(s));
+}
+
+/// Whether it is an axis, the index of a loop, or a number from further out, which cost no more than the
+/// size.
+bool KnownValues::isBoundAtHand(DimSym s) const {
+  const auto number = boundTo_.find(s);
+  if (number == boundTo_.end() || linear(number->second)) return false;
+  const RegionId home = dimHome_.at(s);
+  return home != g().body && (homeOf(number->second) != home || !g().values[number->second].def.valid());
 }
 
 DimId KnownValues::dim(DimId d) {
@@ -179,24 +192,21 @@ const std::vector<ResidualItem>& KnownValues::close(Scope& s, Roots& roots) {
   makeAgain(s, kept);
   if (!lin_.planned) {
     assert(isNew && "a region is transposed once");
+    const std::vector<DimSym> hidden = hiddenBy(s, kept);
     std::vector<ValueId> packed, single;
-    for (ValueId v : kept) {
-      std::vector<DimSym> symbols;
-      types().collectSymbols(g().typeOf(v), symbols);
-      bool inner = false;
-      for (DimSym d : s.dims) inner |= std::find(symbols.begin(), symbols.end(), d) != symbols.end();
-      (inner ? packed : single).push_back(v);
-    }
-    if (!s.dims.empty()) {
+    for (ValueId v : kept) (mentions(g().typeOf(v), hidden) ? packed : single).push_back(v);
+    if (!hidden.empty()) {
       std::vector<TypeId> parts;
       for (ValueId v : packed) parts.push_back(g().typeOf(v));
-      items.push_back({types().pack(types().tuple(parts), s.dims), packed, s.dims});
+      items.push_back({types().pack(types().tuple(parts), hidden), packed, hidden});
     }
     for (ValueId v : single) items.push_back({g().typeOf(v), {v}, {}});
   }
+  bindAgain(s, items);
   for (const ResidualItem& item : items) {
     if (!item.hidden.empty()) {
-      for (DimSym d : item.hidden) needDim(d);
+      for (DimSym d : item.hidden)
+        if (!dims_.contains(d)) dims_[d] = types().dims.symbol(ad_.freshDim(d));
       roots.push_back(s.e.placeholder(type(item.type)));
       continue;
     }
@@ -205,6 +215,36 @@ const std::vector<ResidualItem>& KnownValues::close(Scope& s, Roots& roots) {
   }
   cur_ = outer;
   return items;
+}
+
+bool KnownValues::mentions(TypeId t, std::span<const DimSym> sizes) const {
+  std::vector<DimSym> symbols;
+  types().collectSymbols(t, symbols);
+  return std::ranges::any_of(sizes, [&](DimSym s) { return std::ranges::find(symbols, s) != symbols.end(); });
+}
+
+/// The sizes that are saved: those that are nowhere at hand, and those of what is kept, as nothing around the
+/// region knows them.
+std::vector<DimSym> KnownValues::hiddenBy(const Scope& s, const std::vector<ValueId>& kept) const {
+  std::vector<DimSym> out = s.dims;
+  for (DimSym d : s.bound)
+    if (std::ranges::any_of(kept, [&](ValueId v) { return mentions(g().typeOf(v), std::span(&d, 1)); }))
+      out.push_back(d);
+  return out;
+}
+
+/// Sizes that no item holds, in front of all that is made of them.
+void KnownValues::bindAgain(Scope& s, const std::vector<ResidualItem>& items) {
+  for (DimSym d : s.bound) {
+    if (std::ranges::any_of(items, [&](const ResidualItem& item) {
+          return std::ranges::find(item.hidden, d) != item.hidden.end();
+        }))
+      continue;
+    Op bind = Emit::simple(OpKind::BindDim, {known(boundTo_.at(d))});
+    bind.resultDims.push_back(*types().dims.asSymbol(dims_.at(d)));
+    bind.loc = s.e.loc;
+    s.prologue.push_back(s.e.fn().ops.add(std::move(bind)));
+  }
 }
 
 void KnownValues::define(Scope& s, ValueId target, Op op) { define(s, target, std::move(op), s.prologue); }

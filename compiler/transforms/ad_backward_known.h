@@ -53,7 +53,8 @@ protected:
     /// asked for.
     std::unordered_map<ValueId, std::vector<Add>> waiting{};
     std::vector<Hole> holes{};
-    std::vector<OpId> again{}; ///< what is made again, behind the prologue
+    std::vector<OpId> again{};   ///< what is made again, behind the prologue
+    std::vector<DimSym> bound{}; ///< sizes that are numbers at hand
   };
   /// A residual item as it stands in f_bwd: what delivers it defines `root`.
   using Roots = std::vector<ValueId>;
@@ -97,6 +98,10 @@ private:
   bool updated(ValueId v) const { return updated_.count(v) != 0; }
   Scope& scopeOf(RegionId home) const;
   void needDim(DimSym s);
+  bool isBoundAtHand(DimSym s) const;
+  bool mentions(TypeId t, std::span<const DimSym> sizes) const;
+  std::vector<DimSym> hiddenBy(const Scope& s, const std::vector<ValueId>& kept) const;
+  void bindAgain(Scope& s, const std::vector<ResidualItem>& items);
   const Scope& levelOf(const Scope& s) const;
   bool isKnown(ValueId v) const;
   bool isImmediate(ValueId v) const;
@@ -121,6 +126,7 @@ private:
   void nestAgain(Scope& s, ValueId v, const Slice& slice);
 
   std::unordered_map<DimSym, RegionId> dimHome_;
+  std::unordered_map<DimSym, ValueId> boundTo_; ///< numbers that sizes are bound to
   std::unordered_set<ValueId> updated_;
 
 protected:

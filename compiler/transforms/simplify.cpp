@@ -295,10 +295,26 @@ private:
     if (op.kind == OpKind::Add && isInt && is(a, 0)) same = b;
     if (isInt && op.kind == OpKind::Mul && is(a, 0)) same = a;
     if (isInt && op.kind == OpKind::Mul && is(b, 0)) same = b;
+    if (!same.valid() && isInt && op.kind == OpKind::Add) same = sumWithDifference(a, b);
+    if (!same.valid() && isInt && op.kind == OpKind::Sub) same = differenceOfSum(a, b);
     if (kind == TypeKind::Bool && (op.kind == OpKind::And || op.kind == OpKind::Or))
       same = connective(op, a, b);
     if (!same.valid()) return false;
     return replace(op, 0, same), true;
+  }
+  /// (x - y) + y is x, also where it wraps.
+  ValueId sumWithDifference(ValueId a, ValueId b) const {
+    for (auto [difference, y] : {std::pair(a, b), std::pair(b, a)})
+      if (const Op* sub = defOf(difference, OpKind::Sub); sub && sub->operands[1] == y)
+        return sub->operands[0];
+    return {};
+  }
+  /// (x + y) - y is x, also where it wraps.
+  ValueId differenceOfSum(ValueId a, ValueId b) const {
+    const Op* sum = defOf(a, OpKind::Add);
+    if (!sum) return {};
+    if (sum->operands[1] == b) return sum->operands[0];
+    return sum->operands[0] == b ? sum->operands[1] : ValueId();
   }
   /// Of two i64 one of which is never the lesser.
   bool extremum(const Op& op) {

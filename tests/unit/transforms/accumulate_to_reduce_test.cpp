@@ -41,6 +41,60 @@ TEST(AccumulateToReduce, WhatAFunctionIsHandedIsAddedToOnce) {
   EXPECT_EQ(m.count("-> accs"), 1u) << "the batch: " << m.text();
 }
 
+/// Adds at `place` for each point of a triangle of three rows, which `inner` says how long they are.
+std::string triangle(const std::string& inner, const std::string& index, const std::string& place) {
+  return R"(fn f (%x: f32[3, 3], %w: f32[3]) -> (f32[3]) {
+  %z = zero : f32[3]
+  %h = nest (%i: 3) -> accs (%a = %z) {
+    bind_dim %i defines [r]
+    %k = dim_value dims [r + 1] : i64
+    %b = nest (%j: )" +
+         inner + ") -> accs (%c = %a) {\n" + index + "      %v = get %x[%i, %p] : f32\n      %n = add_at %c" +
+         place + R"( += %v : acc f32[3]
+      yield %n
+    } : acc f32[3]
+    yield %b
+  } : f32[3]
+  yield %h
+}
+)";
+}
+
+TEST(AccumulateToReduce, RowsOfDifferentLengthAreMasked) {
+  const Value x = Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9}, {3, 3});
+  const std::string plus = "      %p = add %j, %k : i64\n",
+                    same = "      %o = const 0 : i64\n      %p = add %j, %o : i64\n";
+  for (const std::string& text : {triangle("r + 1", same, "[%p]"), triangle("2 - r", plus, "[%p]"),
+                                  triangle("r", same, "[%i]"), triangle("2 - r", plus, "[%i]")}) {
+    PassText m(text);
+    m.apply(accumulateToReduce, {x, three()});
+    EXPECT_EQ(m.count("accs"), 0u) << m.text();
+    EXPECT_EQ(m.count("] sum {"), 1u) << m.text();
+    EXPECT_EQ(m.count("bind_dim"), 0u) << "the size is a form of the axes\n" << m.text();
+  }
+}
+
+TEST(AccumulateToReduce, NotARowAsLongAsDataSays) {
+  PassText m(R"(fn f (%x: f32[3], %n: i64[3]) -> (f32[3]) {
+  %z = zero : f32[3]
+  %h = nest (%i: 3) -> accs (%a = %z) {
+    %l = get %n[%i] : i64
+    bind_dim %l defines [r]
+    %v = get %x[%i] : f32
+    %b = nest (%j: r) -> accs (%c = %a) {
+      %d = add_at %c[%j] += %v : acc f32[3]
+      yield %d
+    } : acc f32[3]
+    yield %b
+  } : f32[3]
+  yield %h
+}
+)");
+  const int64_t dims[] = {3}, lengths[] = {1, 3, 2};
+  m.apply(accumulateToReduce, {three(), Value::array(types::TypeKind::I64, dims, lengths)});
+  EXPECT_EQ(m.count("accs"), 2u) << m.text();
+}
+
 TEST(AccumulateToReduce, NotWhereEachElementHasOneTerm) {
   PassText m(handed("%i: 3", "[%i]"));
   m.apply(accumulateToReduce, {rows(), three()});

@@ -124,6 +124,22 @@ TEST(Simplify, ZeroIsNotAddedAwayFromFloats) {
   EXPECT_EQ(m.count("add"), 1u);
 }
 
+TEST(Simplify, WhatIsAddedAndTakenOfIntegersGoes) {
+  PassText m(R"(fn f (%a: i64, %b: i64, %x: f32, %y: f32) -> (i64, i64, i64, f32) {
+  %0 = sub %a, %b : i64
+  %1 = add %0, %b : i64
+  %2 = add %a, %b : i64
+  %3 = sub %2, %a : i64
+  %4 = sub %2, %b : i64
+  %5 = sub %x, %y : f32
+  %6 = add %5, %y : f32
+  yield %1, %3, %4, %6
+}
+)");
+  m.apply(simplify, {Value::integer(INT64_MIN), Value::integer(1), Value::f32(1), Value::f32(1e9f)});
+  EXPECT_EQ(m.count("yield %a, %b, %a, %1"), 1u) << m.text();
+}
+
 TEST(Simplify, ChecksOfAxesAreProved) {
   PassText m(R"(fn f [N] (%x: f32[N + 1], %k: i64) -> (f32[N]) {
   %one = const 1 : i64
