@@ -129,6 +129,7 @@ private:
   // lane_memory.cpp
   Place place(const Stmt& s, size_t operandCount);
   Value* addresses(const Place& at);
+  llvm::Type* elementOf(const loops::Access& access) const;
   bool isContiguous(const Place& at, llvm::Type* element) const;
   bool staysInRegisters(const Stmt& s) const;
   void load(const Stmt& s);

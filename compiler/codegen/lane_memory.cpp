@@ -72,10 +72,16 @@ bool LaneEmitter::staysInRegisters(const Stmt& s) const {
   return mask_ && loop_ && loops::hasRoomInFrame(fn_, *loop_, s, lanes_);
 }
 
+/// What an element moves as: where a processor has no registers of bf16, LLVM would take them one by one.
+llvm::Type* LaneEmitter::elementOf(const Access& access) const {
+  llvm::Type* element = m_.memoryTypeOf(access.elem);
+  return element->isBFloatTy() ? llvm::Type::getInt16Ty(m_.context) : element;
+}
+
 void LaneEmitter::load(const Stmt& s) {
   if (isUniform(s.results[0])) return host_.statement(s);
   const auto& access = s.as<Access>();
-  llvm::Type* element = m_.memoryTypeOf(access.elem);
+  llvm::Type* element = elementOf(access);
   llvm::VectorType* type = vectorOf(element);
   const llvm::Align align = m_.llvm->getDataLayout().getABITypeAlign(element);
   const Place at = place(s, s.operands.size());
@@ -88,7 +94,11 @@ void LaneEmitter::load(const Stmt& s) {
   else
     v = b_.CreateAlignedLoad(type, at.first, align);
   if (access.ahead && at.first && loop_) askAhead(s, at.first, type);
-  if (m_.typeOf(access.elem) == m_.i1()) v = b_.CreateICmpNE(v, nothing);
+  llvm::Type* scalar = m_.typeOf(access.elem);
+  if (scalar == m_.i1())
+    v = b_.CreateICmpNE(v, nothing);
+  else if (scalar != element)
+    v = b_.CreateBitCast(v, vectorOf(scalar));
   keep(s.results[0], v);
 }
 
@@ -119,10 +129,14 @@ void LaneEmitter::askAhead(const Stmt& s, Value* at, llvm::Type* type) {
 
 void LaneEmitter::store(const Stmt& s) {
   const auto& access = s.as<Access>();
-  llvm::Type* element = m_.memoryTypeOf(access.elem);
+  llvm::Type* element = elementOf(access);
   const llvm::Align align = m_.llvm->getDataLayout().getABITypeAlign(element);
   Value* v = kept(s.operands.back(), false);
-  if (m_.typeOf(access.elem) == m_.i1()) v = b_.CreateZExt(v, vectorOf(element));
+  llvm::Type* scalar = m_.typeOf(access.elem);
+  if (scalar == m_.i1())
+    v = b_.CreateZExt(v, vectorOf(element));
+  else if (scalar != element)
+    v = b_.CreateBitCast(v, vectorOf(element));
   const Place at = place(s, s.operands.size() - 1);
   if (!isContiguous(at, element))
     b_.CreateMaskedScatter(v, addresses(at), align, mask_);

@@ -83,7 +83,7 @@ bool ScalarOps::isByMachine(const llvm::Type* t) const {
 llvm::Value* ScalarOps::fma(Value* a, Value* b, Value* c) {
   llvm::Type* t = a->getType();
   llvm::Type* wide = t->getScalarSizeInBits() < 32 ? shaped(b_.getFloatTy(), t) : t;
-  auto widen = [&](Value* v) { return wide == t ? v : b_.CreateFPExt(v, wide); };
+  auto widen = [&](Value* v) { return wide == t ? v : extend(v, wide); };
   Value* r = b_.CreateIntrinsic(wide, llvm::Intrinsic::fma, {widen(a), widen(b), widen(c)});
   return wide == t ? r : b_.CreateFPTrunc(r, t);
 }
@@ -202,18 +202,29 @@ llvm::Value* ScalarOps::convert(Value* v, TypeKind from, TypeKind to, ops::Conve
   return isSigned(from) ? b_.CreateSExtOrTrunc(v, target) : b_.CreateZExtOrTrunc(v, target);
 }
 
+/// To a wider float. The bits of a bf16 are the upper half of an f32's: where a processor has no registers of
+/// bf16, LLVM would put them together one by one.
+llvm::Value* ScalarOps::extend(Value* v, llvm::Type* to) {
+  llvm::Type* from = v->getType();
+  if (!from->getScalarType()->isBFloatTy()) return b_.CreateFPExt(v, to);
+  llvm::Type* word = shaped(b_.getInt32Ty(), from);
+  Value* bits = b_.CreateZExt(b_.CreateBitCast(v, shaped(b_.getInt16Ty(), from)), word);
+  Value* single = b_.CreateBitCast(b_.CreateShl(bits, 16), shaped(b_.getFloatTy(), from));
+  return single->getType() == to ? single : b_.CreateFPExt(single, to);
+}
+
 llvm::Value* ScalarOps::fromFloat(Value* v, TypeKind to) {
   llvm::Type *source = v->getType(), *target = typeLike(to, v);
   llvm::Type* single = shaped(b_.getFloatTy(), source);
   if (target->isFPOrFPVectorTy()) {
     // Between f16 and bf16: by way of f32.
     const unsigned a = source->getScalarSizeInBits(), b = target->getScalarSizeInBits();
-    if (a == b) return b_.CreateFPTrunc(b_.CreateFPExt(v, single), target);
-    return a < b ? b_.CreateFPExt(v, target) : b_.CreateFPTrunc(v, target);
+    if (a == b) return b_.CreateFPTrunc(extend(v, single), target);
+    return a < b ? extend(v, target) : b_.CreateFPTrunc(v, target);
   }
   if (to == TypeKind::Bool) return b_.CreateFCmpUNE(v, llvm::ConstantFP::get(source, 0.0));
   // From f32: LLVM's direct conversion of a half saturates wrongly where the processor has halves.
-  if (source->getScalarSizeInBits() < 32) v = b_.CreateFPExt(v, single);
+  if (source->getScalarSizeInBits() < 32) v = extend(v, single);
   return b_.CreateIntrinsic(isSigned(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
                             {target, v->getType()}, {v});
 }

@@ -48,6 +48,7 @@ private:
   Value* minMax(bool min, Value* a, Value* b, types::TypeKind kind);
   Value* compare(ops::CmpKind how, Value* a, Value* b, types::TypeKind kind);
   Value* convert(Value* v, types::TypeKind from, types::TypeKind to, ops::ConvertMode mode);
+  Value* extend(Value* v, llvm::Type* to);
   Value* fromFloat(Value* v, types::TypeKind to);
   Value* saturateInt(Value* v, types::TypeKind from, types::TypeKind to);
   Value* bitsOf(Value* v, llvm::Type* type);

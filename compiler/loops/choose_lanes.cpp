@@ -198,13 +198,15 @@ public:
     for (StmtId id : stmts) {
       bool inside = false;
       const std::vector<RegionId> regions = fn_.stmts[id].regions;
-      for (RegionId inner : regions)
-        inside |= region(inner, fn_.stmts[id].kind == StmtKind::For ? id : StmtId());
+      const bool isLoop = fn_.stmts[id].kind == StmtKind::For;
+      if (isLoop) around_.push_back(id);
+      for (RegionId inner : regions) inside |= region(inner, isLoop ? id : StmtId());
+      if (isLoop) around_.pop_back();
       if (unrolled(id))
         inside = true;
       else if (inside)
         rows(fn_.stmts[id]);
-      else if (!isForLoopAround(fn_.stmts[id], around) && loop(fn_.stmts[id])) {
+      else if (!isForLoopAround(fn_.stmts[id], around) && !isForColumns(id) && loop(fn_.stmts[id])) {
         inside = true;
         sumInRows(id);
         chainsInRows(fn_.stmts[id]);
@@ -249,6 +251,34 @@ private:
     return !hasLoop && steps &&
            std::ranges::any_of(*steps, [](const ExactStep& e) { return e.best.has_value(); }) &&
            canWiden(module_, fn_, fn_.stmts[around]);
+  }
+
+  /// Whether a sum that nothing rounds is to be left to lanes of the points around it: to columns, of which
+  /// rows share one side, and which share the other, or where turns of the sum would gather what these read
+  /// side by side.
+  bool isForColumns(StmtId id) {
+    const Stmt& s = fn_.stmts[id];
+    if (s.kind != StmtKind::For || s.results.empty() || !exactSteps(fn_, s)) return false;
+    auto at = around_.rbegin();
+    while (at != around_.rend() && !fn_.stmts[*at].results.empty()) ++at;
+    if (at == around_.rend() || !mayHaveLanes(*at)) return false;
+    const StmtId columns = *at;
+    const bool isContraction = std::any_of(std::next(at), around_.rend(),
+                                           [&](StmtId rows) { return haveTwoSides(fn_, rows, columns); });
+    return isContraction || (gathersIn(id) > 0 && gathersIn(columns) == 0);
+  }
+  bool mayHaveLanes(StmtId id) {
+    ForAttr& attr = fn_.stmts[id].as<ForAttr>();
+    if (attr.strip > 0 || !loop(fn_.stmts[id])) return false;
+    attr.lanes = attr.unroll = 0;
+    return true;
+  }
+  double gathersIn(StmtId id) const {
+    const Stmt& s = fn_.stmts[id];
+    const Variance variance(fn_, s);
+    BodyReader reader(module_, fn_, variance, fn_.regions[s.regions[0]].params[0]);
+    reader.region(s.regions[0]);
+    return reader.body.gathers;
   }
 
   bool loop(Stmt& s) {
@@ -336,7 +366,8 @@ private:
     const std::vector<ExactStep> steps = *exactSteps(fn_, s);
     for (const ExactStep& step : steps)
       if (step.running) body.running += opsOfStep(step);
-    if (body.bits == 0) return;
+    if (body.bits == 0 && body.values == 0) return;
+    body.bits = std::max(body.bits, 8U); // a bool is a byte in memory
     const uint32_t most = machine_.vectorBits / body.bits;
     ForAttr& attr = s.as<ForAttr>();
     const uint64_t all = turnsOf(fn_, s).value_or(std::numeric_limits<uint32_t>::max());
@@ -384,6 +415,7 @@ private:
   const Module& module_;
   Function& fn_;
   const Machine& machine_;
+  std::vector<StmtId> around_; ///< loops around the region at hand, outermost first
 };
 
 /// How many turns of the loops over a chunk are done together: all are powers of two. Those inside of others,

@@ -17,6 +17,10 @@ bool anyOf(const Function& fn, RegionId region, const auto& test) {
   return std::ranges::any_of(fn.regions[region].stmts, [&](StmtId id) { return test(fn.stmts[id]); });
 }
 
+/// Whether sums in the points of one loop inside of those of another read what is the same for all of the
+/// one, and what is the same for all of the other, as a product does.
+bool haveTwoSides(const Function& fn, StmtId rows, StmtId columns);
+
 /// Whether points of the loop can be swept together and some chain in lanes inside of it gains by that: it
 /// reads what is the same at all of them.
 bool gainsByRows(const Module& module, const Function& fn, const Stmt& loop);

@@ -24,7 +24,7 @@ private:
 
   static bool isSum(const Op& op) {
     return op.dims.size() <= AxisSet::most && std::ranges::any_of(nestResults(op), [](const NestResult& r) {
-             return r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum && !r.keep.empty();
+             return r.kind == NestResultKind::Reduce && !r.keep.empty();
            });
   }
 

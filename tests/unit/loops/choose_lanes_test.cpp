@@ -51,6 +51,24 @@ std::string copy(const std::string& type, const std::string& ends = "%zero, %n")
   return loop("points " + ends + " { (%i)", "%v = load %x[%i*%one] : " + type + "\nstore %y[%i*%one] = %v\n");
 }
 
+/// Rows, columns and a sum of integers over `term`, a value %t of the index %l.
+std::string exactSum(const std::string& term, const std::string& rows = "points %zero, %m { (%i)") {
+  const std::string sum = "%s = for points %zero, %k, %zero : i64 { (%l, %c)\n" + term +
+                          "%u = add %c, %t : i64\nyield %u\n}\nstore %y[%i*%n + %j*%one] = %s\n";
+  return loop(rows, loop("points %zero, %n { (%j)", sum));
+}
+
+TEST(ChooseLanes, SumsThatNothingRoundsAreLeftToColumns) {
+  const std::string row = "%a = load %x[%i*%k + %l*%one] : i64\n";
+  EXPECT_EQ(kinds(exactSum(row + "%b = load %w[%l*%n + %j*%one] : i64\n%t = mul %a, %b : i64\n")), "rv-");
+  EXPECT_EQ(kinds(exactSum(row + "%b = load %w[%j*%k + %l*%one] : i64\n%t = mul %a, %b : i64\n")), "rv-")
+      << "of two sides, however they lie";
+  EXPECT_EQ(kinds(exactSum("%t = load %w[%l*%n + %j*%one] : i64\n", "%zero, %m { (%i)")), "-v-")
+      << "columns are side by side, turns are not";
+  EXPECT_EQ(kinds(exactSum("%t = load %w[%j*%k + %l*%one] : i64\n", "%zero, %m { (%i)")), "--v")
+      << "turns are side by side";
+}
+
 TEST(ChooseLanes, TheInnermostLoopOfPoints) {
   const std::string inner = loop("points %zero, %n { (%j)", "%v = load %x[%j*%one] : f32\n"
                                                             "store %y[%i*%n + %j*%one] = %v\n");
