@@ -1,9 +1,10 @@
 #include "loops/loops.h"
 
+#include "loops/block_points.h"
 #include "loops/checks_before.h"
 #include "loops/choose_lanes.h"
 #include "loops/choose_streams.h"
-#include "loops/cut_by_panels.h"
+#include "loops/cut_launches.h"
 #include "loops/drop_carries.h"
 #include "loops/estimate_work.h"
 #include "loops/exchange_points.h"
@@ -164,13 +165,14 @@ constexpr Pass passes[] = {
     {"order_rows", each<orderRows>, true, schedules},
     {"choose_lanes", chooseAllLanes, true, schedules},
     {"tile_contractions", whole<tileContractions>, true, schedules},
-    {"cut_by_panels", whole<cutByPanels>, true, schedulesPool},
     {"split_masked", each<splitMasked>, true, schedules},
+    {"block_points", each<blockPoints>, true, schedulesPool},
     {"jam_rows", each<jamRows>, true, schedules},
     {"choose_streams", whole<chooseStreams>, true, schedules},
     {"hoist_rows", each<hoistRows>, true},
     {"merge_kernels_of_constants", whole<mergeKernelsOfConstants>, true, schedules},
     {"estimate_work", whole<estimateWork>, true, onPool},
+    {"cut_launches", whole<cutLaunches>, true, schedulesPool},
 };
 
 std::string findBug(const Module& module, bool counted, const char* pass) {

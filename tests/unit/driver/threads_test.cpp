@@ -53,6 +53,36 @@ print(hash(reshape(g, 60 * m))))"},
 let names = [for i in 0..n: "{i % 7}"]
 print(hash([for i in 0..n: steps(i % 13)]), len(names), names[n - 1]))"},
     {"lengths_that_depend", "print(hash([for i in 0..n: sum(for j in 0..i % m: x[i, j])]))"},
+    {"images", R"(fn filtered(x: f32[B, H, W, C], w: f32[K, L, C, O]) -> f32[B, H - K + 1, W - L + 1, O] =
+  [for b, i, j, o: sum(for k, l, c: x[b, i + k, j + l, c] * w[k, l, c, o])]
+fn energy(x: f32[B, H, W, C], w: f32[K, L, C, O]) -> f32 = sum(filtered(x, w)^2) / 64
+fn flat(x: f32[B, H, W, C]) -> f32[B * H * W * C] = reshape(x, B * H * W * C)
+for sizes in [(1, 40, 19, 3, 5), (3, 7, 50, 8, 70), (2, 3, 3, 1, 1), (0, 9, 9, 2, 2), (1, 9, 9, 0, 2), (2, 9, 9, 2, 0)] {
+  let (b, h, v, c, o) = sizes
+  let image = [for i in 0..b, j in 0..h, k in 0..v, l in 0..c: value(i + 3 * j + 7 * k + l)]
+  let window = [for i in 0..3, j in 0..2, k in 0..c, l in 0..o: value(5 * i + j + k * l)]
+  print(hash(flat(filtered(image, window))))
+  print(hash(flat(grad(x => energy(x, window))(image))))
+  print(hash(flat(grad(w => energy(image, w))(window))))
+})"},
+    {"axes_of_builders", R"(fn flat(y: f32[A, B, C]) -> f32[A * B * C] = reshape(y, A * B * C)
+for sizes in [(1, 2500, 33), (2, 300, 137), (3, 5, 2), (5, 0, 3), (3, 4, 0), (1, 1, 20000)] {
+  let (a, b, c) = sizes
+  let y = [for i in 0..a, j in 0..b, k in 0..c: value(i + 31 * j + k)]
+  let w = [for i in 0..c, j in 0..7: value(3 * i + j)]
+  print(hash(flat([for i, j: softmax(y[i, j])])), hash(flat([for i, j, k: exp(y[i, j, k]) - y[i, b - 1 - j, k]])))
+  print(hash(flat([for i, k, j: exp(y[i, j, k])])), hash(flat([for i, j: y[i, j] @ w])))
+  print(hash(reshape([for i, j: sqrt(sum(y[i, j]^2))], a * b)), hash(reshape([for i, j: max(for k: y[i, j, k])], a * b)))
+  print(len([for i in 0..a, j in 0..b: "{j}"]), hash(flat([for i, j: cumsum(y[i, j])])))
+  var z = y
+  for i in 0..a { for j in 0..b { for k in 0..c { z[i, j, k] = z[i, j, k] * 3 - 1 } } }
+  print(hash(flat(z)))
+})"},
+    {"panic_of_an_inner_axis", R"(let at = [for i in 0..n: i * 2 % 4999]
+for b in 1..3 {
+  let all = [for i in 0..b, j in 0..n: long[at[j] * (16 + i)]]
+  print(hash(reshape(all, b * n)))
+})"},
     {"panic_of_a_kernel",
      "let at = [for i in 0..n: i * 7 % 5000]\nprint(hash([for i in 0..n: long[at[i] * 40]]))"},
     {"panic_of_a_chunk",

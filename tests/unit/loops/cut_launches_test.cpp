@@ -1,5 +1,5 @@
 // Launches that choose between blocks of rows and panels of columns, from text.
-#include "loops/cut_by_panels.h"
+#include "loops/cut_launches.h"
 
 #include "loops/loops_text.h"
 #include "loops/tile_contractions.h"
@@ -24,7 +24,7 @@ std::string cut(const std::string& read, const std::string& beside = "", const s
           "      store %y[%i*%n + %j*%one] = %s\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
       [](Module& module) {
         tileContractions(module);
-        cutByPanels(module);
+        cutLaunches(module);
         EXPECT_EQ(verify(module, true), "");
       });
 }
@@ -38,21 +38,21 @@ size_t operandsOfLaunch(const std::string& text) {
   return count(text.substr(at, text.find('\n', at) - at), ",") + 1;
 }
 
-TEST(CutByPanels, RowsOrPanelsAsTheLaunchSays) {
+TEST(CutLaunches, RowsOrPanelsAsTheLaunchSays) {
   const std::string text = cut("%l*%n + %j*%one");
   EXPECT_EQ(operandsOfLaunch(text), 11U) << "bytes of scratch, rows, and whether it is panels: " << text;
   EXPECT_EQ(count(text, "step"), 0U) << "blocks and panels one by one: " << text;
   EXPECT_EQ(count(text, "%first, %last"), 0U) << "neither is the rows': " << text;
 }
 
-TEST(CutByPanels, WhatRunsInPlaceOfPanelsIsOneChunk) {
+TEST(CutLaunches, WhatRunsInPlaceOfPanelsIsOneChunk) {
   const std::string rows = cut("%l*%n + %j*%one"), lines = cut("%j*%k + %l*%one");
   EXPECT_EQ(operandsOfLaunch(lines), 11U) << lines;
   EXPECT_EQ(count(lines, "%first, %last"), 0U) << lines;
   EXPECT_EQ(count(lines, "for points rows 6"), 1U) << lines;
 }
 
-TEST(CutByPanels, NotWhereTheKernelDoesMoreOrItsPanelsAreNotKnown) {
+TEST(CutLaunches, NotWhereTheKernelDoesMoreOrItsPanelsAreNotKnown) {
   EXPECT_EQ(operandsOfLaunch(cut("%l*%n + %j*%one", "  store %y[%zero*%one] = %z\n")), 9U);
   EXPECT_EQ(operandsOfLaunch(cut("%l*%n + %j*%one", "  %c = load %x[%zero*%one] : i64\n", "%c")), 9U)
       << "a number from memory";

@@ -1,0 +1,19 @@
+#pragma once
+// What the statements of numbers tell of them.
+
+#include "loops/ir.h"
+
+#include <optional>
+
+namespace melix::loops {
+
+/// Whether two numbers are the same as far as their statements say.
+bool areSameNumber(const Function& fn, ValueId a, ValueId b);
+
+/// An index or size that is computed from constants alone.
+std::optional<int64_t> knownNumber(const Function& fn, ValueId v);
+
+/// How often a loop turns, if its ends are such.
+std::optional<uint64_t> knownTurns(const Function& fn, const Stmt& loop);
+
+} // namespace melix::loops
