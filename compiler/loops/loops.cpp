@@ -1,6 +1,7 @@
 #include "loops/loops.h"
 
 #include "loops/block_points.h"
+#include "loops/blocks_outside.h"
 #include "loops/checks_before.h"
 #include "loops/choose_lanes.h"
 #include "loops/choose_streams.h"
@@ -172,6 +173,7 @@ constexpr Pass passes[] = {
     {"hoist_rows", each<hoistRows>, true},
     {"merge_kernels_of_constants", whole<mergeKernelsOfConstants>, true, schedules},
     {"estimate_work", whole<estimateWork>, true, onPool},
+    {"blocks_outside", each<takeBlocksOutside>, true, schedules},
     {"cut_launches", whole<cutLaunches>, true, schedulesPool},
 };
 

@@ -1,0 +1,27 @@
+#pragma once
+// Sums of so many terms that they have blocks are taken block by block for all points, rather than point by
+// point for all blocks: what points share of a block is near then.
+//
+//   before:  for points 0, %m { (%t)
+//              for points vector 16 … { (%j)
+//                %s = for 0, %n, %z { (%b, %sofar) … chain over block %b …   yield add %sofar, %c }
+//                store %y[%t, %j] = %s } }
+//   after:   for 0, max %n, 1 { (%k)
+//              for points 0, %m { (%t)
+//                for points vector 16 … { (%j)
+//                  … chain over block %k …
+//                  %v = if %k > 0 or %n <= 0 { add (select %k > 0, load %y[%t, %j], %z), %c } { %c }
+//                  store %y[%t, %j] = %v } } }
+//
+// Where the blocks come to one there is nothing but the question. The sums are all that the points store, in
+// an array that nothing reads, and the blocks as many for all. Panels that are made stay in front. Requires:
+// the work of launches told, rows done together. Keeps: bits, as every sum takes its blocks in their order;
+// every effect.
+
+#include "loops/ir.h"
+
+namespace melix::loops {
+
+void takeBlocksOutside(const Module& module, Function& function);
+
+} // namespace melix::loops

@@ -1,0 +1,53 @@
+// Long sums taken block by block for all points, from text.
+#include "loops/blocks_outside.h"
+#include "loops/loops_text.h"
+
+namespace melix::loops {
+namespace {
+
+/// A kernel that stores, at each of its points, a sum of %n blocks; `made` stands in front of the points.
+std::string turned(const std::string& made = "", const std::string& value = "%s",
+                   const std::string& beside = "", const std::string& count = "%n",
+                   const std::string& begun = "%nothing") {
+  return textAfter(
+      "kernel @k(%first: i64, %last: i64, %n: i64, %z: f32, %x: data, %y: data) {\n"
+      "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %nothing = const -0.0 : f32\n" +
+          made + "  for points %first, %last { (%i)\n    for points vector 16 %zero, %n { (%j)\n" + beside +
+          "      %s = for %zero, " + count + ", " + begun +
+          " : f32 { (%b, %sofar)\n"
+          "        %c = for %zero, %n, %z : f32 { (%k, %t)\n          %a = load %x[%k*%one] : f32\n"
+          "          %u = add %t, %a : f32\n          yield %u\n        }\n"
+          "        %next = add %sofar, %c : f32\n        yield %next\n      }\n" +
+          std::string(value == "%v" ? "      %v = mul %s, %z : f32\n" : "") +
+          "      store %y[%i*%n + %j*%one] = " + value + "\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
+      [](Module& module) {
+        takeBlocksOutside(module, module.functions[FunctionId(0)]);
+        EXPECT_EQ(verify(module, true), "");
+      });
+}
+bool isTurned(const std::string& text) { return text.find("load %y[") != std::string::npos; }
+
+TEST(BlocksOutside, EachPointGoesOnWithWhatIsStored) {
+  const std::string text = turned();
+  EXPECT_TRUE(isTurned(text)) << text;
+  EXPECT_LT(text.find(" = max %n"), text.find("for points %first, %last")) << "at least once: " << text;
+  EXPECT_EQ(text.find("%sofar"), std::string::npos) << "no loop over blocks is left: " << text;
+}
+
+TEST(BlocksOutside, WhatIsMadeInFrontIsMadeOnce) {
+  const std::string text = turned("  %p = scratch 64 : address\n  store %p[%zero*%one] = %z\n");
+  EXPECT_TRUE(isTurned(text)) << text;
+  EXPECT_LT(text.find("store %p["), text.find(" = max %n")) << text;
+}
+
+TEST(BlocksOutside, NotWhereMoreIsDoneThanToStoreTheSums) {
+  EXPECT_FALSE(isTurned(turned("", "%v"))) << "what is stored is made of the sum";
+  EXPECT_FALSE(isTurned(turned("", "%s", "      store %x[%j*%one] = %z\n"))) << "another array";
+  EXPECT_EQ(turned("", "%s", "      %w = load %y[%j*%one] : f32\n").find(" = max %n"), std::string::npos)
+      << "the array is read";
+  EXPECT_FALSE(isTurned(turned("", "%s", "      %w = load %x[%j*%one] : i64\n", "%w"))) << "points differ";
+  EXPECT_FALSE(isTurned(turned("", "%s", "", "%n", "%z"))) << "the sum begins with something";
+}
+
+} // namespace
+} // namespace melix::loops
