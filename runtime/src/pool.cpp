@@ -1,8 +1,10 @@
-// The pool: melix_parallel hands out chunks by a counter, so the caller never waits for a thread that still
-// sleeps. Of a launch that is thought to be short the caller runs some turns alone until a microsecond is
-// over, and all the others too if by these they take next to no time: what recursion takes, say, no estimate
-// knows. Idle workers spin for about a millisecond, never on the core of the caller, and then sleep on a
-// futex. Threads start with the first launch.
+// The pool: melix_parallel hands out chunks by counters, so the caller never waits for a thread that still
+// sleeps. Each thread has a share of them, chunks in a row, which it takes first, then what is left of
+// others: of launches one after the other it works on the same parts, which its cache has. Of a launch that
+// is thought to be short the caller runs some turns alone until a microsecond is over, and all the others too
+// if by these they take next to no time: what recursion takes, say, no estimate knows. Idle workers spin for
+// about a millisecond, never on the core of the caller, and then sleep on a futex. Threads start with the
+// first launch.
 //
 // Protocol. The caller fills in the job and then stores its number in `open`. A worker that sees a new number
 // enters (adds 1 to `active`) and looks at `open` again; if it is not 0 the job is valid until the worker
@@ -50,16 +52,22 @@ struct Worker {
   MelixTask task;
   pthread_t thread;
   Failure failure;
+  int32_t share; ///< its own
+};
+
+/// Chunks that one thread takes first.
+struct alignas(64) Share {
+  int64_t next, end;
 };
 
 struct Pool {
   alignas(64) uint32_t open;   ///< number of the job that may be entered; 0: none
   alignas(64) uint32_t signal; ///< changes with every launch; sleepers wait on it
   alignas(64) uint32_t sleepers;
-  alignas(64) uint32_t active; ///< workers inside a job
-  alignas(64) int64_t nextChunk;
+  alignas(64) uint32_t active;     ///< workers inside a job
   alignas(64) int64_t firstFailed; ///< lowest failed chunk so far: later ones need not run
   alignas(64) Job job;
+  Share shares[maxThreads]; ///< of the caller, then of each worker
   uint32_t lastNumber;
   uint32_t stop;
   int32_t core;      ///< where the last launch was made
@@ -109,18 +117,18 @@ void noteFailure(Failure& failure, int64_t chunk, int64_t result, int32_t status
 }
 
 struct ChunkLoop {
+  int32_t share; ///< its own
   Failure failure;
   int64_t current;
 };
 
-/// Takes chunks until there is none, or one fails. Chunks are handed out in order, so all that come after a
-/// failed one on the same thread have higher indices.
-void runChunks(MelixTask* task, void* context) {
-  auto* loop = static_cast<ChunkLoop*>(context);
+/// Takes chunks of a share until there is none, or one fails. They are handed out in order, so all that come
+/// after a failed one have higher indices.
+void runShare(MelixTask* task, ChunkLoop* loop, Share& share) {
   const Job& job = pool.job;
   for (;;) {
-    int64_t chunk = __atomic_fetch_add(&pool.nextChunk, 1, __ATOMIC_RELAXED);
-    if (chunk >= job.chunks || chunk > __atomic_load_n(&pool.firstFailed, __ATOMIC_RELAXED)) return;
+    int64_t chunk = __atomic_fetch_add(&share.next, 1, __ATOMIC_RELAXED);
+    if (chunk >= share.end || chunk > __atomic_load_n(&pool.firstFailed, __ATOMIC_RELAXED)) return;
     loop->current = chunk;
     int64_t begin = job.first + chunk * job.grain;
     int64_t end = job.extent - begin < job.grain ? job.extent : begin + job.grain;
@@ -132,17 +140,28 @@ void runChunks(MelixTask* task, void* context) {
   }
 }
 
-Failure takePart(MelixTask* task) {
-  ChunkLoop loop{{INT64_MAX, -1, MELIX_OK}, 0};
-  task->inChunk = true;
-  int32_t status = runWithLanding(task, runChunks, &loop, false);
-  task->inChunk = false;
-  if (task->isWorker && task->overflowed) {
-    task->overflowed = false;
-    forgetPages(task->stack);
+/// What is left of all shares, its own first.
+void runChunks(MelixTask* task, void* context) {
+  auto* loop = static_cast<ChunkLoop*>(context);
+  const int32_t shares = pool.started + 1;
+  for (int32_t k = 0; k < shares; k++) runShare(task, loop, pool.shares[(loop->share + k) % shares]);
+}
+
+/// Behind a chunk that was left it looks for those with lower indices, which may fail too.
+Failure takePart(MelixTask* task, int32_t share) {
+  ChunkLoop loop{share, {INT64_MAX, -1, MELIX_OK}, 0};
+  for (;;) {
+    task->inChunk = true;
+    int32_t status = runWithLanding(task, runChunks, &loop, false);
+    task->inChunk = false;
+    if (task->isWorker && task->overflowed) {
+      task->overflowed = false;
+      forgetPages(task->stack);
+    }
+    if (status == MELIX_OK) return loop.failure;
+    noteFailure(loop.failure, loop.current, -1, status);
+    if (status == MELIX_CANCELLED) return loop.failure;
   }
-  if (status != MELIX_OK) noteFailure(loop.failure, loop.current, -1, status);
-  return loop.failure;
 }
 
 void work(Worker* self) {
@@ -164,7 +183,7 @@ void work(Worker* self) {
     __atomic_fetch_add(&pool.active, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&pool.open, __ATOMIC_SEQ_CST) != 0) {
       self->task.head.cancel = __atomic_load_n(&pool.job.caller->head.cancel, __ATOMIC_RELAXED);
-      Failure failure = takePart(&self->task);
+      Failure failure = takePart(&self->task, self->share);
       if (failure.chunk < self->failure.chunk) self->failure = failure;
       self->task.small.share();
     }
@@ -188,6 +207,7 @@ bool startWorker(int index) {
   worker->task.isWorker = true;
   worker->task.head.threaded = 1;
   worker->failure = {INT64_MAX, -1, MELIX_OK};
+  worker->share = index + 1;
   Stack& stack = worker->task.stack;
   bool started = false;
   if (makeStack(stack, workerStackBytes())) {
@@ -241,7 +261,9 @@ Failure runOnPool(MelixTask* task, const Job& job, MelixTask*& failed) {
   pool.job = job;
   pool.firstFailed = INT64_MAX;
   __atomic_store_n(&pool.core, sched_getcpu(), __ATOMIC_RELAXED);
-  __atomic_store_n(&pool.nextChunk, 0, __ATOMIC_RELAXED);
+  const int64_t shares = pool.started + 1;
+  for (int64_t k = 0; k < shares; k++)
+    pool.shares[k] = {k * job.chunks / shares, (k + 1) * job.chunks / shares};
   int32_t threaded = task->head.threaded;
   task->head.threaded = 1;
   task->small.share();
@@ -250,7 +272,7 @@ Failure runOnPool(MelixTask* task, const Job& job, MelixTask*& failed) {
   __atomic_fetch_add(&pool.signal, 1, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&pool.sleepers, __ATOMIC_SEQ_CST)) futexWake(&pool.signal, INT32_MAX);
 
-  Failure failure = takePart(task);
+  Failure failure = takePart(task, 0);
 
   __atomic_store_n(&pool.open, 0, __ATOMIC_SEQ_CST);
   for (int spins = 0; __atomic_load_n(&pool.active, __ATOMIC_SEQ_CST) != 0; spins++) {
