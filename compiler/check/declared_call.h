@@ -33,7 +33,6 @@ private:
   NodeId asWritten(NodeId value, const CallArg& arg);
 
   void argument(size_t p, const CallArg& arg);
-  void adviseLast(Span argument);
   void inoutArgument(size_t p, const CallArg& arg);
   void bindArguments();
   void openInside(Target& target);

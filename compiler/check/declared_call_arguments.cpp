@@ -1,6 +1,7 @@
 // Arguments of calls of declared functions: values, places, names, defaults.
 #include "check/declared_call.h"
 
+#include "check/advice.h"
 #include "check/elsewhere.h"
 
 namespace melix::check {
@@ -152,13 +153,6 @@ TypeId DeclaredCall::parameterType(size_t p, NodeId& value, const CallArg& arg) 
   return resolver_.type(type);
 }
 
-/// What a macro says of errors in a call holds for an argument that does not fit, too, which the macro was given.
-void DeclaredCall::adviseLast(Span argument) {
-  const Expansion* made = body_.c.modules.sources.expansion(span_.file);
-  if (made && !made->advice.empty() && body_.sink.all().back().span == argument)
-    body_.sink.hintLast(made->advice);
-}
-
 void DeclaredCall::argument(size_t p, const CallArg& arg) {
   const ParamDecl& param = fn_.params[p];
   if (arg.syntax && body_.ast.kind(arg.syntax) == SynKind::Ref) {
@@ -180,7 +174,7 @@ void DeclaredCall::argument(size_t p, const CallArg& arg) {
     if (types_.kind(body_.infer.shallow(type)) == TypeKind::Function && b_.kindOf(value) == TypeKind::Known)
       value = body_.asFunction(value, body_.infer.zonk(type), arg.span);
     value = body_.coerce(value, type, arg.span, DiagId::ArgumentType, name(), tree_.span(fn_.params[p].type));
-    if (body_.sink.errorCount() > reported) adviseLast(arg.span);
+    if (body_.sink.errorCount() > reported) adviseLast(body_, span_, arg.span);
   }
   given_[p].value = value;
   failed_ |= b_.kindOf(value) == TypeKind::Error;

@@ -1,4 +1,5 @@
 // Expressions.
+#include "check/advice.h"
 #include "check/attempt.h"
 #include "check/bool_hint.h"
 #include "check/dicts.h"
@@ -355,7 +356,9 @@ NodeId Body::checkArray(const Many& m, Span span, TypeId expected) {
       TypeId mine = b.typeOf(value);
       if (infer.isOpen(element) || b.isNumber(element)) infer.unify(element, mine);
       Span first = items.empty() ? Span() : b.spanOf(items[0]);
+      const size_t reported = sink.errorCount();
       value = coerce(value, element, b.spanOf(value), DiagId::TypeMismatch, {}, first);
+      if (sink.errorCount() > reported) adviseLast(*this, span, b.spanOf(value));
       bool differs =
           b.kindOf(value) == TypeKind::Error && types.kind(mine) == TypeKind::Array && first.valid();
       if (differs && types.rank(mine) == types.rank(infer.zonk(element)))

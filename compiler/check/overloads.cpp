@@ -58,6 +58,8 @@ static bool standsForItself(Body& body, SynId syntax) {
            std::all_of(items.begin(), items.end(), [&](SynId item) { return standsForItself(body, item); });
   }
   case SynKind::Member:
+  case SynKind::TupleIndex:
+  case SynKind::Try:
   case SynKind::Brackets:
   case SynKind::Binary:
   case SynKind::Unary:
@@ -65,6 +67,7 @@ static bool standsForItself(Body& body, SynId syntax) {
   case SynKind::Block:
   case SynKind::If:
   case SynKind::Match:
+  case SynKind::Builder:
   case SynKind::Call: return true;
   default: return false;
   }
