@@ -161,13 +161,13 @@ NodeId Body::callQualified(SynId callee, WrittenCall& call) {
 
 /// `m.f(…)` looks in the module, then in the home modules of the arguments' types (rule 8).
 NodeId Body::callInModule(ModuleId in, const Member& member, WrittenCall& call) {
-  auto found = c.modules[in].decls.find(member.name);
-  if (found != c.modules[in].decls.end() && c.modules.decl(found->second[0]).kind == names::DeclKind::Const &&
-      c.modules.decl(found->second[0]).isPub)
-    return callValue(constantValue(found->second[0], TypeId::none(), member.nameSpan), call.args,
-                     call.expected, call.span);
-  if (found != c.modules[in].decls.end() && c.modules.decl(found->second[0]).kind == names::DeclKind::Struct)
-    return construct(found->second[0], 0, call.args, call.explicitItems(), call.expected, call.span);
+  const std::span<const DeclId> named = c.modules[in].named(member.name);
+  const DeclId found = named.empty() ? DeclId::none() : named[0];
+  if (found && c.modules.decl(found).kind == names::DeclKind::Const && c.modules.decl(found).isPub)
+    return callValue(constantValue(found, TypeId::none(), member.nameSpan), call.args, call.expected,
+                     call.span);
+  if (found && c.modules.decl(found).kind == names::DeclKind::Struct)
+    return construct(found, 0, call.args, call.explicitItems(), call.expected, call.span);
   if (auto of = c.publicCase(in, member.name))
     return construct(of->first, of->second, call.args, call.explicitItems(), call.expected, call.span);
   std::vector<std::vector<DeclId>> layers{c.functionsIn(in, member.name, true)};

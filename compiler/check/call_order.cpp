@@ -18,10 +18,9 @@ std::vector<DeclId> functionsNamed(const names::Modules& modules, ModuleId modul
     const bool isName = tree.kind(s) == SynKind::Name;
     if (isName || tree.kind(s) == SynKind::Member) {
       const NameId name = isName ? tree[s].as<Name>().name : tree[s].as<Member>().name;
-      auto same = modules[module].decls.find(name);
-      if (same != modules[module].decls.end() && same->second.size() == 1 &&
-          modules.decl(same->second[0]).kind == names::DeclKind::Function)
-        found.push_back(same->second[0]);
+      const std::span<const DeclId> same = modules[module].named(name);
+      if (same.size() == 1 && modules.decl(same[0]).kind == names::DeclKind::Function)
+        found.push_back(same[0]);
     }
     forEachChild(tree, s, look);
   };

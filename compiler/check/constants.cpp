@@ -135,8 +135,8 @@ std::string whyNoSize(Checker& checker, const FunctionDecl& fn, NameId name) {
 std::string Checker::suggestSize(ModuleId module, NameId name, const std::vector<NameId>& inScope) {
   std::vector<std::string_view> known;
   for (NameId n : inScope) known.push_back(types.names.text(n));
-  for (const auto& [declared, decls] : modules[module].decls)
-    if (modules.decl(decls[0]).kind == DeclKind::Const) known.push_back(types.names.text(declared));
+  for (const auto& [declared, decls] : modules[module].decls.all())
+    if (modules.decl((*decls)[0]).kind == DeclKind::Const) known.push_back(types.names.text(declared));
   std::string hint = suggest(types.names.text(name), known);
   return hint.empty()
              ? "a dimension in lower case is an `int` parameter, `let` or `const`; a dimension variable "

@@ -67,9 +67,8 @@ private:
   }
 
   bool hasConcept(ModuleId module, std::string_view name) {
-    auto found = c_.modules[module].decls.find(c_.types.names.intern(name));
-    return found != c_.modules[module].decls.end() &&
-           c_.modules.decl(found->second[0]).kind == DeclKind::Concept;
+    const auto found = c_.modules[module].named(c_.types.names.intern(name));
+    return !found.empty() && c_.modules.decl(found[0]).kind == DeclKind::Concept;
   }
 
   /// What stands in the type of a parameter: sizes are named without `?`, and one pack of axes at most.

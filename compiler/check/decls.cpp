@@ -347,15 +347,13 @@ TypeId Checker::reinstantiate(TypeId given, std::vector<TypeId> typeArgs) {
 DeclId Checker::declNamed(ModuleId module, NameId name, const std::function<bool(DeclKind)>& fits) {
   std::tie(module, name) = modules.meant(module, name);
   auto in = [&](ModuleId m) {
-    auto found = modules[m].decls.find(name);
-    if (found != modules[m].decls.end())
-      for (DeclId d : found->second)
-        if (fits(modules.decl(d).kind)) return d;
+    for (DeclId d : modules[m].named(name))
+      if (fits(modules.decl(d).kind)) return d;
     return DeclId::none();
   };
   if (DeclId own = in(module)) return own;
-  if (auto imported = modules[module].imported.find(name); imported != modules[module].imported.end())
-    for (ModuleId from : imported->second)
+  if (const std::vector<ModuleId>* imported = modules[module].imported.find(name))
+    for (ModuleId from : *imported)
       if (DeclId d = in(from)) return d;
   return in(modules.prelude());
 }
@@ -374,27 +372,23 @@ DeclId Checker::typeDecl(ModuleId module, const Ast& tree, SynId node) {
   if (tree.kind(member.base) != SynKind::Name) return DeclId::none();
   const ModuleId used = modules.prefix(module, tree[member.base].as<Name>().name);
   if (!used) return DeclId::none();
-  auto found = modules[used].decls.find(member.name);
-  if (found != modules[used].decls.end())
-    for (DeclId d : found->second)
-      if (modules.decl(d).isPub && modules.decl(d).kind != DeclKind::Function) return d;
+  for (DeclId d : modules[used].named(member.name))
+    if (modules.decl(d).isPub && modules.decl(d).kind != DeclKind::Function) return d;
   return DeclId::none();
 }
 
 std::vector<DeclId> Checker::functionsIn(ModuleId module, NameId name, bool publicOnly) {
   std::vector<DeclId> out;
-  auto found = modules[module].decls.find(name);
-  if (found != modules[module].decls.end())
-    for (DeclId d : found->second)
-      if (modules.decl(d).kind == DeclKind::Function && (!publicOnly || modules.decl(d).isPub))
-        out.push_back(d);
+  for (DeclId d : modules[module].named(name))
+    if (modules.decl(d).kind == DeclKind::Function && (!publicOnly || modules.decl(d).isPub))
+      out.push_back(d);
   return out;
 }
 
 std::vector<DeclId> Checker::importedFunctions(ModuleId module, NameId name) {
   std::vector<DeclId> out;
-  if (auto imported = modules[module].imported.find(name); imported != modules[module].imported.end())
-    for (ModuleId from : imported->second)
+  if (const std::vector<ModuleId>* imported = modules[module].imported.find(name))
+    for (ModuleId from : *imported)
       for (DeclId d : functionsIn(from, name, true)) out.push_back(d);
   return out;
 }
@@ -423,8 +417,8 @@ std::vector<std::pair<DeclId, uint32_t>> Checker::casesNamed(ModuleId module, Na
   std::tie(module, name) = modules.meant(module, name);
   std::vector<std::pair<DeclId, uint32_t>> out;
   auto look = [&](ModuleId m) {
-    for (const auto& [declName, decls] : modules[m].decls)
-      for (DeclId d : decls) {
+    for (const auto& [declName, decls] : modules[m].decls.all())
+      for (DeclId d : *decls) {
         if (modules.decl(d).kind != DeclKind::Enum) continue;
         const auto& cases = ast(d)[modules.decl(d).node].as<EnumItem>().cases;
         for (uint32_t k = 0; k < cases.size(); ++k)
@@ -433,8 +427,8 @@ std::vector<std::pair<DeclId, uint32_t>> Checker::casesNamed(ModuleId module, Na
   };
   look(module);
   if (!out.empty()) return out;
-  for (const auto& [imported, from] : modules[module].imported)
-    for (DeclId d : modules[from[0]].decls[imported])
+  for (const auto& [imported, from] : modules[module].imported.all())
+    for (DeclId d : modules[(*from)[0]].named(imported))
       if (modules.decl(d).kind == DeclKind::Enum) {
         const auto& cases = ast(d)[modules.decl(d).node].as<EnumItem>().cases;
         for (uint32_t k = 0; k < cases.size(); ++k)
@@ -494,8 +488,8 @@ std::string Checker::suggestName(ModuleId module, NameId name, const std::vector
   for (NameId local : locals)
     if (local) known.push_back(types.names.text(local)); // parameters that are patterns have none
   for (ModuleId m : {module, modules.prelude()})
-    for (const auto& [declName, decls] : modules[m].decls) known.push_back(types.names.text(declName));
-  for (const auto& [prefix, used] : modules[module].prefixes) known.push_back(types.names.text(prefix));
+    for (const auto& [declName, decls] : modules[m].decls.all()) known.push_back(types.names.text(declName));
+  for (const auto& [prefix, used] : modules[module].prefixes.all()) known.push_back(types.names.text(prefix));
 #define INTRINSIC(Kind, Name, Signature, Doc) known.push_back(Name);
 #include "check/intrinsics.def"
   return suggest(types.names.text(name), known);
@@ -503,8 +497,8 @@ std::string Checker::suggestName(ModuleId module, NameId name, const std::vector
 
 std::string Checker::suggestPublic(ModuleId module, NameId name) {
   std::vector<std::string_view> known;
-  for (const auto& [declared, decls] : modules[module].decls)
-    if (modules.decl(decls[0]).isPub) known.push_back(types.names.text(declared));
+  for (const auto& [declared, decls] : modules[module].decls.all())
+    if (modules.decl((*decls)[0]).isPub) known.push_back(types.names.text(declared));
   return suggest(types.names.text(name), known);
 }
 
@@ -535,8 +529,8 @@ std::string Checker::suggestType(ModuleId module, NameId name) {
 #define SCALAR(Kind, Text, Bits, Class) known.push_back(Text);
 #include "types/types.def"
   for (ModuleId m : {module, modules.prelude()})
-    for (const auto& [declName, decls] : modules[m].decls)
-      if (modules.decl(decls[0]).kind != DeclKind::Function) known.push_back(types.names.text(declName));
+    for (const auto& [declName, decls] : modules[m].decls.all())
+      if (modules.decl((*decls)[0]).kind != DeclKind::Function) known.push_back(types.names.text(declName));
   return suggest(types.names.text(name), known);
 }
 

@@ -400,10 +400,10 @@ NodeId Body::checkMember(SynId node, TypeId expected) {
         owned != env.dims.end())
       return b.dimValue(owned->second, span);
     if (ModuleId used = c.modules.prefix(module, base)) {
-      if (auto found = c.modules[used].decls.find(member.name); found != c.modules[used].decls.end())
-        if (const names::Decl& decl = c.modules.decl(found->second[0]);
+      if (const auto found = c.modules[used].named(member.name); !found.empty())
+        if (const names::Decl& decl = c.modules.decl(found[0]);
             decl.kind == names::DeclKind::Const && decl.isPub)
-          return constantValue(found->second[0], expected, span);
+          return constantValue(found[0], expected, span);
       Known known;
       known.kind = KnownKind::Overloads;
       known.module = module;

@@ -106,7 +106,7 @@ std::vector<DeclId> Checker::redefined(const std::vector<DeclId>& set) {
 
 void Checker::checkOverloads(ModuleId module) {
   std::vector<std::vector<DeclId>> sets;
-  for (const auto& [name, same] : modules[module].decls)
+  for (const auto& [name, same] : modules[module].decls.own())
     if (same.size() > 1 && types.names.text(name) != "main") // a program says it
       sets.push_back(same);
   std::sort(sets.begin(), sets.end());

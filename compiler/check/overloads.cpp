@@ -43,8 +43,11 @@ bool Body::isDeclaredBeside(NameId name, const std::vector<std::vector<DeclId>>&
              return std::find(layer.begin(), layer.end(), there[0]) != layer.end();
            });
   };
-  for (uint32_t k = 0; k < c.modules.size(); ++k)
-    if (offers(ModuleId(k))) return true;
+  for (uint32_t k = 0; k < c.modules.size(); ++k) {
+    const ModuleId home(k);
+    const bool isOtherExample = c.modules[home].examples.around.valid() && home != module;
+    if (!isOtherExample && offers(home)) return true;
+  }
   return false;
 }
 

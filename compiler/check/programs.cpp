@@ -14,7 +14,8 @@ using namespace syntax;
 /// The declarations of a module in the order in which they stand there.
 std::vector<DeclId> Checker::declsOf(ModuleId module) {
   std::vector<DeclId> decls;
-  for (const auto& [name, same] : modules[module].decls) decls.insert(decls.end(), same.begin(), same.end());
+  for (const auto& [name, same] : modules[module].decls.own())
+    decls.insert(decls.end(), same.begin(), same.end());
   std::erase_if(decls, [&](DeclId d) { return modules.decl(d).module != module; }); // passed on by `pub use`
   std::sort(decls.begin(), decls.end());
   return decls;
@@ -160,7 +161,7 @@ static void checkSeeing(Checker& checker, Body& body, ModuleId module) {
   for (const auto& [name, local] : body.scriptLets) lets.emplace(name, body.instance.locals[local].type);
   checker.checkCapturingLets(module, lets);
   std::set<NameId> seen;
-  for (const auto& [name, same] : checker.modules[module].decls)
+  for (const auto& [name, same] : checker.modules[module].decls.own())
     for (DeclId decl : same)
       if (checker.modules.decl(decl).module == module)
         for (NameId let : checker.scriptLets(decl)) seen.insert(let);

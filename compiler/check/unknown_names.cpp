@@ -119,6 +119,8 @@ NodeId Body::unknownName(NameId name, Span span) {
   }
   if (isInOwnLambda(*ast.at, name, span)) {
     sink.report(DiagId::UnknownName, span, text).hint = declaredHint(text);
+  } else if (c.declNamed(module, name, [](names::DeclKind kind) { return kind == names::DeclKind::Macro; })) {
+    sink.report(DiagId::UnknownName, span, text).hint = "a use of the macro is `@" + std::string(text) + "`";
   } else if (c.modules.prefix(module, name)) {
     sink.report(DiagId::UnknownName, span, text).hint =
         "`" + std::string(text) + "` is a module: `" + std::string(text) + ".name` is something in it";

@@ -21,7 +21,7 @@ class Reached {
 public:
   Reached(const names::Modules& modules, names::ModuleId root)
       : modules_(modules), module_(modules[root]), ast_(module_.ast) {
-    for (const auto& [name, same] : module_.decls) {
+    for (const auto& [name, same] : module_.decls.own()) {
       for (DeclId decl : same)
         if (isRoot(modules.decl(decl))) reach(decl);
     }
@@ -60,9 +60,7 @@ private:
   }
 
   void reach(NameId name) {
-    auto same = module_.decls.find(modules_.names.spelling(name));
-    if (same == module_.decls.end()) return;
-    for (DeclId decl : same->second) reach(decl);
+    for (DeclId decl : module_.named(modules_.names.spelling(name))) reach(decl);
   }
 
   void lookFromOutside(SynId node) {
@@ -105,7 +103,7 @@ void warnUnusedFunctions(const names::Modules& modules, names::ModuleId root) {
   const Reached reached(modules, root);
   if (!reached.hasEntry()) return;
   std::vector<DeclId> unused;
-  for (const auto& [name, same] : modules[root].decls)
+  for (const auto& [name, same] : modules[root].decls.own())
     for (DeclId decl : same)
       if (!reached.contains(decl)) unused.push_back(decl);
   std::sort(unused.begin(), unused.end()); // as they stand in the file

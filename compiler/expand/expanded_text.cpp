@@ -74,11 +74,12 @@ public:
         if (!modules.names.isMarked(n) || names.parameters.contains(n)) // these keep their names
           bound_.insert(std::string(modules.names.text(n)));
     }
-    for (const auto& [name, decls] : modules[module].decls) {
+    for (const auto& [name, decls] : modules[module].decls.all()) {
       taken_.insert(std::string(modules.names.text(name)));
       bound_.insert(std::string(modules.names.text(name)));
     }
-    for (const auto& [name, used] : modules[module].prefixes) {
+    for (const auto& [name, meant] : modules[module].prefixes.all()) {
+      const ModuleId used = *meant;
       std::string prefix(modules.names.text(name));
       const auto known = prefixes_.find(used); // of several the first, so that the text is always the same
       if (!bound_.contains(prefix) && (known == prefixes_.end() || prefix < known->second))
@@ -120,10 +121,12 @@ private:
     visible_.insert(names.variables.begin(), names.variables.end());
   }
 
+  static bool isCapital(const std::string& name) { return name[0] >= 'A' && name[0] <= 'Z'; }
+
   /// A macro may call a variable as nobody can: with a capital in front, which is a case in a pattern.
   std::string plainName(NameId n, bool isVariable) const {
     std::string plain(modules_.names.text(n));
-    if (isVariable && plain[0] >= 'A' && plain[0] <= 'Z') plain[0] = static_cast<char>(plain[0] - 'A' + 'a');
+    if (isVariable && isCapital(plain)) plain[0] = static_cast<char>(plain[0] - 'A' + 'a');
     return plain;
   }
 
@@ -169,13 +172,33 @@ private:
     ModuleId declaring = ModuleId::none();
     if (modules_[home].decls.contains(name))
       declaring = home;
-    else if (auto imported = modules_[home].imported.find(name); imported != modules_[home].imported.end())
-      declaring = imported->second[0];
+    else if (const std::vector<ModuleId>* imported = modules_[home].imported.find(name))
+      declaring = (*imported)[0];
     else if (ModuleId used = modules_.prefix(home, name))
       return prefixOf(used);
+    else if (isCapital(plain))
+      declaring = homeOfCase(home, name);
     if (!declaring || declaring == modules_.prelude() || declaring == module_) return plain;
     const std::string prefix = prefixOf(declaring);
     return prefix.empty() ? plain : prefix + "." + plain;
+  }
+
+  /// The module of the enum with a case that a module sees; none if it sees none.
+  ModuleId homeOfCase(ModuleId seenFrom, NameId name) const {
+    auto has = [&](const std::vector<names::DeclId>& decls) {
+      return std::ranges::any_of(decls, [&](names::DeclId d) {
+        if (modules_.decl(d).kind != names::DeclKind::Enum) return false;
+        const auto& cases = modules_.astOf(d)[modules_.decl(d).node].as<EnumItem>().cases;
+        return std::ranges::any_of(cases, [&](const auto& c) { return c.name == name; });
+      });
+    };
+    for (const auto& [declared, decls] : modules_[seenFrom].decls.all())
+      if (has(*decls)) return seenFrom;
+    for (const auto& [imported, from] : modules_[seenFrom].imported.all())
+      if (const std::vector<names::DeclId>* decls = modules_[(*from)[0]].decls.find(imported);
+          decls && has(*decls))
+        return (*from)[0];
+    return ModuleId::none();
   }
 
   /// What the module calls another one: a name that nothing else has, as a variable would hide it.

@@ -144,7 +144,7 @@ void Expander::expand(ModuleId module, Ast& ast) {
   expanding_.erase(&ast);
   // What nobody used is checked, too.
   if (modules_[module].isRoot)
-    for (const auto& [name, decls] : modules_[module].decls)
+    for (const auto& [name, decls] : modules_[module].decls.own())
       for (DeclId d : std::vector<DeclId>(decls))
         if (modules_.decl(d).kind == names::DeclKind::Macro && modules_.decl(d).module == module)
           macroFunction(d);

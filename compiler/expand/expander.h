@@ -120,6 +120,7 @@ private:
   std::optional<Datum> constant(ModuleId module, const Ast& ast, NodeId node, unsigned depth = 0);
   void reportUnknown(ModuleId module, const Ast& ast, const MacroUse& use);
   bool isToldToBeMissing(ModuleId module, NameId name) const;
+  bool isFunction(ModuleId module, const Ast& ast, NodeId path) const;
   /// What a use gives; none after a report. `rest`: what follows it and is not its argument.
   std::optional<Value> run(ModuleId module, Ast& ast, NodeId use, NodeId& rest);
   void reportOutcome(const Use& use, const Outcome& outcome);

@@ -32,6 +32,13 @@ struct Visibility : PartVisitor<Visibility> {
   }
 };
 
+/// What holds for a function holds for one that is made of it.
+void handOn(const std::vector<Attribute>& from, std::vector<Attribute>& to, const Interner& names) {
+  const auto isUnchecked = [&](const Attribute& a) { return names.text(a.name) == "unchecked"; };
+  if (std::ranges::any_of(to, isUnchecked)) return;
+  std::ranges::copy_if(from, std::back_inserter(to), isUnchecked);
+}
+
 /// The names that patterns, parameters and generics bind, each once.
 struct Bound : PartVisitor<Bound> {
   explicit Bound(const Ast& tree) : ast(tree) {}
@@ -255,6 +262,8 @@ public:
     flag.put = flag.found.value_or(false);
     Node copy = ast_[value(handle(0)).node];
     visitParts(flag, copy.kind, Role::Item, copy.payload);
+    if (copy.kind == NodeKind::Fn && other.kind == NodeKind::Fn)
+      handOn(other.as<FnItem>().attributes, std::get<FnItem>(copy.payload).attributes, x_.modules_.names);
     give(Value{value(handle(0)).kind, ast_.add(copy.kind, copy.span, std::move(copy.payload))});
   }
   /// Puts the places within a node of one file at one place.

@@ -328,9 +328,8 @@ std::optional<Kind> QuoteWriter::kindMeant(NodeId type) const {
   if (!kind) return std::nullopt;
   auto [module, plain] = modules_.meant(seen_, name);
   if (modules_[module].decls.contains(plain)) return std::nullopt;
-  auto imported = modules_[module].imported.find(plain);
-  if (imported == modules_[module].imported.end() || imported->second[0] != modules_.ast())
-    return std::nullopt;
+  const std::vector<ModuleId>* imported = modules_[module].imported.find(plain);
+  if (!imported || (*imported)[0] != modules_.ast()) return std::nullopt;
   return kind;
 }
 

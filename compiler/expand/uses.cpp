@@ -15,9 +15,7 @@ using names::DeclKind;
 std::vector<DeclId> Expander::macrosMeant(ModuleId module, const Ast& ast, NodeId path) {
   std::vector<DeclId> out;
   auto take = [&](ModuleId from, NameId name, bool onlyPublic) {
-    auto found = modules_[from].decls.find(name);
-    if (found == modules_[from].decls.end()) return;
-    for (DeclId d : found->second)
+    for (DeclId d : modules_[from].named(name))
       if (modules_.decl(d).kind == DeclKind::Macro && (!onlyPublic || modules_.decl(d).isPub))
         out.push_back(d);
   };
@@ -31,27 +29,54 @@ std::vector<DeclId> Expander::macrosMeant(ModuleId module, const Ast& ast, NodeI
   auto [from, name] = modules_.meant(module, ast[path].as<Name>().name);
   take(from, name, false);
   if (!out.empty()) return out;
-  if (auto imported = modules_[from].imported.find(name); imported != modules_[from].imported.end())
-    for (ModuleId m : imported->second) take(m, name, true);
+  if (const std::vector<ModuleId>* imported = modules_[from].imported.find(name))
+    for (ModuleId m : *imported) take(m, name, true);
   if (!out.empty()) return out;
   if (auto earlier = modules_[from].earlier.macros.find(name); earlier != modules_[from].earlier.macros.end())
     take(earlier->second, name, false);
   return out;
 }
 
-/// Whether a `use` asked for a name that its module has not: an error that was told there.
+/// Whether a module asks for a name by a `use`.
+static bool asksFor(const Ast& ast, NameId name) {
+  if (!ast.root) return false;
+  return std::ranges::any_of(ast[ast.root].as<Many>().items, [&](NodeId item) {
+    if (ast.kind(item) != NodeKind::Use) return false;
+    const std::vector<UseName>& names = ast[item].as<UseItem>().names;
+    return std::ranges::any_of(names, [&](const UseName& n) { return n.name == name; });
+  });
+}
+
+/// Whether a `use` asked for a name that its module does not give, or of a module that there is not: an error that
+/// was told there.
 bool Expander::isToldToBeMissing(ModuleId module, NameId name) const {
-  const auto imported = modules_[module].imported.find(name);
-  return imported != modules_[module].imported.end() &&
-         std::ranges::none_of(imported->second, [&](ModuleId m) { return !modules_[m].named(name).empty(); });
+  const std::vector<ModuleId>* imported = modules_[module].imported.find(name);
+  if (!imported) return asksFor(modules_[module].ast, name);
+  return std::ranges::none_of(*imported, [&](ModuleId m) {
+    return std::ranges::any_of(modules_[m].named(name), [&](DeclId d) { return modules_.decl(d).isPub; });
+  });
+}
+
+/// Whether a path means a function.
+bool Expander::isFunction(ModuleId module, const Ast& ast, NodeId path) const {
+  if (ast.kind(path) != NodeKind::Name) return false;
+  auto [from, name] = modules_.meant(module, ast[path].as<Name>().name);
+  std::vector<ModuleId> places{from};
+  if (const std::vector<ModuleId>* imported = modules_[from].imported.find(name))
+    places.insert(places.end(), imported->begin(), imported->end());
+  return std::ranges::any_of(places, [&](ModuleId m) {
+    const std::span<const DeclId> named = modules_[m].named(name);
+    return !named.empty() && modules_.decl(named[0]).kind == DeclKind::Function;
+  });
 }
 
 void Expander::reportUnknown(ModuleId module, const Ast& ast, const MacroUse& use) {
   const NodeId path = use.path;
   std::vector<std::string_view> known;
   auto add = [&](ModuleId from, bool onlyPublic) {
-    for (const auto& [name, decls] : modules_[from].decls)
-      if (modules_.decl(decls[0]).kind == DeclKind::Macro && (!onlyPublic || modules_.decl(decls[0]).isPub))
+    for (const auto& [name, decls] : modules_[from].decls.all())
+      if (const names::Decl& first = modules_.decl((*decls)[0]);
+          first.kind == DeclKind::Macro && (!onlyPublic || first.isPub))
         known.push_back(modules_.names.text(name));
   };
   std::string_view wrong;
@@ -74,11 +99,10 @@ void Expander::reportUnknown(ModuleId module, const Ast& ast, const MacroUse& us
     wrong = modules_.names.text(unknown);
     if (isToldToBeMissing(module, unknown)) return;
     add(module, false);
-    for (const auto& [name, from] : modules_[module].imported)
-      for (ModuleId m : from)
-        if (auto found = modules_[m].decls.find(name); found != modules_[m].decls.end())
-          if (modules_.decl(found->second[0]).kind == DeclKind::Macro)
-            known.push_back(modules_.names.text(name));
+    for (const auto& [name, from] : modules_[module].imported.all())
+      for (ModuleId m : *from)
+        if (const std::vector<DeclId>* found = modules_[m].decls.find(name))
+          if (modules_.decl((*found)[0]).kind == DeclKind::Macro) known.push_back(modules_.names.text(name));
   }
   std::sort(known.begin(), known.end());
   Diagnostic& d = modules_.sink.report(DiagId::UnknownMacro, ast.span(path), wrong);
@@ -88,6 +112,8 @@ void Expander::reportUnknown(ModuleId module, const Ast& ast, const MacroUse& us
   if (use.target && ast.kind(use.target) == NodeKind::Macro &&
       modules_.names.text(ast[use.target].as<MacroItem>().name) == wrong)
     hint = "its declaration below is taken for what the use stands on: a `;` ends the use";
+  if (hint.empty() && isFunction(module, ast, path))
+    hint = "`" + std::string(wrong) + "` is a function: it is called without `@`";
   d.hint = hint.empty() ? "a macro is declared by `macro`, or imported by `use module.{name}`" : hint;
 }
 
@@ -253,15 +279,14 @@ std::optional<Datum> Expander::constant(ModuleId module, const Ast& ast, NodeId 
   case NodeKind::Name: {
     auto [from, name] = modules_.meant(module, n.as<Name>().name);
     std::vector<ModuleId> places{from};
-    if (auto imported = modules_[from].imported.find(name); imported != modules_[from].imported.end())
-      places.insert(places.end(), imported->second.begin(), imported->second.end());
+    if (const std::vector<ModuleId>* imported = modules_[from].imported.find(name))
+      places.insert(places.end(), imported->begin(), imported->end());
     for (ModuleId m : places)
-      if (auto found = modules_[m].decls.find(name); found != modules_[m].decls.end())
-        for (DeclId d : found->second)
-          if (modules_.decl(d).kind == DeclKind::Const) {
-            const Ast& tree = modules_.astOf(d);
-            return constant(m, tree, tree[modules_.decl(d).node].as<ConstItem>().value, depth + 1);
-          }
+      for (DeclId d : modules_[m].named(name))
+        if (modules_.decl(d).kind == DeclKind::Const) {
+          const Ast& tree = modules_.astOf(d);
+          return constant(m, tree, tree[modules_.decl(d).node].as<ConstItem>().value, depth + 1);
+        }
     return std::nullopt;
   }
   default: return std::nullopt;

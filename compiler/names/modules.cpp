@@ -94,12 +94,11 @@ ModuleId Modules::addExample(ModuleId around, Ast ast) {
   module.ast = std::move(ast);
   module.isRoot = true;
   module.examples.around = around;
-  module.decls = outer.decls;
-  module.prefixes = outer.prefixes;
-  module.imported = outer.imported;
   std::unordered_set<NameId> own = namesGivenIn(module.ast);
   own.insert(names.intern("main")); // the file's is run by the file
-  for (NameId name : own) module.decls.erase(name), module.prefixes.erase(name), module.imported.erase(name);
+  module.decls.layIn(outer.decls, own);
+  module.prefixes.layIn(outer.prefixes, own);
+  module.imported.layIn(outer.imported, own);
   index(id, module.ast);
   return id;
 }
@@ -152,6 +151,7 @@ void Modules::addNamed(ModuleId id, DeclId decl, Span span) {
 }
 
 DeclId Modules::declareInside(ModuleId id, const Ast& ast, NodeId node, NameId name, Span span) {
+  readAttributes(ast, node);
   declAsts_.push_back(const_cast<Ast*>(&ast)); // every tree is one of these modules'
   return decls_.add({DeclKind::Function, id, node, name, false, span});
 }
@@ -190,9 +190,7 @@ void Modules::indexItem(ModuleId id, Ast& ast, NodeId node) {
   switch (n.kind) {
   case NodeKind::Fn: {
     const auto& fn = n.as<FnItem>();
-    refuseAttributes(fn.attributes);
-    for (const Attribute& a : fn.attributes)
-      if (names.text(a.name) == "unchecked") ofMacros_.unchecked.push_back(n.span);
+    readAttributes(ast, node);
     if (fn.isExtern || fn.isExport)
       sink.report(fn.isExtern ? DiagId::NoForeignFunctions : DiagId::NoExports, fn.nameSpan);
     add(DeclKind::Function, fn);
@@ -246,9 +244,9 @@ std::string Modules::dottedOf(ModuleId id) const {
 ModuleId Modules::prefix(ModuleId seenFrom, NameId name) const {
   auto [module, plain] = meant(seenFrom, name);
   const Module& in = *modules_[module.index];
-  for (const auto* prefixes : {&in.prefixes, &in.earlier.prefixes})
-    if (auto found = prefixes->find(plain); found != prefixes->end()) return found->second;
-  return ModuleId::none();
+  if (const ModuleId* used = in.prefixes.find(plain)) return *used;
+  const auto earlier = in.earlier.prefixes.find(plain);
+  return earlier == in.earlier.prefixes.end() ? ModuleId::none() : earlier->second;
 }
 
 ModuleId Modules::ast() { return load("ast", Span()); }
@@ -261,12 +259,12 @@ ModuleId Modules::macroSide(ModuleId from) {
   module.name = outer.name;
   module.path = outer.path;
   module.isRoot = outer.isRoot;
-  module.decls = outer.decls;
-  module.prefixes = outer.prefixes;
-  module.imported = outer.imported;
+  module.decls.layIn(outer.decls);
+  module.prefixes.layIn(outer.prefixes);
+  module.imported.layIn(outer.imported);
   const ModuleId opened = ast();
   if (opened)
-    for (const auto& [name, decls] : modules_[opened.index]->decls)
+    for (const auto& [name, decls] : modules_[opened.index]->decls.own())
       if (decls_[decls[0]].isPub) {
         std::vector<ModuleId>& all = module.imported[name];
         if (std::ranges::count(all, opened) == 0) all.push_back(opened);
@@ -293,6 +291,15 @@ void Modules::refuseAttributes(const std::vector<syntax::Attribute>& attributes,
         : name == "checkpoint" ? "it will say what is computed again where a derivative needs it"
                                : "it will say that nothing is copied";
   }
+}
+
+void Modules::readAttributes(const Ast& ast, NodeId function) {
+  const auto& fn = ast[function].as<FnItem>();
+  refuseAttributes(fn.attributes);
+  for (const syntax::Attribute& a : fn.attributes)
+    if (names.text(a.name) == "unchecked")
+      for (Span span : {ast.span(function), fn.body ? ast.span(fn.body) : Span()})
+        ofMacros_.unchecked.push_back(span);
 }
 
 bool Modules::isUnchecked(Span place) const {

@@ -3,6 +3,7 @@
 // types.
 
 #include "diagnostics/diagnostic.h"
+#include "names/name_table.h"
 #include "syntax/ast.h"
 
 #include <functional>
@@ -55,18 +56,18 @@ struct Module {
   std::string name; ///< the last part of its path: its prefix and, for a function so named, its call
   std::string path; ///< `a.b`, or the file's path for the root
   syntax::Ast ast;
-  std::unordered_map<NameId, std::vector<DeclId>> decls; ///< its own, and those that `pub use` passes on
+  NameTable<std::vector<DeclId>> decls; ///< its own, and those that `pub use` passes on
   /// The declarations of a name; none if it has none.
   std::span<const DeclId> named(NameId name) const {
-    auto found = decls.find(name);
-    return found == decls.end() ? std::span<const DeclId>() : found->second;
+    const std::vector<DeclId>* found = decls.find(name);
+    return found ? std::span<const DeclId>(*found) : std::span<const DeclId>();
   }
-  std::unordered_map<NameId, ModuleId> prefixes;              ///< `use a.b`, `use a.b as c`
-  std::unordered_map<NameId, std::vector<ModuleId>> imported; ///< `use a.{f}`; of several, all functions
-  EarlierEntries earlier;                                     ///< at the prompt
-  std::vector<syntax::NodeId> statements;                     ///< of a script, in order
-  std::vector<syntax::NodeId> tests;                          ///< `test` blocks
-  std::vector<syntax::NodeId> benches;                        ///< `bench` blocks
+  NameTable<ModuleId> prefixes;              ///< `use a.b`, `use a.b as c`
+  NameTable<std::vector<ModuleId>> imported; ///< `use a.{f}`; of several, all functions
+  EarlierEntries earlier;                    ///< at the prompt
+  std::vector<syntax::NodeId> statements;    ///< of a script, in order
+  std::vector<syntax::NodeId> tests;         ///< `test` blocks
+  std::vector<syntax::NodeId> benches;       ///< `bench` blocks
   Examples examples;
   bool isPrelude = false;
   bool isRoot = false;  ///< of a program, a test file or an entry at the prompt: nothing imports it
@@ -183,6 +184,7 @@ private:
   void passOn(ModuleId into, ModuleId from, const std::string& dotted, const syntax::UseName& name);
   void importName(Module& into, ModuleId from, const std::string& dotted, const syntax::UseName& name);
   void refuseAttributes(const std::vector<syntax::Attribute>& attributes, bool ofFunction = true);
+  void readAttributes(const syntax::Ast& ast, syntax::NodeId function);
   void declare(ModuleId id, syntax::Ast& ast, DeclKind kind, syntax::NodeId node, NameId name, Span span,
                bool isPub);
 
@@ -196,7 +198,7 @@ private:
     std::vector<ModuleId> marks;                  ///< the home of each
     std::unordered_map<NameId, ModuleId> made;    ///< where what a quote calls so was declared
     std::unordered_map<ModuleId, ModuleId> sides; ///< what the macros of a module see
-    std::vector<Span> unchecked;                  ///< functions that are
+    std::vector<Span> unchecked;                  ///< functions that are, and bodies that macros gave to such
   } ofMacros_;
   std::map<std::string, ModuleId> loaded_;
   std::vector<std::string> loading_;

@@ -2,6 +2,7 @@
 #include "parse/parse.h"
 #include "parse/parser.h"
 
+#include <algorithm>
 #include <map>
 
 namespace melix::parse {
@@ -88,12 +89,12 @@ private:
   /// Names the examples from `first` on after the declaration that begins behind `end`.
   void name(size_t first, uint32_t end) {
     if (found_.size() == first) return;
-    std::string owner = declaredAt(ast_.root, end);
+    const std::string owner = ownerAt(end);
     size_t count = found_.size() - first;
     for (size_t k = 0; k < count; ++k) {
       Marked& e = found_[first + k];
       std::string number = count > 1 ? " " + std::to_string(k + 1) : "";
-      e.name = "example" + number + " in line " + lineOf(e.open);
+      if (owner.empty()) e.name = "example" + number + " in line " + lineOf(e.open);
       e.owner = owner;
     }
   }
@@ -102,6 +103,15 @@ private:
 
   std::string lineOf(uint32_t offset) const {
     return std::to_string(1 + std::count(text_.begin(), text_.begin() + offset, '\n'));
+  }
+
+  /// The name of the declaration that an example before `end` explains. Items stand in the order of the text,
+  /// but for those that macros made.
+  std::string ownerAt(uint32_t end) const {
+    if (!ast_.root || ast_.hasMacros) return declaredAt(ast_.root, end);
+    const syntax::NodeList& items = ast_[ast_.root].as<syntax::Many>().items;
+    auto next = std::ranges::partition_point(items, [&](NodeId item) { return ast_.span(item).end <= end; });
+    return next == items.end() ? std::string() : declaredAt(*next, end);
   }
 
   /// The name of the declaration that follows `end` among `node` and what is inside of it, else of the

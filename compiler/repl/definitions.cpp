@@ -33,7 +33,7 @@ Kept keptOf(names::Modules& modules, const std::vector<names::DeclId>& decls) {
 
 /// Whether macros wrote some of what a module declares.
 bool hasMade(const names::Modules& modules, names::ModuleId module) {
-  for (const auto& [name, decls] : modules[module].decls)
+  for (const auto& [name, decls] : modules[module].decls.own())
     for (names::DeclId d : decls)
       if (isMade(modules, d)) return true;
   return false;
@@ -43,7 +43,7 @@ bool hasMade(const names::Modules& modules, names::ModuleId module) {
 /// are not run twice, and what earlier entries have beside it is not in it.
 std::string textOfEntry(const names::Modules& modules, names::ModuleId module) {
   bool isWhole = modules[module].statements.empty();
-  for (const auto& [name, decls] : modules[module].decls)
+  for (const auto& [name, decls] : modules[module].decls.own())
     for (names::DeclId d : decls) isWhole = isWhole && modules.decl(d).module == module;
   return isWhole ? std::string(modules.sources.text(modules[module].ast.file)) : std::string();
 }
@@ -74,13 +74,13 @@ void Definitions::remove(NameId name) {
 }
 
 void Definitions::add(names::Modules& modules, names::ModuleId module) {
-  for (const auto& [name, from] : modules[module].imported) {
+  for (const auto& [name, from] : modules[module].imported.own()) {
     kept.erase(name);
     names[name] = from.back();
   }
-  for (const auto& [name, used] : modules[module].prefixes) prefixes[name] = used;
+  for (const auto& [name, used] : modules[module].prefixes.own()) prefixes[name] = used;
   const bool isMade = hasMade(modules, module);
-  for (const auto& [name, decls] : modules[module].decls) {
+  for (const auto& [name, decls] : modules[module].decls.own()) {
     names[name] = module;
     Kept& item = kept[name] = keptOf(modules, decls);
     if (!isMade) continue;
@@ -134,9 +134,9 @@ std::set<NameId> Definitions::usersOf(std::set<NameId> replaced) const {
 
 std::set<NameId> namesGivenBy(const names::Module& module) {
   std::set<NameId> out;
-  for (const auto& [name, decls] : module.decls) out.insert(name);
-  for (const auto& [name, from] : module.imported) out.insert(name);
-  for (const auto& [name, used] : module.prefixes) out.insert(name);
+  for (const auto& [name, decls] : module.decls.own()) out.insert(name);
+  for (const auto& [name, from] : module.imported.own()) out.insert(name);
+  for (const auto& [name, used] : module.prefixes.own()) out.insert(name);
   return out;
 }
 

@@ -50,15 +50,16 @@ void Prompt::connect(names::ModuleId module, const Definitions& known) {
   for (const auto& [name, from] : known.names)
     if (from != module && !modules[module].decls.contains(name) && !modules[module].imported.contains(name))
       modules.import(module, name, from);
-  for (const auto& [name, used] : known.prefixes) modules[module].prefixes.emplace(name, used);
+  for (const auto& [name, used] : known.prefixes)
+    if (!modules[module].prefixes.contains(name)) modules[module].prefixes[name] = used;
 }
 
 /// Macros are used before anything else of an entry is looked at.
 void Prompt::giveMacros(names::ModuleId entry) {
   names::Modules& modules = session_.modules();
   for (const auto& [name, from] : definitions_.names) {
-    auto found = modules[from].decls.find(name);
-    if (found != modules[from].decls.end() && modules.decl(found->second[0]).kind == names::DeclKind::Macro)
+    const std::span<const names::DeclId> found = modules[from].named(name);
+    if (!found.empty() && modules.decl(found[0]).kind == names::DeclKind::Macro)
       modules[entry].earlier.macros.emplace(name, from);
   }
   for (const auto& [name, used] : definitions_.prefixes) modules[entry].earlier.prefixes.emplace(name, used);
@@ -199,10 +200,8 @@ std::vector<names::DeclId> Prompt::functionsBeside(names::ModuleId module) const
   };
   std::vector<names::DeclId> out;
   for (const auto& [name, kept] : definitions_.kept) {
-    auto declared = modules[module].decls.find(name);
-    if (declared == modules[module].decls.end() || !areFunctions(declared->second) ||
-        !areFunctions(kept.decls))
-      continue;
+    const std::vector<names::DeclId>* declared = modules[module].decls.find(name);
+    if (!declared || !areFunctions(*declared) || !areFunctions(kept.decls)) continue;
     out.insert(out.end(), kept.decls.begin(), kept.decls.end());
   }
   return out;
@@ -248,7 +247,7 @@ names::ModuleId Prompt::withOverloads(names::ModuleId entry, const std::string& 
   names::ModuleId all = together();
   connect(all, definitions_);
   bool isRedefined = false;
-  for (const auto& [name, decls] : modules[all].decls) {
+  for (const auto& [name, decls] : modules[all].decls.own()) {
     if (!definitions_.kept.contains(name) || modules.decl(decls[0]).kind != names::DeclKind::Function)
       continue;
     for (names::DeclId d : session_.checker().redefined(decls))
