@@ -47,8 +47,8 @@ static bool asksFor(const Ast& ast, NameId name) {
   });
 }
 
-/// Whether a `use` asked for a name that its module does not give, or of a module that there is not: an error that
-/// was told there.
+/// Whether a `use` asked for a name that its module does not give, or of a module that there is not: an error
+/// that was told there.
 bool Expander::isToldToBeMissing(ModuleId module, NameId name) const {
   const std::vector<ModuleId>* imported = modules_[module].imported.find(name);
   if (!imported) return asksFor(modules_[module].ast, name);
