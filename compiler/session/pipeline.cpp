@@ -2,6 +2,7 @@
 
 #include "core/order.h"
 #include "transforms/accumulate_to_reduce.h"
+#include "transforms/add_behind_loops.h"
 #include "transforms/canonicalise.h"
 #include "transforms/carry_reads.h"
 #include "transforms/collapse_axes.h"
@@ -55,6 +56,12 @@ void raise(core::Module& module) {
   if (transforms::raiseLoops(module)) transforms::simplify(module);
 }
 
+void addBehind(core::Module& module) {
+  if (!transforms::addBehindLoops(module)) return;
+  transforms::simplify(module);
+  transforms::accumulateToReduce(module);
+}
+
 void fix(core::Module& module) {
   if (transforms::fixSizes(module)) transforms::simplify(module);
 }
@@ -69,6 +76,7 @@ std::span<const Pass> derivativePasses() {
       {"specialise_calls", plain(transforms::specialiseCalls), false},
       {"specialise_sizes", plain(transforms::specialiseSizes), false},
       {"defunctionalise", plain(transforms::defunctionalise), false},
+      {"raise_loops", plain(raise), false},
       {"expand_derivatives", expand, true},
       {"simplify", plain(transforms::simplify), true},
   };
@@ -86,6 +94,7 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
       {"open_records", plain(openedRecords), true},
       {"simplify", plain(transforms::simplify), true},
       {"accumulate_to_reduce", plain(transforms::accumulateToReduce), true},
+      {"add_behind_loops", plain(addBehind), true},
       {"split_results", plain(transforms::splitResults), true},
       {"raise_loops", plain(raise), true},
       {"canonicalise", plain(transforms::canonicalise), true},

@@ -304,6 +304,7 @@ static bool dear(const Op& o) {
   case OpKind::Math:
   case OpKind::Div:
   case OpKind::Sqrt:
+  case OpKind::CastDims:
   case OpKind::Builtin: return true;
   default: return false;
   }

@@ -76,7 +76,7 @@ void KnownValues::needDim(DimSym s) {
   dims_[s] = types().dims.symbol(ad_.freshDim(s));
   Scope& scope = scopeOf(home->second);
   if (!isBoundAtHand(s)) return scope.dims.push_back(s);
-  scope.bound.push_back(s);
+  bound_[home->second].push_back(s);
   known(boundTo_.at(s));
 }
 
@@ -227,7 +227,9 @@ bool KnownValues::mentions(TypeId t, std::span<const DimSym> sizes) const {
 /// region knows them.
 std::vector<DimSym> KnownValues::hiddenBy(const Scope& s, const std::vector<ValueId>& kept) const {
   std::vector<DimSym> out = s.dims;
-  for (DimSym d : s.bound)
+  const auto bound = bound_.find(s.source);
+  if (bound == bound_.end()) return out;
+  for (DimSym d : bound->second)
     if (std::ranges::any_of(kept, [&](ValueId v) { return mentions(g().typeOf(v), std::span(&d, 1)); }))
       out.push_back(d);
   return out;
@@ -235,7 +237,7 @@ std::vector<DimSym> KnownValues::hiddenBy(const Scope& s, const std::vector<Valu
 
 /// Sizes that no item holds, in front of all that is made of them.
 void KnownValues::bindAgain(Scope& s, const std::vector<ResidualItem>& items) {
-  for (DimSym d : s.bound) {
+  for (DimSym d : std::vector<DimSym>(bound_[s.source])) {
     if (std::ranges::any_of(items, [&](const ResidualItem& item) {
           return std::ranges::find(item.hidden, d) != item.hidden.end();
         }))

@@ -53,8 +53,7 @@ protected:
     /// asked for.
     std::unordered_map<ValueId, std::vector<Add>> waiting{};
     std::vector<Hole> holes{};
-    std::vector<OpId> again{};   ///< what is made again, behind the prologue
-    std::vector<DimSym> bound{}; ///< sizes that are numbers at hand
+    std::vector<OpId> again{}; ///< what is made again, behind the prologue
   };
   /// A residual item as it stands in f_bwd: what delivers it defines `root`.
   using Roots = std::vector<ValueId>;
@@ -127,6 +126,8 @@ private:
 
   std::unordered_map<DimSym, RegionId> dimHome_;
   std::unordered_map<DimSym, ValueId> boundTo_; ///< numbers that sizes are bound to
+  /// By the region that binds them: sizes that were asked for and are numbers at hand.
+  std::unordered_map<RegionId, std::vector<DimSym>> bound_;
   std::unordered_set<ValueId> updated_;
 
 protected:

@@ -7,6 +7,7 @@
 #include "core/ranges.h"
 #include "core/walk.h"
 #include "transforms/loop_carries.h"
+#include "transforms/loop_extent.h"
 
 #include <algorithm>
 
@@ -19,8 +20,6 @@ namespace {
 /// Elements of an array from which on updates of all of it in place are made anew: a block of memory costs
 /// more than what so few need.
 constexpr int64_t manyElements = 64;
-
-constexpr int mostSteps = 8; ///< that a size is computed in
 
 /// A loop that becomes a nest.
 struct Plan {
@@ -103,34 +102,7 @@ private:
     check.dims = {dims().constant(types::maxExtent + 1)};
     return ranges_.isProved(check);
   }
-  /// The number of iterations as a size.
-  DimId extentOf(ValueId count) {
-    const std::optional<DimId> d = sizeOf(count, mostSteps);
-    if (!d) return {};
-    Op check = Builder::simple(OpKind::Check, {}, CheckAttr{CheckKind::DimNonNegative, {}, {}});
-    check.dims = {*d};
-    return ranges_.isProved(check) || ranges_.isNatural(count) ? *d : dims().max(*d, dims().constant(0));
-  }
-  /// An i64 that is computed from sizes, and does not wrap, as one.
-  std::optional<DimId> sizeOf(ValueId v, int depth) {
-    const OpId def = f_.values[v].def;
-    if (!def.valid() || depth == 0) return std::nullopt;
-    const Op& op = f_.ops[def];
-    if (op.kind == OpKind::Const) return dims().constant(static_cast<int64_t>(op.as<Constant>().bits));
-    if (op.kind == OpKind::DimValue)
-      return ranges_.isExact(op.dims[0]) ? std::optional(op.dims[0]) : std::nullopt;
-    const bool computes =
-        op.kind == OpKind::Add || op.kind == OpKind::Sub || op.kind == OpKind::Min || op.kind == OpKind::Max;
-    if (!computes || !ranges_.isAtLeast(v, INT64_MIN + 1)) return std::nullopt;
-    const std::optional<DimId> a = sizeOf(op.operands[0], depth - 1), b = sizeOf(op.operands[1], depth - 1);
-    if (!a || !b) return std::nullopt;
-    switch (op.kind) {
-    case OpKind::Add: return dims().add(*a, *b);
-    case OpKind::Sub: return dims().sub(*a, *b);
-    case OpKind::Min: return dims().min(*a, *b);
-    default: return dims().max(*a, *b);
-    }
-  }
+  DimId extentOf(ValueId count) { return loopExtent(m_, f_, ranges_, count); }
   static int64_t stride(const LoopView& view, const LoopCarry& carry) {
     return carry.steps[carry.axis].index->axes.at(view.index());
   }

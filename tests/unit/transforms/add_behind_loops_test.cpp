@@ -1,0 +1,83 @@
+// Adds of loops that stand behind them: which, and what is kept for them.
+#include "transforms/add_behind_loops.h"
+
+#include "transforms/pass_text.h"
+
+namespace melix::transforms {
+namespace {
+
+using interp::Value;
+
+void behind(core::Module& m) { addBehindLoops(m); }
+
+/// A loop over three rows that carries a row and an accumulator, with these adds.
+std::string loop(const std::string& adds, const std::string& last = "%c") {
+  return R"(fn f (%x: f32[3, 2], %w: f32[2, 2]) -> (f32[2], f32[2, 2]) {
+  %n = const 3 : i64
+  %z = const 0.5 : f32
+  %o = zero : f32[2]
+  %h, %s = for collects 0 %n, %o, %w { (%t: i64, %g: f32[2], %a: f32[2, 2])
+    %d = nest (%k: 2) -> collect[k] {
+      %p = get %x[%t, %k] : f32
+      %q = get %g[%k] : f32
+      %r = fma %q, %z, %p : f32
+      yield %r
+    } : f32[2]
+)" + adds +
+         "    yield %d, " + last + "\n  } : f32[2], f32[2, 2]\n  yield %h, %s\n}\n";
+}
+
+const std::string outer = R"(    %c = nest (%i: 2, %j: 2) -> accs (%b = %a) {
+      %u = get %x[%t, %i] : f32
+      %v = get %d[%j] : f32
+      %y = mul %u, %v : f32
+      %e = add_at %b[%i, %j] += %y : acc f32[2, 2]
+      yield %e
+    } : f32[2, 2]
+)";
+
+std::vector<Value> arguments() {
+  return {Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2}),
+          Value::floats(std::vector<float>{7, 8, 9, 0.5f}, {2, 2})};
+}
+
+bool standsBehind(const std::string& adds, const std::string& last = "%c") {
+  PassText m(loop(adds, last));
+  m.apply(behind, arguments());
+  return m.count("f32[2], %a: f32[2, 2])") == 0;
+}
+
+TEST(AddBehindLoops, WhatHasFewerAxesThanTheNestIsKept) {
+  PassText m(loop(outer));
+  m.apply(behind, arguments());
+  EXPECT_EQ(m.count("for collects 1"), 1u) << m.text();
+  EXPECT_EQ(m.count("cast_dims"), 1u) << m.text();
+  EXPECT_EQ(m.count("nest (%i: 2, %j: 2) -> accs"), 1u) << m.text();
+}
+
+TEST(AddBehindLoops, NotWhatIsAsLargeAsWhatItIsAddedTo) {
+  EXPECT_FALSE(standsBehind(R"(    %c = nest (%j: 2) -> accs (%b = %a) {
+      %v = get %d[%j] : f32
+      %e = add_at %b[%j, %j] += %v : acc f32[2, 2]
+      yield %e
+    } : f32[2, 2]
+)"));
+}
+
+TEST(AddBehindLoops, ReadsOfWhatStandsAroundAreMadeAgain) {
+  PassText m(loop("    %aq = get %x[%t, %t] : f32\n    %av = mul %aq, %z : f32\n"
+                  "    %c = add_at %a[%t, %t] += %av : f32[2, 2]\n"));
+  m.apply(behind);
+  EXPECT_EQ(m.count("for collects 0"), 1u) << m.text();
+  EXPECT_EQ(m.count("-> accs"), 1u) << m.text();
+}
+
+TEST(AddBehindLoops, NotWhatIsReadOrReplaced) {
+  EXPECT_FALSE(standsBehind(outer + "    %l = get %a[%t, %t] : f32\n"));
+  EXPECT_FALSE(standsBehind(
+      outer + "    %zero = const 0 : i64\n    %m = set %c[%zero, %zero] = %z : f32[2, 2]\n", "%m"));
+  EXPECT_FALSE(standsBehind("", "%a")) << "nothing is added";
+}
+
+} // namespace
+} // namespace melix::transforms
