@@ -144,9 +144,20 @@ private:
     return units(time::access * share(varying));
   }
 
-  /// The dearest one where one is taken, all where lanes take different ones. Blocks that one leaves behind
-  /// do not vanish beside one that leaves none: there it is the mean.
+  /// Of a branch that all turns take, or none, whether they do, as far as that can be told in front.
+  std::optional<ValueId> known(const Stmt& s) {
+    const bool isSame = launched_ && s.kind == StmtKind::If && LaunchValues::isUniform(fn_, s.operands[0]);
+    return isSame ? launched_->of(s.operands[0]) : std::nullopt;
+  }
+  /// The one that is taken where that is known; else the dearest one where one is taken, all where lanes take
+  /// different ones. Blocks that one leaves behind do not vanish beside one that leaves none: there it is the
+  /// mean.
   Time branches(const Stmt& s) {
+    if (const std::optional<ValueId> isFirst = known(s)) {
+      const Time first = region(s.regions[0]), second = region(s.regions[1]);
+      if (const uint64_t* which = b_->asConstant(*isFirst)) return *which ? first : second;
+      return {0, b_->select(*isFirst, total(first), total(second))};
+    }
     const bool all = varies(std::span(s.operands).first(1));
     Time out;
     for (RegionId r : s.regions) {

@@ -89,7 +89,6 @@ std::optional<ValueId> LaunchValues::of(ValueId v) {
   auto found = made_.find(v);
   if (found == made_.end()) {
     const ValueId made = left_ > 0 ? make(v).value_or(ValueId()) : ValueId();
-    if (made.valid() && left_ > 0 && !b_.asConstant(made)) --left_;
     found = made_.insert_or_assign(v, made).first;
   }
   return found->second.valid() ? std::optional(found->second) : std::nullopt;
@@ -107,6 +106,7 @@ std::optional<ValueId> LaunchValues::make(ValueId v) {
 std::optional<ValueId> LaunchValues::middleOf(const Stmt& loop) {
   const std::optional<ValueId> first = of(loop.operands[0]), end = of(loop.operands[1]);
   if (!first || !end) return std::nullopt;
+  if (left_ > 0) --left_;
   return b_.arith(OpKind::Shr, b_.arith(OpKind::Add, *first, *end), b_.integer(1));
 }
 
@@ -119,7 +119,40 @@ std::optional<ValueId> LaunchValues::makeScalar(const Stmt& s) {
     if (!operand) return std::nullopt;
     operands.push_back(*operand);
   }
-  return b_.scalar(attr.op, std::move(operands), attr.from, kernel_.typeOf(s.results[0]).scalar, attr.index);
+  if (const std::optional<ValueId> known = simplified(attr, operands)) return known;
+  const ValueId made =
+      b_.scalar(attr.op, std::move(operands), attr.from, kernel_.typeOf(s.results[0]).scalar, attr.index);
+  scalars_.push_back(b_.fn.values[made].def);
+  if (left_ > 0) --left_;
+  return made;
+}
+
+/// What is there already: an operand, or what was made before.
+std::optional<ValueId> LaunchValues::simplified(const ScalarAttr& attr,
+                                                const std::vector<ValueId>& operands) {
+  auto is = [&](size_t operand, uint64_t number) {
+    const uint64_t* known = b_.asConstant(operands[operand]);
+    return known && *known == number && attr.from == TypeKind::I64;
+  };
+  switch (attr.op) {
+  case OpKind::Add:
+    if (is(0, 0)) return operands[1];
+    if (is(1, 0)) return operands[0];
+    break;
+  case OpKind::Sub:
+    if (is(1, 0)) return operands[0];
+    break;
+  case OpKind::Mul:
+    if (is(0, 1)) return operands[1];
+    if (is(1, 1)) return operands[0];
+    break;
+  default: break;
+  }
+  for (StmtId id : scalars_) {
+    const Stmt& s = b_.fn.stmts[id];
+    if (s.as<ScalarAttr>() == attr && s.operands == operands) return s.results[0];
+  }
+  return std::nullopt;
 }
 
 } // namespace melix::loops

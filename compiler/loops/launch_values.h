@@ -8,7 +8,8 @@
 
 namespace melix::loops {
 
-/// For one launch, whose chunk is taken to be the whole. What is made cannot fail, whatever its operands are.
+/// For one launch, whose chunk is taken to be the whole. What is made cannot fail, whatever its operands are,
+/// and is made once where kernels compute it in several places.
 class LaunchValues {
 public:
   LaunchValues(Builder& b, const Function& kernel, const Stmt& launch, size_t mostStmts = 64);
@@ -23,12 +24,14 @@ public:
 private:
   std::optional<ValueId> make(ValueId v);
   std::optional<ValueId> makeScalar(const Stmt& s);
+  std::optional<ValueId> simplified(const ScalarAttr& attr, const std::vector<ValueId>& operands);
   std::optional<ValueId> middleOf(const Stmt& loop);
 
   Builder& b_;
   const Function& kernel_;
   std::unordered_map<ValueId, ValueId> made_;      ///< an invalid one where there is none
   std::unordered_map<ValueId, const Stmt*> loops_; ///< by index
+  std::vector<StmtId> scalars_;                    ///< that were made
   size_t left_;                                    ///< statements that may still be made, constants aside
 };
 

@@ -23,8 +23,15 @@ public:
 private:
   void statement(const Stmt& s) {
     if (s.kind == StmtKind::Const) values_[s.results[0]] = static_cast<int64_t>(s.as<uint64_t>());
-    if (s.kind == StmtKind::Scalar)
-      values_[s.results[0]] = scalar(s.as<ScalarAttr>().op, of(s.operands[0]), of(s.operands[1]));
+    if (s.kind != StmtKind::Scalar) return;
+    const auto& attr = s.as<ScalarAttr>();
+    int64_t& result = values_[s.results[0]];
+    if (attr.op == OpKind::Select)
+      result = of(s.operands[of(s.operands[0]) != 0 ? 1 : 2]);
+    else if (attr.op == OpKind::Cmp && static_cast<ops::CmpKind>(attr.index) == ops::CmpKind::Lt)
+      result = of(s.operands[0]) < of(s.operands[1]);
+    else
+      result = scalar(attr.op, of(s.operands[0]), of(s.operands[1]));
   }
   static int64_t scalar(OpKind op, int64_t a, int64_t b) {
     switch (op) {
@@ -136,11 +143,30 @@ TEST(EstimateWork, NothingThatMayFailIsDoneAhead) {
 
 TEST(EstimateWork, OfBranchesTheDearestCounts) {
   auto branch = [](const std::string& yes, const std::string& no) {
-    return "%c = cmp lt %n, %d : bool\nif %c {\n" + yes + "yield\n} {\n" + no + "yield\n}\n";
+    return "%w = load %x[%zero*%one] : i64\n%c = cmp lt %w, %d : bool\nif %c {\n" + yes + "yield\n} {\n" +
+           no + "yield\n}\n";
   };
   const int64_t one = workOf(rows(), 1000, 500);
   EXPECT_NEAR(static_cast<double>(workOf(branch(rows(), ""), 1000, 500)), one, 5);
   EXPECT_NEAR(static_cast<double>(workOf(branch(rows(), "store %y[%one*%one] = %n\n"), 1000, 500)), one, 5);
+}
+
+TEST(EstimateWork, OfBranchesThatLaunchesKnowTheOneThatIsTaken) {
+  const std::string branch = "%c = cmp lt %n, %d : bool\nif %c {\n" + rows() + "yield\n} {\nyield\n}\n";
+  EXPECT_NEAR(static_cast<double>(workOf(branch, 1000, 500, 501)), workOf(rows(), 1000, 500), 5);
+  EXPECT_LE(workOf(branch, 1000, 500, 500), 5);
+}
+
+TEST(EstimateWork, WhatIsComputedAgainIsThereAlready) {
+  std::string many = "%q0 = mul %n, %d : i64\n";
+  for (int k = 1; k < 40; ++k) {
+    const std::string n = std::to_string(k);
+    many += "%p" + n + " = mul %n, %d : i64\n%q" + n + " = add %q" + std::to_string(k - 1) + ", %p" + n +
+            " : i64\n";
+  }
+  const double work = static_cast<double>(workOf(many + rows("", "%zero", "%q39"), 1000, 100, 5));
+  EXPECT_NEAR(work, workOf(rows(), 1000, 20000), 50)
+      << "more statements than are worth it, many of them the same";
 }
 
 TEST(EstimateWork, AChainWaitsForItself) {
