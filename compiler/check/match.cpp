@@ -1,4 +1,5 @@
 // `match`: its arms, where they meet, and whether they cover every value (rule 34).
+#include "check/advice.h"
 #include "check/function_values.h"
 
 #include <algorithm>
@@ -66,9 +67,12 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
       else if (types.isUnit(infer.shallow(common)) && !types.isUnit(mine) &&
                isUsedUp(arm.body, SynId::none()))
         arm.body = b.block({arm.body, b.unit(span)}, span);
-      else
+      else {
+        const size_t reported = sink.errorCount();
         arm.body = coerce(arm.body, common, b.spanOf(arm.body),
                           isAsked ? DiagId::TypeMismatch : DiagId::BranchTypes);
+        if (sink.errorCount() > reported) adviseLast(*this, span, sink.all().back().span);
+      }
     }
     arms.arms.push_back(arm);
   }
