@@ -22,6 +22,7 @@
 #include "loops/place_in_scratch.h"
 #include "loops/place_results.h"
 #include "loops/prove_unique.h"
+#include "loops/sink_sums.h"
 #include "loops/skip_copies.h"
 #include "loops/split_masked.h"
 #include "loops/split_phases.h"
@@ -156,6 +157,7 @@ constexpr Pass passes[] = {
     {"place_in_scratch", whole<placeInScratch>, true, schedules},
     {"checks_before", each<testChecksBefore>, true, schedules},
     {"drop_carries", each<dropCarries>, true, schedules},
+    {"sink_sums", each<sinkSums>, true, schedules},
     {"mark_points", each<markPoints>, true, schedules},
     {"turn_around", each<turnAround>, true, schedules},
     {"skip_copies", each<skipCopies>, true, schedules},

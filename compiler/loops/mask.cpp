@@ -11,8 +11,7 @@ using ops::CmpKind;
 
 namespace {
 
-constexpr int deepest = 16;                   ///< sums and differences in a condition
-constexpr int64_t largest = int64_t(1) << 48; ///< so many of these do not wrap
+constexpr int deepest = 16; ///< sums and differences in a condition
 constexpr int64_t largestFactor = 1 << 8;
 
 void regionsWithin(const Function& fn, RegionId r, std::vector<RegionId>& out) {
@@ -58,6 +57,11 @@ void holdsAnyway(Function& fn, StmtId branch, RegionId home, const std::function
   std::erase(fn.regions[home].stmts, branch);
 }
 
+ValueId isSmall(Builder& b, ValueId v) {
+  return b.both(b.compare(CmpKind::Le, v, b.integer(smallNumber)),
+                b.compare(CmpKind::Ge, v, b.integer(-smallNumber)));
+}
+
 // --- rows
 // ----------------------------------------------------------------------------------------------------------
 
@@ -80,7 +84,7 @@ bool MaskRange::add(Form& form, ValueId v, int64_t factor, int depth) const {
   if (v == fn_.regions[fn_.stmts[loop_].regions[0]].params[0]) return form.row += factor, true;
   if (const uint64_t* known = asConstant(fn_, v)) {
     const auto n = static_cast<int64_t>(*known);
-    if (n > largest || n < -largest) return false;
+    if (n > smallNumber || n < -smallNumber) return false;
     return form.constant += factor * n, true;
   }
   const Stmt* s = scalarOf(fn_, v);
@@ -113,7 +117,7 @@ std::optional<StmtId> MaskRange::loopOf(ValueId index) const {
 /// What does not change in the loop, where the builder stands.
 std::optional<ValueId> MaskRange::fromOutside(ValueId v) {
   if (const uint64_t* known = asConstant(fn_, v)) {
-    if (*known > static_cast<uint64_t>(largest)) return std::nullopt;
+    if (*known > static_cast<uint64_t>(smallNumber)) return std::nullopt;
     return b_.integer(static_cast<int64_t>(*known));
   }
   if (isWithin(v)) return std::nullopt;
@@ -134,8 +138,10 @@ std::optional<ValueId> MaskRange::endOf(StmtId loop, bool last) {
 }
 
 void MaskRange::requireSmall(ValueId v) {
-  const ValueId is = b_.both(b_.compare(CmpKind::Le, v, b_.integer(largest)),
-                             b_.compare(CmpKind::Ge, v, b_.integer(-largest)));
+  if (std::ranges::find(small_, v) != small_.end()) return;
+  if (const uint64_t* known = asConstant(fn_, v); known && *known <= static_cast<uint64_t>(smallNumber))
+    return;
+  const ValueId is = isSmall(b_, v);
   isExact_ = isExact_.valid() ? b_.both(isExact_, is) : is;
 }
 
@@ -203,7 +209,7 @@ MaskRange::Rows MaskRange::rows() {
     else
       out.end = b_.arith(OpKind::Min, out.end, b_.arith(OpKind::Add, bound.row, b_.integer(1)));
   out.first = b_.arith(OpKind::Min, out.first, stop);
-  out.first = b_.select(isExact_, out.first, stop);
+  if (isExact_.valid()) out.first = b_.select(isExact_, out.first, stop);
   out.end = b_.arith(OpKind::Max, out.end, out.first);
   return out;
 }

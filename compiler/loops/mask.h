@@ -13,12 +13,19 @@ std::vector<ValueId> conjuncts(const Function& fn, ValueId condition);
 /// Takes conditions that hold anyway from a branch, which stands in `home`: what is left of it.
 void holdsAnyway(Function& fn, StmtId branch, RegionId home, const std::function<bool(ValueId)>& holds);
 
+/// Sums of some of these do not wrap.
+inline constexpr int64_t smallNumber = int64_t(1) << 48;
+/// Whether a number is that small.
+ValueId isSmall(Builder& b, ValueId v);
+
 /// Rows, from `first` to `end`, at which conditions hold at all turns of the loops inside, and of one around
 /// it if asked for: of nothing else that differs there.
 class MaskRange {
 public:
   /// Statements go where the builder stands; `index` counts the rows in `loop`.
   MaskRange(Builder& b, StmtId loop, StmtId around = {});
+  /// That a number from outside is so small that sums with it do not wrap.
+  void assumeSmall(ValueId v) { small_.push_back(v); }
 
   /// Whether a condition bounds the rows from one side. That it holds, or that it does not, is asked for
   /// then.
@@ -28,7 +35,10 @@ public:
   struct Rows {
     ValueId first, end; ///< within the loop, and the first no further than the end
   };
+  /// None where sums in the conditions might wrap.
   Rows rows();
+  /// Whether that is not known while compiling.
+  bool mayWrap() const { return isExact_.valid(); }
 
 private:
   /// Numbers times factors, all together: `row` times the row, and the rest.
@@ -54,6 +64,7 @@ private:
   StmtId loop_, around_;
   std::vector<RegionId> inside_;
   std::vector<Bound> bounds_;
+  std::vector<ValueId> small_;
   ValueId isExact_;
 };
 

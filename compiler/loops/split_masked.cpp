@@ -5,6 +5,7 @@
 #include "loops/find_contraction.h"
 #include "loops/mask.h"
 #include "loops/skip_rows.h"
+#include "loops/sums_around_rows.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -264,7 +265,12 @@ public:
 
 private:
   void rows(StmtId loop, RegionId home) {
-    if (!findContraction(fn_, loop)) return;
+    const std::optional<Contraction> found = findContraction(fn_, loop);
+    if (!found) return;
+    if (const std::optional<SumsAroundRows> around = sumsAroundRows(module_, fn_, *found)) {
+      home = putAround(loop, home, *around);
+      if (!around->when.valid()) return;
+    }
     if (const std::optional<RegionId> without = skipRows(module_, fn_, loop))
       splice(fn_, *without, home, placeOf(fn_, home, loop));
     const std::optional<RegionId> front = cutRows(fn_, loop);
@@ -272,6 +278,21 @@ private:
     if (!front) return cutChainOf(loop, home);
     leaveOutSumsIn(*front);
     splice(fn_, *front, home, placeOf(fn_, home, loop));
+  }
+  /// Where the rows stand then, if they are still there.
+  RegionId putAround(StmtId loop, RegionId home, const SumsAroundRows& around) {
+    Builder b(fn_);
+    b.loc = fn_.stmts[loop].loc;
+    const RegionId made = b.begin(), no = b.begin();
+    fn_.regions[no].stmts.push_back(loop);
+    b.end();
+    if (around.when.valid()) b.stmt(StmtKind::If, {around.when}, {}, {}, {around.made, no});
+    b.end();
+    const size_t place = placeOf(fn_, home, loop);
+    std::erase(fn_.regions[home].stmts, loop);
+    splice(fn_, around.when.valid() ? made : around.made, home, place);
+    splice(fn_, around.front, home, place);
+    return no;
   }
   void leaveOutSums(StmtId loop) {
     if (const std::optional<Contraction> found = findContraction(fn_, loop))

@@ -6,6 +6,9 @@
 #include "core/walk.h"
 #include "transforms/rewrite_region.h"
 
+#include <algorithm>
+#include <array>
+
 namespace melix::transforms {
 
 using namespace core;
@@ -64,13 +67,92 @@ private:
     return true;
   }
 
+  // --- sums
+  // ------------------------------------------------------------------------------------------------------
+
   void reductions(Op& op) {
     const NestView nest(f_, op);
     for (const NestPart& part : nest.parts()) {
       NestResult& r = resultOf(op, part);
-      if (r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum && r.order != OrderKind::Unset)
-        r.fused = isProduct(nest.yields(part)[0], nest.body());
+      if (r.kind != NestResultKind::Reduce || r.monoid != MonoidKind::Sum || r.order == OrderKind::Unset)
+        continue;
+      const ValueId term = nest.yields(part)[0];
+      r.fused = isProduct(term, nest.body());
+      if (r.fused || termOf(term, nest.body()) != Term::Product) continue;
+      openBranches(term, nest.body());
+      r.fused = true;
     }
+  }
+
+  /// What joins a sum: a product that arms of branches make, no number, or another.
+  enum class Term : uint8_t { None, Product, Other };
+
+  Term termOf(ValueId v, RegionId here) const {
+    if (isProduct(v, here)) return Term::Product;
+    if (isZero(v)) return Term::None;
+    const OpId def = f_.values[v].def;
+    if (!def.valid() || !isBranch(f_.ops[def]) || uses_.count(v) != 1 || uses_.regionOf(def) != here ||
+        !isWide(v))
+      return Term::Other;
+    Term all = Term::None;
+    for (RegionId arm : f_.ops[def].regions) all = std::max(all, termOf(yieldsOf(arm)[0], arm));
+    return all;
+  }
+  static bool isBranch(const Op& op) {
+    return op.kind == OpKind::If && op.results.size() == 1 && op.resultDims.empty();
+  }
+  bool isZero(ValueId v) const {
+    const OpId def = f_.values[v].def;
+    if (!def.valid()) return false;
+    const Op& op = f_.ops[def];
+    return op.kind == OpKind::Zero || (op.kind == OpKind::Const && op.as<Constant>().bits == 0);
+  }
+  OpId yieldOf(RegionId r) const { return f_.regions[r].ops.back(); }
+  const Operands& yieldsOf(RegionId r) const { return f_.ops[yieldOf(r)].operands; }
+
+  /// What `make` gives, in a region that ends in a yield.
+  template <class Make>
+  auto inFrontOfYield(RegionId r, LocId loc, const Make& make) {
+    const OpId yield = yieldOf(r);
+    f_.regions[r].ops.pop_back();
+    Builder build(m_, id_, r, loc);
+    const auto made = make(build);
+    f_.regions[r].ops.push_back(yield);
+    return made;
+  }
+  /// The term becomes a product behind the branch that made it.
+  void openBranches(ValueId term, RegionId body) {
+    const OpId branch = f_.values[term].def, yield = yieldOf(body);
+    const std::array<ValueId, 2> factors = factorsOf(branch);
+    const ValueId product = inFrontOfYield(body, f_.ops[branch].loc, [&](Builder& build) {
+      return build.binary(OpKind::Mul, factors[0], factors[1]);
+    });
+    uses_.change(yield, [&](Op& op) { std::ranges::replace(op.operands, term, product); });
+    uses_.enter(f_.values[product].def, body);
+  }
+  /// A branch gives the factors of its term from now on; a sum that is added 0 · -0 stays what it is.
+  std::array<ValueId, 2> factorsOf(OpId branch) {
+    for (RegionId arm : f_.ops[branch].regions) {
+      const ValueId term = yieldsOf(arm)[0];
+      const OpId def = f_.values[term].def;
+      std::array<ValueId, 2> factors;
+      if (isZero(term)) {
+        factors = inFrontOfYield(arm, f_.ops[branch].loc, [&](Builder& build) {
+          const TypeId type = f_.typeOf(term);
+          return std::array{build.number(type, 0.0), build.number(type, -0.0)};
+        });
+        for (ValueId v : factors) uses_.enter(f_.values[v].def, arm);
+      } else if (f_.ops[def].kind == OpKind::Mul) {
+        factors = {f_.ops[def].operands[0], f_.ops[def].operands[1]};
+      } else {
+        factors = factorsOf(def);
+      }
+      uses_.change(yieldOf(arm), [&](Op& op) { op.operands = {factors[0], factors[1]}; });
+      if (!uses_.used(term)) uses_.leave(def);
+    }
+    Op& op = f_.ops[branch];
+    op.results.push_back(f_.values.add(Value{f_.typeOf(op.results[0]), branch, {}, 1, {}}));
+    return {op.results[0], op.results[1]};
   }
 
   Module& m_;

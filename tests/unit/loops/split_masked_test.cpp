@@ -6,8 +6,8 @@
 namespace melix::loops {
 namespace {
 
-/// A kernel of rows %x and columns %j that sums over %b and %c, from `begun`, under the condition %g that
-/// `mask` makes. Of `totals` those over %c begin with 0 and are added up.
+/// A kernel of rows %x and columns %j that sums over %b and a few %c, from `begun`, under the condition %g
+/// that `mask` makes. Of `totals` those over %c begin with 0 and are added up.
 std::string split(const std::string& mask, const std::string& begun = "0.0", bool totals = false) {
   return textAfter(
       "kernel @p(%first: i64, %last: i64, %n: i64, %k: i64, %y: i64, %e: data, %w: data, %r: data) {\n"
@@ -17,7 +17,7 @@ std::string split(const std::string& mask, const std::string& begun = "0.0", boo
           begun +
           " : f32\n  for points rows 6 %first, %last { (%x)\n    for points vector 16 %zero, %n { (%j)\n"
           "      %s = for %zero, %three, %begun : f32 { (%b, %t)\n"
-          "        %s2 = for %zero, %k, " +
+          "        %s2 = for %zero, %three, " +
           (totals ? "%nought" : "%t") +
           " : f32 { (%c, %u)\n"
           "          %v = load %w[%b*%k + %c*%n + %j*%one] : f32\n          %d = sub %x, %b : i64\n" +

@@ -1,6 +1,4 @@
 // Inlining, hoisting, orders, fma.
-#include "core/order.h"
-#include "transforms/form_fma.h"
 #include "transforms/hoist_axes.h"
 #include "transforms/inline_calls.h"
 #include "transforms/pass_text.h"
@@ -230,30 +228,6 @@ TEST(HoistAxes, EffectsAndBranchesStay) {
   args.push_back(Value::integer(1));
   m.apply(hoistAxes, args);
   EXPECT_GT(m.text().find("check"), m.text().find("nest"));
-}
-
-TEST(FormFma, ProductsInSumsAndReductions) {
-  PassText m(R"(fn f [M, K] (%x: f32[M, K], %y: f32[K, M], %c: f32) -> (f32[M], f32) {
-  %0 = const 0 : i64
-  %r = nest (%i: M, %k: K) -> keep[i] sum {
-    %a = get %x[%i, %k] : f32
-    %b = get %y[%k, %i] : f32
-    %p = mul %a, %b : f32
-    yield %p
-  } : f32[M]
-  %a$1 = get %x[%0, %0] : f32
-  %p$1 = mul %a$1, %c : f32
-  %s = sub %p$1, %c : f32
-  yield %r, %s
-}
-)");
-  m.apply([](core::Module& module) {
-    core::chooseOrders(module);
-    formFma(module);
-  });
-  EXPECT_EQ(m.count("fused"), 1u) << m.text();
-  EXPECT_EQ(m.count("fma"), 1u);
-  EXPECT_EQ(m.count("neg"), 1u);
 }
 
 } // namespace
