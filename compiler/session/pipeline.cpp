@@ -7,6 +7,7 @@
 #include "transforms/carry_reads.h"
 #include "transforms/collapse_axes.h"
 #include "transforms/defunctionalise.h"
+#include "transforms/divide_once.h"
 #include "transforms/fix_sizes.h"
 #include "transforms/form_fma.h"
 #include "transforms/free_reads.h"
@@ -103,6 +104,7 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
       {"simplify", plain(transforms::simplify), true},
       {"fuse", fuse, true},
       {"separate_terms", plain(transforms::separateTerms), true},
+      {"divide_once", plain(transforms::divideOnce), true},
       {"free_reads", plain(transforms::freeReads), true},
       {"free_sums", plain(transforms::freeSums), true},
       {"collapse_axes", plain(transforms::collapseAxes), true},

@@ -4,6 +4,7 @@
 #include "transforms/sweep_body.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace melix::transforms {
 
@@ -13,18 +14,29 @@ namespace {
 
 class Freer {
 public:
-  Freer(Module& m, FunctionId f, const FreeingFacts& facts) : m_(m), f_(f), undefined_(facts.undefined) {}
+  Freer(Module& m, FunctionId f, const FreeingFacts& facts) : m_(m), f_(f), undefined_(facts.undefined) {
+    findInner(fn().body, false);
+  }
 
   void nest(OpId id, Ranges& ranges) {
-    if (isSum(fn().ops[id])) branchesOf(id, ranges);
+    if (isSum(id)) branchesOf(id, ranges);
   }
 
 private:
   Function& fn() const { return m_.functions[f_]; }
 
-  static bool isSum(const Op& op) {
-    return op.dims.size() <= AxisSet::most && std::ranges::any_of(nestResults(op), [](const NestResult& r) {
-             return r.kind == NestResultKind::Reduce && !r.keep.empty();
+  /// Nests in the body of others.
+  void findInner(RegionId r, bool isInNest) {
+    for (OpId id : fn().regions[r].ops) {
+      const bool isNest = fn().ops[id].kind == OpKind::Nest;
+      if (isNest && isInNest) inner_.insert(id);
+      for (RegionId each : fn().ops[id].regions) findInner(each, isInNest || isNest);
+    }
+  }
+  bool isSum(OpId id) const {
+    const Op& op = fn().ops[id];
+    return op.dims.size() <= AxisSet::most && std::ranges::any_of(nestResults(op), [&](const NestResult& r) {
+             return r.kind == NestResultKind::Reduce && (!r.keep.empty() || inner_.contains(id));
            });
   }
 
@@ -72,6 +84,7 @@ private:
   Module& m_;
   FunctionId f_;
   const Undefined& undefined_;
+  std::unordered_set<OpId> inner_;
 };
 
 } // namespace

@@ -7,9 +7,9 @@
 //   after:   nest (i: N, k: K) -> keep[i] sum { %m = cmp lt %i, %k   %a = get %x[%k]
 //              %t = if %m { … } { … }   yield %t }
 //
-// Only in nests that reduce to more than one number, of numbers of arrays from outside of the nest that are
-// there whatever branch is taken. Requires:
-// verified Core. Keeps: everything but where it is read.
+// Only in nests that reduce to more than one number, or do so at each point of another, of numbers of arrays
+// from outside of the nest that are there whatever branch is taken. Requires: verified Core. Keeps:
+// everything but where it is read.
 
 #include "core/ir.h"
 

@@ -50,6 +50,23 @@ TEST(FreeReads, WhatMayBeOutOfRangeStays) {
       << "made in the branch";
 }
 
+TEST(FreeReads, OfASumAtEachPointOfAnotherNest) {
+  const Value numbers = Value::floats(std::vector<float>{1, 2, 3});
+  auto text = [&](const std::string& front, const std::string& behind) {
+    PassText m("fn f (%x: f32[3], %i: i64) -> (f32[3]) {\n" + front +
+               "    %s = nest (%k: 3) -> keep[] sum {\n      %m = cmp lt %k, %i : bool\n      %t = if %m {\n"
+               "        %a = get %x[%k] : f32\n        yield %a\n      } {\n        %z = const 0.0 : f32\n"
+               "        yield %z\n      } : f32\n      yield %t\n    } : f32\n" +
+               behind + "  yield %r\n}\n");
+    m.apply(freeReads, {numbers, Value::integer(2)});
+    return m.text();
+  };
+  const std::string each = text("  %r = nest (%j: 3) -> collect[j] {\n", "    yield %s\n  } : f32[3]\n"),
+                    one = text("", "    %r = array %s, %s, %s : f32[3]\n");
+  EXPECT_LT(each.find("get %x"), each.find("%t = if ")) << each;
+  EXPECT_GT(one.find("get %x"), one.find("%t = if ")) << one;
+}
+
 /// At an index from outside of the sum, with a check of it in front or none.
 bool leavesAt(const std::string& front) {
   PassText m("fn f (%x: f32[3, 3], %p: i64[2]) -> (f32[2, 3]) {\n  %r = nest (%b: 2) -> collect[b] {\n"
