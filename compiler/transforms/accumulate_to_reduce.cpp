@@ -27,7 +27,10 @@ public:
   void run(RegionId region, HandedKind handed = HandedKind::Here) {
     rewriteRegion(m_, f_, region, [&](OpId id) {
       const bool isNest = fn().ops[id].kind == OpKind::Nest;
+      const bool isLoop = fn().ops[id].kind == OpKind::For || fn().ops[id].kind == OpKind::While;
+      loops_ += isLoop;
       for (RegionId inner : fn().ops[id].regions) run(inner, isNest ? HandedKind::Around : handed);
+      loops_ -= isLoop;
       if (!isNest || nestAccs(fn().ops[id]) == 0) return true;
       const bool stays = nest(id, region, handed);
       if (stays && handed == HandedKind::Here && nestAccs(fn().ops[id]) > 0)
@@ -116,6 +119,7 @@ private:
     for (Conversion& c : conversions) {
       Path fixed;
       std::vector<ValueId> indices;
+      if (total.valid() && loops_ > 0) takeParts(c, k, id);
       ValueId r = reduction(id, c, keptAs, e, fixed, indices);
       if (!total.valid() && fixed.empty())
         total = r;
@@ -123,6 +127,18 @@ private:
         total = addWhereReached(e, total.valid() ? total : init, r, fixed, indices, c);
     }
     return total.valid() ? total : init;
+  }
+
+  /// In a loop, which adds to an array again and again, only what is reached of it is added to.
+  void takeParts(Conversion& c, uint32_t k, OpId id) {
+    TypeId array = fn().typeOf(fn().ops[id].operands[k]);
+    if (types().kind(array) == TypeKind::Acc) array = types()[array].parts[0];
+    for (size_t d = 0; d < c.target.size(); ++d) {
+      Solved& s = c.target[d];
+      const bool isPart = s.kind == Solved::Kind::Unit && s.sign > 0 && s.index.axes.size() == 1 &&
+                          !c.ends.contains(s.axis) && c.extentOf(s.axis) != types()[array].dims[d];
+      if (isPart) s.kind = Solved::Kind::Part;
+    }
   }
 
   /// Further results of the first nest: what the others read.
@@ -198,7 +214,8 @@ private:
     for (size_t d = 0; d < c.target.size(); ++d) {
       if (c.target[d].kind == Solved::Kind::Fixed) continue;
       r.result.keep.push_back(static_cast<uint32_t>(r.made.axes().size()));
-      r.targets[d] = r.made.axis(dims[d]);
+      const bool isPart = c.target[d].kind == Solved::Kind::Part;
+      r.targets[d] = r.made.axis(isPart ? c.extentOf(c.target[d].axis) : dims[d]);
       solved.insert(c.target[d].axis);
       solved.insert(c.target[d].rest);
     }
@@ -232,14 +249,20 @@ private:
       }
   }
 
-  /// The place of the accumulator that the whole reduction is added at: indices that no axis stands in.
+  /// The place of the accumulator that the whole reduction is added at: indices that no axis stands in, and
+  /// parts.
   void fixedPlace(Reduction& r, const Conversion& c, Emit& e, Path& fixed, std::vector<ValueId>& indices) {
-    auto isFixed = [](const Solved& s) { return s.kind == Solved::Kind::Fixed; };
-    if (std::none_of(c.target.begin(), c.target.end(), isFixed)) return;
+    auto isPlaced = [](const Solved& s) {
+      return s.kind == Solved::Kind::Fixed || s.kind == Solved::Kind::Part;
+    };
+    if (std::none_of(c.target.begin(), c.target.end(), isPlaced)) return;
     for (const Solved& s : c.target) {
-      fixed.push_back({isFixed(s) ? StepKind::Index : StepKind::All, 0, {}, 1});
-      if (!isFixed(s)) continue;
-      ValueId v = form(e, s.index, {}, {}, r.map);
+      if (s.kind == Solved::Kind::Part)
+        fixed.push_back({StepKind::Slice, 0, c.extentOf(s.axis), 1});
+      else
+        fixed.push_back({isPlaced(s) ? StepKind::Index : StepKind::All, 0, {}, 1});
+      if (!isPlaced(s)) continue;
+      ValueId v = form(e, s.index, s.axis, {}, r.map);
       indices.push_back(v.valid() ? v : e.i64(0));
     }
   }
@@ -250,7 +273,8 @@ private:
     size_t operand = 2, axis = 0;
     for (const PathStep& s : add.as<Path>()) {
       const ValueId v = s.kind == StepKind::All ? ValueId() : add.operands[operand++];
-      if (s.kind == StepKind::Index && r.targets[axis].valid()) r.map.values.try_emplace(v, r.targets[axis]);
+      if (s.kind == StepKind::Index && r.targets[axis].valid() && c.target[axis].kind != Solved::Kind::Part)
+        r.map.values.try_emplace(v, r.targets[axis]);
       ++axis;
     }
   }
@@ -349,6 +373,8 @@ private:
         if (s.kind == Solved::Kind::Fixed || s.index.isAxis() != bare) continue;
         if (s.kind == Solved::Kind::Radix)
           solveRadix(r, c, s, r.targets[d]);
+        else if (s.kind == Solved::Kind::Part)
+          r.map.values[s.axis] = r.targets[d];
         else if (s.kind == Solved::Kind::Stride)
           solveStride(r, c, s, r.targets[d]);
         else
@@ -428,6 +454,7 @@ private:
   Module& m_;
   FunctionId f_;
   LiveUses uses_;
+  uint32_t loops_ = 0; ///< around the region at hand
 };
 
 } // namespace

@@ -74,6 +74,27 @@ TEST(AccumulateToReduce, RowsOfDifferentLengthAreMasked) {
   }
 }
 
+TEST(AccumulateToReduce, InALoopOnlyTheRowsThatAreReachedAreAddedTo) {
+  PassText m(R"(fn f (%x: f32[3], %w: f32[4, 3]) -> (f32[4, 3]) {
+  %n = const 3 : i64
+  %h = for collects 0 %n, %w { (%t: i64, %a: f32[4, 3])
+    %c = nest (%i: 2, %j: 3) -> accs (%b = %a) {
+      %p = add %i, %t : i64
+      %v = get %x[%j] : f32
+      %d = add_at %b[%p, %j] += %v : acc f32[4, 3]
+      yield %d
+    } : f32[4, 3]
+    yield %c
+  } : f32[4, 3]
+  yield %h
+}
+)");
+  m.apply(accumulateToReduce,
+          {three(), Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {4, 3})});
+  EXPECT_EQ(m.count("accs"), 0u) << m.text();
+  EXPECT_EQ(m.count("[%t +: 2, :] += "), 1u) << m.text();
+}
+
 TEST(AccumulateToReduce, NotARowAsLongAsDataSays) {
   PassText m(R"(fn f (%x: f32[3], %n: i64[3]) -> (f32[3]) {
   %z = zero : f32[3]
