@@ -52,8 +52,7 @@ public:
     const auto& attr = columns.as<ForAttr>();
     lanes_ = attr.lanes;
     width_ = int64_t(attr.lanes) * attr.unroll;
-    for (ValueId v : found.shared)
-      isNumeric_ &= fn.typeOf(v).cls == ClassKind::Scalar && fn.typeOf(v).scalar != TypeKind::Bool;
+    for (ValueId v : found.shared) isNumeric_ &= fn.typeOf(v).cls == ClassKind::Scalar;
   }
 
   /// Whether it can be swept by panels, and there is more than one, or something to be made.

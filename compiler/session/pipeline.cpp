@@ -22,6 +22,7 @@
 #include "transforms/raise_loops.h"
 #include "transforms/reduce_before_multiply.h"
 #include "transforms/renew_zeros.h"
+#include "transforms/separate_sums.h"
 #include "transforms/separate_terms.h"
 #include "transforms/simplify.h"
 #include "transforms/specialise_calls.h"
@@ -107,6 +108,7 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
       {"divide_once", plain(transforms::divideOnce), true},
       {"free_reads", plain(transforms::freeReads), true},
       {"free_sums", plain(transforms::freeSums), true},
+      {"separate_sums", plain(transforms::separateSums), true},
       {"collapse_axes", plain(transforms::collapseAxes), true},
       {"carry_reads", plain(transforms::carryReads), true},
       {"choose_orders", plain(core::chooseOrders), true, true},

@@ -7,30 +7,36 @@ namespace melix::loops {
 namespace {
 
 /// A kernel of rows and columns whose chain has these statements, which make %u of the sum so far, %t.
+std::string kernel(const std::string& chain, const std::string& last) {
+  return "fn @f(%m: i64, %n: i64, %k: i64, %z: f32, %x: data, %w: data, %v: data, %ids: data, %y: data) {\n"
+         "  launch @p %m, %m, %n, %k, %z, %x, %w, %v, %ids, %y\n  yield\n}\n\n"
+         "kernel @p(%first: i64, %last: i64, %n: i64, %k: i64, %z: f32, %x: data, %w: data, %v: data, "
+         "%ids: data, %y: data) {\n  %zero = const 0 : i64\n  %one = const 1 : i64\n"
+         "  for points rows 6 %first, %last { (%i)\n    for points vector 16 unroll 4 %zero, %n { (%j)\n"
+         "      %s = for %zero, " +
+         last + ", %z : f32 { (%l, %t)\n" + chain +
+         "yield %u\n}\n      store %y[%i*%n + %j*%one] = %s\n      yield\n    }\n    yield\n  }\n  "
+         "yield\n}\n";
+}
+std::string afterTiling(const std::string& text) {
+  return textAfter(text, [](Module& module) {
+    tileContractions(module);
+    EXPECT_EQ(verify(module, true), "");
+  });
+}
 std::string tiled(const std::string& chain, const std::string& last = "%k") {
-  return textAfter(
-      "fn @f(%m: i64, %n: i64, %k: i64, %z: f32, %x: data, %w: data, %v: data, %ids: data, %y: data) {\n"
-      "  launch @p %m, %m, %n, %k, %z, %x, %w, %v, %ids, %y\n  yield\n}\n\n"
-      "kernel @p(%first: i64, %last: i64, %n: i64, %k: i64, %z: f32, %x: data, %w: data, %v: data, "
-      "%ids: data, %y: data) {\n  %zero = const 0 : i64\n  %one = const 1 : i64\n"
-      "  for points rows 6 %first, %last { (%i)\n    for points vector 16 unroll 4 %zero, %n { (%j)\n"
-      "      %s = for %zero, " +
-          last + ", %z : f32 { (%l, %t)\n" + chain +
-          "yield %u\n}\n      store %y[%i*%n + %j*%one] = %s\n      yield\n    }\n    yield\n  }\n  "
-          "yield\n}\n",
-      [](Module& module) {
-        tileContractions(module);
-        EXPECT_EQ(verify(module, true), "");
-      });
+  return afterTiling(kernel(chain, last));
 }
 bool has(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
 
-/// What becomes of it: how its panels are made.
-std::string layout(const std::string& chain, const std::string& last = "%k") {
-  const std::string text = tiled(chain, last);
+/// What becomes of it: how its panels, of elements of so many bytes, are made.
+std::string layoutIn(const std::string& text, int bytes) {
   if (!has(text, "sub %j")) return has(text, "shr") ? "in place" : "none";
   if (has(text, "address_of")) return "if large";
-  return has(text, " at 4 = ") ? "by lines" : "by rows";
+  return has(text, " at " + std::to_string(bytes) + " = ") ? "by lines" : "by rows";
+}
+std::string layout(const std::string& chain, const std::string& last = "%k") {
+  return layoutIn(tiled(chain, last), 4);
 }
 
 const std::string row = "%a = load %x[%i*%k + %l*%one] : f32\n";
@@ -81,6 +87,32 @@ TEST(TileContractions, WhatLiesSideBySideAlongTheSumIsReadSo) {
                    "%b = sub %c, %d : f32\n" +
                    fma),
             "by lines");
+}
+
+/// Of a sum of this type, whose terms are %a by `term` %b and which is made by `step`.
+std::string layoutOf(const std::string& type, int bytes, const std::string& term, const std::string& step,
+                     const std::string& column) {
+  std::string text = kernel(row + "%b = load %w[" + column + "] : f32\n%p = " + term +
+                                " %a, %b : f32\n%u = " + step + " %t, %p : f32\n",
+                            "%k");
+  for (size_t at = text.find("f32"); at != std::string::npos; at = text.find("f32", at))
+    text.replace(at, 3, type);
+  return layoutIn(afterTiling(text), bytes);
+}
+
+TEST(TileContractions, SumsOfAnyKindAreThoseOfProducts) {
+  const struct {
+    const char* type;
+    int bytes;
+    const char *term, *step;
+  } sums[] = {{"f64", 8, "mul", "add"}, {"f64", 8, "add", "max"},  {"f32", 4, "mul", "min"},
+              {"i64", 8, "mul", "add"}, {"i32", 4, "add", "max"},  {"i16", 2, "sub", "min"},
+              {"u8", 1, "mul", "add"},  {"bf16", 2, "mul", "add"}, {"bool", 1, "and", "or"},
+              {"bool", 1, "or", "and"}, {"bool", 1, "xor", "or"},  {"u32", 4, "and", "xor"}};
+  for (const auto& s : sums) {
+    EXPECT_EQ(layoutOf(s.type, s.bytes, s.term, s.step, "%l*%n + %j*%one"), "if large") << s.type << s.step;
+    EXPECT_EQ(layoutOf(s.type, s.bytes, s.term, s.step, "%j*%k + %l*%one"), "by lines") << s.type << s.step;
+  }
 }
 
 TEST(TileContractions, AnyExpressionIsComputedOnce) {
