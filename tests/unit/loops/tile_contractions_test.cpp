@@ -95,7 +95,7 @@ std::string layoutOf(const std::string& type, int bytes, const std::string& term
   std::string text = kernel(row + "%b = load %w[" + column + "] : f32\n%p = " + term +
                                 " %a, %b : f32\n%u = " + step + " %t, %p : f32\n",
                             "%k");
-  for (size_t at = text.find("f32"); at != std::string::npos; at = text.find("f32", at))
+  for (size_t at = text.find("f32"); at != std::string::npos; at = text.find("f32", at + 1))
     text.replace(at, 3, type);
   return layoutIn(afterTiling(text), bytes);
 }
