@@ -129,8 +129,10 @@ private:
     return total.valid() ? total : init;
   }
 
-  /// In a loop, which adds to an array again and again, only what is reached of it is added to.
+  /// In a loop, which adds to an array again and again, only what is reached of it is added to, if all points
+  /// reach it: of another part, some may not exist.
   void takeParts(Conversion& c, uint32_t k, OpId id) {
+    if (c.mayMissPoints()) return;
     TypeId array = fn().typeOf(fn().ops[id].operands[k]);
     if (types().kind(array) == TypeKind::Acc) array = types()[array].parts[0];
     for (size_t d = 0; d < c.target.size(); ++d) {

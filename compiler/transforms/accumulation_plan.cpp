@@ -1,5 +1,6 @@
 #include "transforms/accumulation_plan.h"
 
+#include "core/ranges.h"
 #include "core/walk.h"
 
 #include <algorithm>
@@ -12,6 +13,12 @@ using namespace core;
 
 DimId Conversion::extentOf(ValueId axis) const {
   return extents[static_cast<size_t>(std::find(axes.begin(), axes.end(), axis) - axes.begin())];
+}
+
+bool Conversion::mayMissPoints() const {
+  return !ends.empty() || std::ranges::any_of(site.levels, [](const SiteLevel& level) {
+    return level.kind == SiteLevel::Kind::Arm;
+  });
 }
 
 // --- what is inside of the nest
@@ -204,8 +211,8 @@ bool AccumulationPlanner::solve(Conversion& c, const AffineIndices& indices) con
     Solved s;
     s.index = *i;
     if (!solveIndex(c, s, uses)) return false;
-    // A place without axes may not exist if no point reaches it, and of these ends nobody counts the points.
-    if (s.kind == Solved::Kind::Fixed && !c.ends.empty()) return false;
+    // A place without axes may not exist if no point reaches it.
+    if (s.kind == Solved::Kind::Fixed && c.mayMissPoints() && !isThere(c, c.target.size())) return false;
     c.target.push_back(s);
   }
   // What is left in an index beside the axis solved for must be free, or solved by another index on its
@@ -217,6 +224,22 @@ bool AccumulationPlanner::solve(Conversion& c, const AffineIndices& indices) con
         if ((other.axis == a || other.rest == a) && !other.index.isAxis()) return false;
     }
   return true;
+}
+
+/// Whether an index of the place is in range wherever the nest stands.
+bool AccumulationPlanner::isThere(const Conversion& c, size_t axis) const {
+  const Op& add = fn().ops[c.site.add];
+  const Path& path = add.as<Path>();
+  const auto isIndexed = [](const PathStep& s) { return s.kind != StepKind::All; };
+  if (axis >= path.size() || path[axis].kind != StepKind::Index) return false;
+  const auto before = std::count_if(path.begin(), path.begin() + static_cast<ptrdiff_t>(axis), isIndexed);
+  Op check;
+  check.kind = OpKind::Check;
+  check.operands = {add.operands[2 + static_cast<size_t>(before)]};
+  check.dims = {types()[types()[fn().typeOf(add.operands[0])].parts[0]].dims[axis]};
+  check.attr = CheckAttr{CheckKind::Index, {}, {}};
+  Ranges ranges(m_, fn());
+  return ranges.isProved(check);
 }
 
 /// For the outermost axis that stands in this index alone.

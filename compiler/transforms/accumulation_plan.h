@@ -44,6 +44,8 @@ struct Conversion {
   std::vector<core::ValueId> kept;    ///< values of the outermost body to be read from the first nest
 
   core::DimId extentOf(core::ValueId axis) const;
+  /// Whether points may be without the add: it stands in a branch, or ends differ.
+  bool mayMissPoints() const;
 };
 
 /// Plans for one nest.
@@ -73,6 +75,7 @@ private:
   std::optional<core::AffineIndex> affine(const Conversion& c, core::ValueId v) const;
   std::optional<core::AffineIndex> affine(const Conversion& c, core::DimId d) const;
   bool solve(Conversion& c, const AffineIndices& indices) const;
+  bool isThere(const Conversion& c, size_t axis) const;
   bool solveIndex(const Conversion& c, Solved& s, std::map<core::ValueId, int>& uses) const;
   static bool solveRagged(const Conversion& c, Solved& s, std::map<core::ValueId, int>& uses);
   bool radix(const Conversion& c, const core::AffineIndex& i, std::map<core::ValueId, int>& uses,
