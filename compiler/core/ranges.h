@@ -30,6 +30,8 @@ public:
 
   /// Whether a check can never fail here.
   bool isProved(const Op& check);
+  /// Whether an i64 is an index of an axis: at least 0 and below its extent.
+  bool isIndex(ValueId v, DimId extent);
   /// Whether the i64 that computes a dimension is its exact value.
   bool isExact(DimId d) const { return facts_.isExact(d); }
   /// Whether an i64 is never negative.

@@ -14,12 +14,6 @@ namespace {
 constexpr int deepest = 16; ///< sums and differences in a condition
 constexpr int64_t largestFactor = 1 << 8;
 
-void regionsWithin(const Function& fn, RegionId r, std::vector<RegionId>& out) {
-  out.push_back(r);
-  for (StmtId id : fn.regions[r].stmts)
-    for (RegionId inner : fn.stmts[id].regions) regionsWithin(fn, inner, out);
-}
-
 const Stmt* scalarOf(const Function& fn, ValueId v) {
   const StmtId def = fn.values[v].def;
   return def.valid() && fn.stmts[def].kind == StmtKind::Scalar ? &fn.stmts[def] : nullptr;
@@ -67,12 +61,10 @@ ValueId isSmall(Builder& b, ValueId v) {
 
 MaskRange::MaskRange(Builder& b, StmtId loop, StmtId around)
     : b_(b), fn_(b.fn), loop_(loop), around_(around) {
-  regionsWithin(fn_, fn_.stmts[around.valid() ? around : loop].regions[0], inside_);
+  inside_ = regionsWithin(fn_, fn_.stmts[around.valid() ? around : loop].regions[0]);
 }
 
-bool MaskRange::isWithin(ValueId v) const {
-  return std::ranges::find(inside_, fn_.values[v].region) != inside_.end();
-}
+bool MaskRange::isWithin(ValueId v) const { return inside_.contains(fn_.values[v].region); }
 
 std::optional<MaskRange::Form> MaskRange::formOf(ValueId v, int64_t factor, int depth) const {
   Form form;

@@ -62,7 +62,7 @@ private:
   Builder& b_;
   Function& fn_;
   StmtId loop_, around_;
-  std::vector<RegionId> inside_;
+  std::unordered_set<RegionId> inside_;
   std::vector<Bound> bounds_;
   std::vector<ValueId> small_;
   ValueId isExact_;

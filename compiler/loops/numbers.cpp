@@ -8,24 +8,26 @@ namespace melix::loops {
 
 using core::OpKind;
 
-bool areSameNumber(const Function& fn, ValueId a, ValueId b) {
+bool areSameNumber(const Function& fn, ValueId a, ValueId b, int depth) {
   if (a == b) return true;
+  if (depth == 0) return false;
   const StmtId x = fn.values[a].def, y = fn.values[b].def;
   if (!x.valid() || !y.valid() || fn.stmts[x].kind != fn.stmts[y].kind) return false;
   const StmtKind kind = fn.stmts[x].kind;
   return (kind == StmtKind::Const || kind == StmtKind::Scalar) && fn.stmts[x].attr == fn.stmts[y].attr &&
          std::ranges::equal(fn.stmts[x].operands, fn.stmts[y].operands,
-                            [&fn](ValueId v, ValueId w) { return areSameNumber(fn, v, w); });
+                            [&](ValueId v, ValueId w) { return areSameNumber(fn, v, w, depth - 1); });
 }
 
-std::optional<int64_t> knownNumber(const Function& fn, ValueId v) {
+std::optional<int64_t> knownNumber(const Function& fn, ValueId v, int depth) {
   if (const uint64_t* known = asConstant(fn, v)) return static_cast<int64_t>(*known);
   const StmtId def = fn.values[v].def;
-  if (!def.valid() || fn.stmts[def].kind != StmtKind::Scalar || fn.stmts[def].operands.size() != 2)
+  if (depth == 0 || !def.valid() || fn.stmts[def].kind != StmtKind::Scalar ||
+      fn.stmts[def].operands.size() != 2)
     return std::nullopt;
   const auto& attr = fn.stmts[def].as<ScalarAttr>();
-  const std::optional<int64_t> a = knownNumber(fn, fn.stmts[def].operands[0]);
-  const std::optional<int64_t> b = a ? knownNumber(fn, fn.stmts[def].operands[1]) : std::nullopt;
+  const std::optional<int64_t> a = knownNumber(fn, fn.stmts[def].operands[0], depth - 1);
+  const std::optional<int64_t> b = a ? knownNumber(fn, fn.stmts[def].operands[1], depth - 1) : std::nullopt;
   if (!b || attr.from != TypeKind::I64) return std::nullopt;
   int64_t out = 0;
   switch (attr.op) {

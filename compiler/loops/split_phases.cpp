@@ -3,6 +3,7 @@
 #include "loops/build.h"
 #include "loops/clone.h"
 #include "loops/find_contraction.h"
+#include "loops/numbers.h"
 
 #include <algorithm>
 #include <span>
@@ -63,10 +64,6 @@ private:
     const StmtId def = fn_.values[v].def;
     return def.valid() && fn_.stmts[def].kind == StmtKind::Scalar ? &fn_.stmts[def] : nullptr;
   }
-  std::optional<int64_t> number(ValueId v) const {
-    const uint64_t* known = asConstant(fn_, v);
-    return known ? std::optional(static_cast<int64_t>(*known)) : std::nullopt;
-  }
 
   // --- what divides
 
@@ -81,7 +78,7 @@ private:
     const Stmt& s = fn_.stmts[id];
     const auto& attr = s.as<ScalarAttr>();
     if ((attr.op != OpKind::IRem && attr.op != OpKind::IDiv) || attr.from != TypeKind::I64) return;
-    const std::optional<int64_t> step = number(s.operands[1]);
+    const std::optional<int64_t> step = knownNumber(fn_, s.operands[1]);
     if (!step || *step < 2 || *step > mostPhases || (step_ != 0 && *step != step_)) return;
     const std::optional<Line> line = lineOf(s.operands[0], deepest);
     if (!line) return;
@@ -95,7 +92,8 @@ private:
     const OpKind op = s->as<ScalarAttr>().op;
     if (op == OpKind::Neg) return times(lineOf(s->operands[0], depth - 1), -1, 0);
     if (op != OpKind::Add && op != OpKind::Sub) return std::nullopt;
-    const std::optional<int64_t> left = number(s->operands[0]), right = number(s->operands[1]);
+    const std::optional<int64_t> left = knownNumber(fn_, s->operands[0]),
+                                 right = knownNumber(fn_, s->operands[1]);
     const int64_t sign = op == OpKind::Sub ? -1 : 1;
     if (right) return times(lineOf(s->operands[0], depth - 1), 1, sign * *right);
     if (left) return times(lineOf(s->operands[1], depth - 1), sign, *left);
@@ -146,7 +144,7 @@ private:
 
 class Splitter {
 public:
-  explicit Splitter(Function& fn) : fn_(fn) {}
+  Splitter(const Module& module, Function& fn) : module_(module), fn_(fn) {}
 
   void region(RegionId r) {
     const std::vector<StmtId> stmts = fn_.regions[r].stmts;
@@ -167,7 +165,7 @@ private:
 
   /// Loops of points around the columns of a sum, each the only one in the one before.
   std::vector<StmtId> around(StmtId loop) const {
-    auto passes = [](const Stmt& s) { return s.kind != StmtKind::For && s.regions.empty(); };
+    auto passes = [this](const Stmt& s) { return isPlain(module_, fn_, s); };
     std::vector<StmtId> out;
     for (StmtId at = loop; at.valid() && isPoints(at); at = onlyLoop(fn_, fn_.stmts[at].regions[0], passes))
       out.push_back(at);
@@ -221,11 +219,14 @@ private:
         attr);
   }
 
+  const Module& module_;
   Function& fn_;
 };
 
 } // namespace
 
-void splitPhases(Function& function) { Splitter(function).region(function.body); }
+void splitPhases(const Module& module, Function& function) {
+  Splitter(module, function).region(function.body);
+}
 
 } // namespace melix::loops

@@ -19,6 +19,6 @@
 
 namespace melix::loops {
 
-void splitPhases(Function& function);
+void splitPhases(const Module& module, Function& function);
 
 } // namespace melix::loops

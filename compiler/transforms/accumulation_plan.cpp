@@ -1,6 +1,7 @@
 #include "transforms/accumulation_plan.h"
 
 #include "core/ranges.h"
+#include "core/sizes.h"
 #include "core/walk.h"
 
 #include <algorithm>
@@ -233,13 +234,8 @@ bool AccumulationPlanner::isThere(const Conversion& c, size_t axis) const {
   const auto isIndexed = [](const PathStep& s) { return s.kind != StepKind::All; };
   if (axis >= path.size() || path[axis].kind != StepKind::Index) return false;
   const auto before = std::count_if(path.begin(), path.begin() + static_cast<ptrdiff_t>(axis), isIndexed);
-  Op check;
-  check.kind = OpKind::Check;
-  check.operands = {add.operands[2 + static_cast<size_t>(before)]};
-  check.dims = {types()[types()[fn().typeOf(add.operands[0])].parts[0]].dims[axis]};
-  check.attr = CheckAttr{CheckKind::Index, {}, {}};
-  Ranges ranges(m_, fn());
-  return ranges.isProved(check);
+  const DimId extent = types()[types()[fn().typeOf(add.operands[0])].parts[0]].dims[axis];
+  return Ranges(m_, fn()).isIndex(add.operands[2 + static_cast<size_t>(before)], extent);
 }
 
 /// For the outermost axis that stands in this index alone.
@@ -379,10 +375,7 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed
 void AccumulationPlanner::need(const Op& op, Needed& needed) const {
   for (ValueId v : op.operands)
     if (types().kind(fn().typeOf(v)) != TypeKind::Acc) needed.values.insert(v.index);
-  std::vector<DimSym> symbols;
-  for (ValueId v : op.results) types().collectSymbols(fn().typeOf(v), symbols);
-  for (DimId d : op.dims) types().dims.collectSymbols(d, symbols);
-  for (DimSym s : symbols) needed.dims.insert(s.index);
+  for (DimSym s : sizesOf(m_, fn(), op)) needed.dims.insert(s.index);
 }
 
 /// Whether every size from inside the nest that the copied ops mention is decided by one of them.
@@ -394,8 +387,8 @@ bool AccumulationPlanner::dimsCopied(const Conversion& c) const {
     for (DimSym s : o.resultDims) copied.insert(s.index);
     for (RegionId r : o.regions)
       for (DimSym s : fn().regions[r].dimParams) copied.insert(s.index);
-    for (ValueId v : o.results) types().collectSymbols(fn().typeOf(v), symbols);
-    for (DimId d : o.dims) types().dims.collectSymbols(d, symbols);
+    const std::vector<DimSym> own = sizesOf(m_, fn(), o);
+    symbols.insert(symbols.end(), own.begin(), own.end());
   };
   for (uint32_t i : c.slice) {
     const Op& op = fn().ops[OpId(i)];

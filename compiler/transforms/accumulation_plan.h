@@ -17,8 +17,8 @@ namespace melix::transforms {
 ///   Radix   %place = radix·axis + rest                   quotient and remainder, as 0 <= rest < radix
 ///   Stride  %place = sign·(radix·axis + rest) + …        of all rests with the remainder, each is a term: an
 ///                                                        axis of its own counts them
-///   Part    %place = axis + …                            what is left is the same for all: a part of that
-///   length
+///   Part    %place = axis + …                            what is left is the same for all: a part as long
+///                                                        as the axis
 struct Solved {
   enum class Kind : uint8_t { Fixed, Unit, Radix, Stride, Part };
   Kind kind = Kind::Fixed;

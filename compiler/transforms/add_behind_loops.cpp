@@ -2,6 +2,7 @@
 
 #include "core/clone.h"
 #include "core/flow.h"
+#include "core/sizes.h"
 #include "core/uses.h"
 #include "core/walk.h"
 #include "core/work.h"
@@ -30,7 +31,10 @@ class Adds {
 public:
   Adds(Module& m, FunctionId f, LiveUses& uses, const Effects& effects, OpId loop)
       : m_(m), f_(f), uses_(uses), effects_(effects), loop_(loop), body_(fn().ops[loop].regions[0]),
-        index_(fn().regions[body_].params[0]) {}
+        index_(fn().regions[body_].params[0]) {
+    for (OpId id : fn().regions[body_].ops)
+      sizes_.insert(fn().ops[id].resultDims.begin(), fn().ops[id].resultDims.end());
+  }
 
   /// Appends to `made` what comes behind the loop in its region; whether anything does.
   bool run(RegionId region, RegionId made, DimId turns) {
@@ -113,7 +117,7 @@ private:
     if (op.kind == OpKind::Nest)
       for (ValueId v : NestView(fn(), op).accOperands())
         if (!isTaken(v)) return false;
-    if (effects_.ofOp(fn(), id).any()) return false;
+    if (effects_.ofOp(fn(), id).any() || mentionsSizes(sizesWithin(m_, fn(), id))) return false;
     return std::ranges::all_of(inputs(id), [&](ValueId v) {
       return isAgain(v) || (isKept(v) && op.kind == OpKind::Nest && rank(v) < depth(id));
     });
@@ -144,7 +148,7 @@ private:
     const bool scalar = op.regions.empty() && op.results.size() == 1 && types().isScalar(fn().typeOf(v)) &&
                         flopsOf(op.kind) > 0 && op.kind != OpKind::Math;
     const bool is = (reads || constant || scalar) && op.resultDims.empty() &&
-                    !effects_.ofOp(fn(), def).any() &&
+                    !effects_.ofOp(fn(), def).any() && !mentionsSizes(sizesOf(m_, fn(), op)) &&
                     std::ranges::all_of(op.operands, [&](ValueId x) { return isAgain(x); });
     return again_[v] = is;
   }
@@ -155,11 +159,11 @@ private:
     if (!types().isScalar(types().element(t))) return false;
     std::vector<DimSym> symbols;
     types().collectSymbols(t, symbols);
-    return std::ranges::none_of(fn().regions[body_].ops, [&](OpId id) {
-      const DimSyms& made = fn().ops[id].resultDims;
-      return std::ranges::any_of(made,
-                                 [&](DimSym s) { return std::ranges::find(symbols, s) != symbols.end(); });
-    });
+    return !mentionsSizes(symbols);
+  }
+  /// Whether some are made in the loop, and not known behind it.
+  bool mentionsSizes(const std::vector<DimSym>& symbols) const {
+    return std::ranges::any_of(symbols, [this](DimSym s) { return sizes_.contains(s); });
   }
   size_t rank(ValueId v) const {
     const TypeId t = fn().typeOf(v);
@@ -259,6 +263,7 @@ private:
   OpId loop_;
   RegionId body_;
   ValueId index_;
+  std::unordered_set<DimSym> sizes_; ///< that ops of the body define
   std::vector<Added> all_;
   std::unordered_map<ValueId, uint32_t> owner_; ///< of each value that an accumulator has in the body
   std::unordered_map<ValueId, bool> again_;

@@ -10,8 +10,8 @@
 //
 // What an add needs of the loop is kept for all turns, if that has fewer axes than the nest that adds; reads
 // of what stands around the loop, and scalar arithmetic on these, are made again. Only adds that have no
-// effect, in loops whose number of turns is a size. Requires: verified Core. Keeps: values, bits, every
-// effect.
+// effect and mention no size that the loop makes, in loops whose number of turns is a size. Requires:
+// verified Core. Keeps: values, bits, every effect.
 
 #include "core/ir.h"
 

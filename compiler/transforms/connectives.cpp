@@ -1,6 +1,7 @@
 #include "transforms/connectives.h"
 
 #include "core/walk.h"
+#include "transforms/cost.h"
 
 #include <algorithm>
 
@@ -25,28 +26,12 @@ bool isPlain(const Module& m, const Function& fn, const Op& op) {
   };
   if (!std::ranges::all_of(op.operands, isNumber) || !std::ranges::all_of(op.results, isNumber)) return false;
   switch (op.kind) {
-  case OpKind::IDiv:
-  case OpKind::IRem: return constantOf(fn, op.operands[1]).value_or(0) != 0;
   case OpKind::Const:
   case OpKind::DimValue:
-  case OpKind::Add:
-  case OpKind::Sub:
-  case OpKind::Mul:
-  case OpKind::Neg:
-  case OpKind::Abs:
-  case OpKind::Min:
-  case OpKind::Max:
-  case OpKind::And:
-  case OpKind::Or:
-  case OpKind::Xor:
-  case OpKind::Not:
-  case OpKind::Shl:
-  case OpKind::Shr:
-  case OpKind::Cmp:
-  case OpKind::Select:
-  case OpKind::Convert:
   case OpKind::Yield: return true;
-  default: return false;
+  case OpKind::IDiv:
+  case OpKind::IRem: return constantOf(fn, op.operands[1]).value_or(0) != 0;
+  default: return flopsOf(op.kind) == 1;
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/clone.h"
 #include "core/nest.h"
+#include "core/sizes.h"
 #include "core/uses.h"
 #include "core/walk.h"
 #include "transforms/dce.h"
@@ -120,7 +121,9 @@ private:
     std::string out = std::to_string(static_cast<int>(op.kind)) + ":" + std::to_string(f_.typeOf(v).index);
     switch (op.kind) {
     case OpKind::Const: return out + "=" + std::to_string(op.as<Constant>().bits);
-    case OpKind::DimValue: return out + "=" + std::to_string(op.dims[0].index);
+    case OpKind::DimValue:
+      if (!areKnown(sizesOf(m_, f_, op), nest, home)) return std::nullopt;
+      return out + "=" + std::to_string(op.dims[0].index);
     case OpKind::Convert: out += "/" + std::to_string(op.index()); break;
     case OpKind::Sqrt:
     case OpKind::Mul:
@@ -133,6 +136,18 @@ private:
       out += "(" + *of + ")";
     }
     return out;
+  }
+  /// Whether sizes are known in front of the nest: those of the function, and those that an op there makes.
+  bool areKnown(const std::vector<DimSym>& sizes, OpId nest, RegionId home) const {
+    return std::ranges::all_of(sizes, [&](DimSym s) {
+      if (std::ranges::find(f_.dimParams, s) != f_.dimParams.end()) return true;
+      for (OpId id : f_.regions[home].ops) {
+        if (id == nest) return false;
+        const DimSyms& made = f_.ops[id].resultDims;
+        if (std::ranges::find(made, s) != made.end()) return true;
+      }
+      return false;
+    });
   }
   bool isThere(ValueId v, OpId nest, RegionId home) const {
     const RegionId made = uses_.homeOf(v);

@@ -10,7 +10,8 @@
 //              %p = nest (k: K) -> keep[] sum { … }  %d = div %p, %a   %s = select %m, %d, %inf   yield %s }
 //
 // Only where the condition, or each of several that all have to hold, orders sums of axes, of different sides
-// of the product in one of them, and both arms read in range at all points, without an effect. Requires: verified Core. Keeps: bits, every effect.
+// of the product in one of them, and both arms read in range at all points, without an effect. Requires:
+// verified Core. Keeps: bits, every effect.
 
 #include "core/ir.h"
 

@@ -16,12 +16,7 @@ bool readsInRange(Module& m, const Function& fn, Ranges& ranges, const Op& get) 
   for (size_t k = 0; k < path.size(); ++k) {
     if (path[k].kind == StepKind::All) continue;
     if (path[k].kind != StepKind::Index) return false;
-    Op check;
-    check.kind = OpKind::Check;
-    check.operands = {get.operands[operand++]};
-    check.dims = {array.dims[k]};
-    check.attr = CheckAttr{CheckKind::Index, {}, {}};
-    if (!ranges.isProved(check)) return false;
+    if (!ranges.isIndex(get.operands[operand++], array.dims[k])) return false;
   }
   return true;
 }

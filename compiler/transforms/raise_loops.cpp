@@ -78,7 +78,7 @@ private:
     const EffectSet effects = effects_.ofOp(f_, id);
     if (loop.results.empty() || !view.bodyDims().empty() || effects.io || effects.debug) return std::nullopt;
     Plan plan;
-    plan.extent = extentOf(view.count());
+    plan.extent = loopExtent(m_, f_, ranges_, view.count());
     // A loop of more turns than an axis has points may end early in a panic.
     if (effects.any() && !isExtent(view.count())) return std::nullopt;
     bool forwards = view.stacks() > 0, backwards = false;
@@ -97,12 +97,7 @@ private:
   }
 
   /// Whether a number is always small enough for an axis.
-  bool isExtent(ValueId count) {
-    Op check = Builder::simple(OpKind::Check, {count}, CheckAttr{CheckKind::Index, {}, {}});
-    check.dims = {dims().constant(types::maxExtent + 1)};
-    return ranges_.isProved(check);
-  }
-  DimId extentOf(ValueId count) { return loopExtent(m_, f_, ranges_, count); }
+  bool isExtent(ValueId count) { return ranges_.isIndex(count, dims().constant(types::maxExtent + 1)); }
   static int64_t stride(const LoopView& view, const LoopCarry& carry) {
     return carry.steps[carry.axis].index->axes.at(view.index());
   }
@@ -138,14 +133,12 @@ private:
     const bool goesThere = !effects.any() && std::ranges::any_of(carry.accesses, [&](OpId a) {
       return uses_.regionOf(a) == view.body();
     });
-    const bool runs = dims().atLeast(extentOf(view.count()), 1);
+    const bool runs = dims().atLeast(loopExtent(m_, f_, ranges_, view.count()), 1);
     for (size_t a = 0; a < carry.steps.size(); ++a) {
       const CellStep& s = carry.steps[a];
       if (s.step.kind == StepKind::All || (goesThere && (runs || a >= carry.axis))) continue;
       if (s.step.kind == StepKind::Slice) return false;
-      Op check = Builder::simple(OpKind::Check, {s.written}, CheckAttr{CheckKind::Index, {}, {}});
-      check.dims = {m_.types[array].dims[a]};
-      if (!ranges_.isProved(check)) return false;
+      if (!ranges_.isIndex(s.written, m_.types[array].dims[a])) return false;
     }
     return true;
   }

@@ -1,5 +1,6 @@
 #include "transforms/sweep_body.h"
 
+#include "core/sizes.h"
 #include "core/walk.h"
 
 #include <algorithm>
@@ -66,13 +67,7 @@ bool SweepBody::lookAt(ValueId v, Made& made) const {
 
 bool SweepBody::mentionsSizes(const Op& op) const {
   if (sizes_.empty()) return false;
-  std::vector<DimSym> symbols;
-  for (DimId d : op.dims) m_.types.dims.collectSymbols(d, symbols);
-  for (ValueId v : op.results) m_.types.collectSymbols(fn().typeOf(v), symbols);
-  if (auto* path = std::get_if<Path>(&op.attr))
-    for (const PathStep& s : *path)
-      if (s.length.valid()) m_.types.dims.collectSymbols(s.length, symbols);
-  return std::ranges::any_of(symbols, [&](DimSym s) { return sizes_.contains(s); });
+  return std::ranges::any_of(sizesOf(m_, fn(), op), [&](DimSym s) { return sizes_.contains(s); });
 }
 
 /// A read without indices is one too.

@@ -21,7 +21,7 @@ std::string split(const std::string& parts, const std::string& rows = "points %z
           rows + " { (%i)\n    for points %zero, %n { (%j)\n" + sum +
           "      store %y[%i*%n + %j*%one] = %s\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
       [](Module& module) {
-        for (Function& fn : module.functions) splitPhases(fn);
+        for (Function& fn : module.functions) splitPhases(module, fn);
         EXPECT_EQ(verify(module, true), "");
       });
 }

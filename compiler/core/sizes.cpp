@@ -1,0 +1,27 @@
+#include "core/sizes.h"
+
+#include "core/walk.h"
+
+namespace melix::core {
+
+std::vector<DimSym> sizesOf(const Module& m, const Function& f, const Op& op) {
+  std::vector<DimSym> out;
+  for (DimId d : op.dims) m.types.dims.collectSymbols(d, out);
+  for (ValueId v : op.results) m.types.collectSymbols(f.typeOf(v), out);
+  if (auto* path = std::get_if<Path>(&op.attr))
+    for (const PathStep& s : *path)
+      if (s.length.valid()) m.types.dims.collectSymbols(s.length, out);
+  return out;
+}
+
+std::vector<DimSym> sizesWithin(const Module& m, const Function& f, OpId op) {
+  std::vector<DimSym> out = sizesOf(m, f, f.ops[op]);
+  for (RegionId r : f.ops[op].regions)
+    forEachOp(f, r, [&](OpId inner) {
+      const std::vector<DimSym> more = sizesOf(m, f, f.ops[inner]);
+      out.insert(out.end(), more.begin(), more.end());
+    });
+  return out;
+}
+
+} // namespace melix::core
