@@ -229,12 +229,19 @@ public:
     give(out);
   }
   /// What uses of macros declare counts once they are expanded.
-  void declared() {
-    const NodeId node = value(handle(0)).node;
-    if (ast_.kind(node) != NodeKind::Name) return results_.push_back(false);
+  void declared() { results_.push_back(isDeclared(value(handle(0)).node)); }
+  bool isDeclared(NodeId node) const {
+    if (ast_.kind(node) == NodeKind::Member) return isInModule(ast_[node].as<Member>());
+    if (ast_.kind(node) != NodeKind::Name) return false;
     const auto [from, name] = x_.modules_.meant(use_.module, ast_[node].as<Name>().name);
     const names::Module& module = x_.modules_[from];
-    results_.push_back(!module.isPrelude && (!module.named(name).empty() || module.imported.contains(name)));
+    return !module.isPrelude && (!module.named(name).empty() || module.imported.contains(name));
+  }
+  /// `a.b`, where `a` is a module that declares `b`.
+  bool isInModule(const Member& member) const {
+    if (ast_.kind(member.base) != NodeKind::Name) return false;
+    const ModuleId in = x_.modules_.prefix(use_.module, ast_[member.base].as<Name>().name);
+    return in && !x_.modules_[in].named(member.name).empty();
   }
   void file() {
     const Span s = ast_.span(value(handle(0)).node);

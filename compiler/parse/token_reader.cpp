@@ -241,7 +241,10 @@ bool TokenReader::changesByOne() const {
 /// Whether an item follows, perhaps after macros and attributes of its own.
 bool TokenReader::macrosThenItem() const {
   size_t k = 0;
-  for (int macros = 0; macros < 64 && is(TokenKind::At, k) && is(TokenKind::Identifier, k + 1); ++macros) {
+  auto isUse = [&] {
+    return is(TokenKind::At, k) && !peek(k).spaceAfter && is(TokenKind::Identifier, k + 1);
+  };
+  for (int macros = 0; macros < 64 && isUse(); ++macros) {
     k += 2;
     while (is(TokenKind::Dot, k) && is(TokenKind::Identifier, k + 1)) k += 2;
     if (is(TokenKind::LParen, k) && matching_[at_ + k] != 0) k = matching_[at_ + k] - at_ + 1;

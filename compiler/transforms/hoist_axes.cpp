@@ -61,18 +61,31 @@ private:
     return all;
   }
 
+  bool takesAnyOf(OpId id, const std::unordered_set<ValueId>& values) {
+    auto takes = [&](OpId each) {
+      return std::ranges::any_of(fn().ops[each].operands, [&](ValueId v) { return values.contains(v); });
+    };
+    bool any = takes(id);
+    for (RegionId r : fn().ops[id].regions) forEachOp(fn(), r, [&](OpId each) { any = any || takes(each); });
+    return any;
+  }
+
   /// Reads whose index is out of range, and sizes that are none, are caught by a check in front of them, and
-  /// what is computed only where a sweep has a point has no case before: such an op must stay where it is.
+  /// what is computed only where a sweep has a point has no case before: such an op must stay where it is,
+  /// and so what is made of it.
   void invariants(OpId id, std::vector<OpId>& out) {
     const Op& sweep = fn().ops[id];
     const RegionId r = sweep.regions[0];
     const SweepBody body(m_, id_, id, effects_);
     const bool anywhere = runsAtLeastOnce(sweep) && !hasChecks(r);
     std::vector<OpId> kept;
+    std::unordered_set<ValueId> staying;
     for (OpId op : fn().regions[r].ops) {
       const std::optional<AxisSet> axes = body.axesOf(op);
-      const bool moves = axes && axes->empty() && (anywhere || (body.readsWithin(op) && sizesHold(op)));
+      const bool moves = axes && axes->empty() && (anywhere || (body.readsWithin(op) && sizesHold(op))) &&
+                         !takesAnyOf(op, staying);
       (moves ? out : kept).push_back(op);
+      if (!moves) staying.insert(fn().ops[op].results.begin(), fn().ops[op].results.end());
     }
     fn().regions[r].ops = std::move(kept);
   }

@@ -65,6 +65,12 @@ TEST(Layout, OnlyAUseThatTakesAnItemKeepsItsSemicolon) {
                 "let x = @a\nfn f() = 1\nlet x = 1 as @a\nfn f() = 1\ntype T = @a\nfn g() = 1\n");
 }
 
+TEST(Layout, AProductBehindAUseIsNoUseOfTheItemBelow) {
+  expectBecomes("@a(5)\n@\nb(6);\n\nfn f() = 1\n", "@a(5) @ b(6)\n\nfn f() = 1\n");
+  expectStays("@a(5) @ b(6)\nfn f() = 1\n");
+  expectBecomes("@a(5) @b(6) fn f() = 1\n", "@a(5)\n@b(6)\nfn f() = 1\n");
+}
+
 TEST(Layout, FormatsWithValuesAndRawTexts) {
   expectBecomes("f(\"{x:{ w }.{d+1}e}{y:*^{ w}}\")\n", "f(\"{x:{w}.{d + 1}e}{y:*^{w}}\")\n");
   expectStays("f(r#\"a \"b\" {c}\"#, r##\"\"#\"##)\n");
