@@ -72,6 +72,22 @@ bool isName(std::string_view text) {
 } // namespace
 
 /// One call: its arguments, and what it gives.
+/// Whether `a.b` is of a module `a` that declares `b`.
+bool isInModule(const names::Modules& modules, const Ast& ast, ModuleId user, const Member& member) {
+  if (ast.kind(member.base) != NodeKind::Name) return false;
+  const ModuleId in = modules.prefix(user, ast[member.base].as<Name>().name);
+  return in && !modules[in].named(member.name).empty();
+}
+
+/// Whether a name, or one behind that of its module, is of a declaration that the module of the user sees.
+bool isDeclared(const names::Modules& modules, const Ast& ast, ModuleId user, NodeId node) {
+  if (ast.kind(node) == NodeKind::Member) return isInModule(modules, ast, user, ast[node].as<Member>());
+  if (ast.kind(node) != NodeKind::Name) return false;
+  const auto [from, name] = modules.meant(user, ast[node].as<Name>().name);
+  const names::Module& module = modules[from];
+  return !module.isPrelude && (!module.named(name).empty() || module.imported.contains(name));
+}
+
 class AstFunctions {
 public:
   AstFunctions(Expander& x, const std::vector<Datum>& args, std::vector<Datum>& results)
@@ -229,20 +245,7 @@ public:
     give(out);
   }
   /// What uses of macros declare counts once they are expanded.
-  void declared() { results_.push_back(isDeclared(value(handle(0)).node)); }
-  bool isDeclared(NodeId node) const {
-    if (ast_.kind(node) == NodeKind::Member) return isInModule(ast_[node].as<Member>());
-    if (ast_.kind(node) != NodeKind::Name) return false;
-    const auto [from, name] = x_.modules_.meant(use_.module, ast_[node].as<Name>().name);
-    const names::Module& module = x_.modules_[from];
-    return !module.isPrelude && (!module.named(name).empty() || module.imported.contains(name));
-  }
-  /// `a.b`, where `a` is a module that declares `b`.
-  bool isInModule(const Member& member) const {
-    if (ast_.kind(member.base) != NodeKind::Name) return false;
-    const ModuleId in = x_.modules_.prefix(use_.module, ast_[member.base].as<Name>().name);
-    return in && !x_.modules_[in].named(member.name).empty();
-  }
+  void declared() { results_.push_back(isDeclared(x_.modules_, ast_, use_.module, value(handle(0)).node)); }
   void file() {
     const Span s = ast_.span(value(handle(0)).node);
     results_.push_back(s.valid() ? std::string(x_.modules_.sources.path(s.file)) : std::string());
