@@ -5,6 +5,7 @@
 #include "melix/abi.h"
 
 #include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/MDBuilder.h>
 
 namespace melix::codegen {
 namespace {
@@ -98,12 +99,17 @@ void FunctionEmitter::emitFormat(const Stmt& s) {
   set(s.results[1], b_.CreateExtractValue(r, 1));
 }
 
-/// What stands first in a list's block (MelixListHead); null is the empty list.
+/// What stands first in a list's block (MelixListHead); null is the empty list. No list is longer than an
+/// axis may be, which LLVM is told: places are checked by one comparison, remainders by a length have no sign
+/// but that of the dividend.
 llvm::Value* FunctionEmitter::listLength(llvm::Value* list) {
   llvm::BasicBlock *before = b_.GetInsertBlock(), *some = block("some"), *done = block("length");
   b_.CreateCondBr(b_.CreateIsNull(list), done, some);
   b_.SetInsertPoint(some);
-  llvm::Value* stored = b_.CreateLoad(m_.i64(), list);
+  llvm::LoadInst* stored = b_.CreateLoad(m_.i64(), list);
+  stored->setMetadata(
+      llvm::LLVMContext::MD_range,
+      llvm::MDBuilder(m_.context).createRange(llvm::APInt(64, 0), llvm::APInt(64, MELIX_MAX_EXTENT + 1)));
   b_.CreateBr(done);
   b_.SetInsertPoint(done);
   auto* length = b_.CreatePHI(m_.i64(), 2);

@@ -12,7 +12,8 @@ MelixListHead* headOf(void* list) { return static_cast<MelixListHead*>(list); }
 
 void* makeList(MelixTask* task, const MelixType* elem, int64_t cap) {
   int64_t bytes;
-  if (__builtin_mul_overflow(cap, static_cast<int64_t>(elem->size), &bytes) || bytes > INT64_MAX / 4)
+  if (__builtin_mul_overflow(cap, static_cast<int64_t>(elem->size), &bytes) || bytes > INT64_MAX / 4 ||
+      cap > MELIX_MAX_EXTENT)
     panicText(task, "a list of this length does not fit into memory");
   void* list = melix_alloc(task, MELIX_LIST_ELEMENTS + bytes);
   MelixBlock* block = headerOf(list);
