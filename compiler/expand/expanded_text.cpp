@@ -107,9 +107,11 @@ public:
   }
 
 private:
+  /// `text_2`, or the next that no name is.
   std::string fresh(std::string_view text) {
-    for (int k = 2;; ++k)
-      if (std::string made = std::string(text) + "_" + std::to_string(k); taken_.insert(made).second)
+    int& last = lastNumber_.try_emplace(std::string(text), 1).first->second;
+    for (;;)
+      if (std::string made = std::string(text) + "_" + std::to_string(++last); taken_.insert(made).second)
         return made;
   }
 
@@ -154,11 +156,7 @@ private:
     // A local name in the way of what a quote means from outside makes room.
     for (NameId n : names.bound) {
       if (modules_.names.isMarked(n) || names.parameters.contains(n)) continue;
-      const bool isInTheWay = std::any_of(names.all.begin(), names.all.end(), [&](NameId other) {
-        return modules_.names.isMarked(other) && !names.bound.contains(other) &&
-               spelled_[other] == modules_.names.text(n);
-      });
-      if (isInTheWay)
+      if (free.contains(std::string(modules_.names.text(n))))
         spelled_[n] = fresh(modules_.names.text(n));
       else
         spelled_.erase(n);
@@ -225,6 +223,7 @@ private:
   ModuleId module_;
   const Ast& ast_;
   std::set<std::string> taken_, bound_; ///< all names of the program, and those of declarations and variables
+  std::map<std::string, int> lastNumber_; ///< behind each text that was made fresh: those below are taken
   std::map<ModuleId, std::string> prefixes_;
   std::map<NameId, std::string> spelled_;
   std::set<NameId> visible_;                ///< variables of the statements above

@@ -40,6 +40,26 @@ operations() {
   "$melix" show --stage opt --count "$work/chain.mlx" | awk '/ in all$/ { print $1 }'
 }
 
+# uses HEAD LINE TAIL: a program of 1,000 uses of a macro
+uses() {
+  echo "$1"
+  for ((k = 0; k < 1000; k++)); do echo "$2"; done
+  echo "$3"
+}
+
+bench_expand() {
+  quiet_report
+  uses $'use meta.{unroll}\nfn f(n: int) -> int {\n  var s = 0' '  @unroll(4) for i in 0..n { s += i }' \
+    $'  s\n}\nprint(f(8))' > "$work/unroll.mlx"
+  uses $'use meta.{einsum}\nlet a = [[1.0, 2.0], [3.0, 4.0]]\nvar s = 0.0' \
+    's += @einsum("ij,jk->ik", a, a)[0, 0]' 'print(s)' > "$work/einsum.mlx"
+  local macro
+  for macro in unroll einsum; do
+    report "expansion of 1,000 @$macro" \
+      "$(median_ms 5 "${quiet[@]}" "$melix" show --stage expand "$work/$macro.mlx")" 300 ms
+  done
+}
+
 bench_size() {
   local order long short
   for order in 1 2; do
