@@ -310,8 +310,11 @@ std::optional<Ranges::Range> Ranges::ofNestResult(const Op& nest, ValueId result
     const auto at = std::find(own.begin(), own.end(), result);
     if (at == own.end()) continue;
     if (part.spec->kind == NestResultKind::Collect) return range(view.yields(part)[0], depth);
-    if (!isPosition(*part.spec) || !part.spec->keep.empty()) return std::nullopt;
-    const DimId extent = nest.dims[static_cast<size_t>(at - own.begin())];
+    if (!isPosition(*part.spec)) return std::nullopt;
+    auto axis = static_cast<uint32_t>(at - own.begin()); // of those that are reduced
+    const std::vector<uint32_t>& keep = part.spec->keep;
+    for (uint32_t a = 0; a <= axis; ++a) axis += std::ranges::find(keep, a) != keep.end();
+    const DimId extent = nest.dims[axis];
     return isExact(extent) ? std::optional(Range{dims_.constant(0), dims_.sub(extent, dims_.constant(1))})
                            : std::nullopt;
   }
@@ -481,6 +484,12 @@ DimId Ranges::lastOf(const Op& loop, int depth) {
 bool Ranges::isAtLeast(ValueId v, int64_t bound) {
   std::optional<Range> r = range(v);
   return r && facts_.atLeast(r->low, bound);
+}
+
+std::optional<DimId> Ranges::extentOf(ValueId v) {
+  const std::optional<Range> r = range(v);
+  if (!r || !facts_.atLeast(r->low, 0) || !facts_.atMost(r->high, types::maxExtent - 1)) return std::nullopt;
+  return dims_.add(r->high, dims_.constant(1));
 }
 
 std::optional<DimId> Ranges::sizeOf(ValueId v) {

@@ -37,6 +37,8 @@ public:
   /// Whether an i64 is never negative.
   bool isNatural(ValueId v) { return isAtLeast(v, 0); }
   bool isAtLeast(ValueId v, int64_t bound);
+  /// An extent of which the i64 is always an index.
+  std::optional<DimId> extentOf(ValueId v);
   /// The size that an i64 always is.
   std::optional<DimId> sizeOf(ValueId v);
   /// Whether of two i64 the first is never the lesser.

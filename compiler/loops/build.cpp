@@ -11,15 +11,17 @@ size_t placeOf(const Function& fn, RegionId region, StmtId s) {
 
 uint32_t bytesOf(ValueType type) { return std::max(8U, types::scalarBits(type.scalar)) / 8; }
 
-bool isMultipleOf(const Function& fn, ValueId v, uint64_t n) {
-  auto divides = [&](ValueId x) {
-    const uint64_t* known = asConstant(fn, x);
-    return known && *known % n == 0;
-  };
+bool isMultipleOf(const Function& fn, ValueId v, uint64_t n, int depth) {
+  if (const uint64_t* known = asConstant(fn, v)) return *known % n == 0;
   const StmtId def = fn.values[v].def;
-  const bool isProduct = def.valid() && fn.stmts[def].kind == StmtKind::Scalar &&
-                         fn.stmts[def].as<ScalarAttr>().op == core::OpKind::Mul;
-  return divides(v) || (isProduct && std::ranges::any_of(fn.stmts[def].operands, divides));
+  if (depth == 0 || !def.valid() || fn.stmts[def].kind != StmtKind::Scalar) return false;
+  auto divides = [&](ValueId x) { return isMultipleOf(fn, x, n, depth - 1); };
+  switch (fn.stmts[def].as<ScalarAttr>().op) {
+  case core::OpKind::Mul: return std::ranges::any_of(fn.stmts[def].operands, divides);
+  case core::OpKind::Add:
+  case core::OpKind::Sub: return std::ranges::all_of(fn.stmts[def].operands, divides);
+  default: return false;
+  }
 }
 
 RegionId Builder::begin(const std::vector<ValueType>& params) {

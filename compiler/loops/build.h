@@ -59,8 +59,8 @@ std::unordered_set<RegionId> regionsWithin(const Function& fn, RegionId region);
 /// How much memory a scalar takes.
 uint32_t bytesOf(ValueType type);
 
-/// Whether a number is a constant, or a product with one, that `n`, a power of two, divides.
-bool isMultipleOf(const Function& fn, ValueId v, uint64_t n);
+/// Whether a number is made of constants that `n`, a power of two, divides: their multiples, and sums of these.
+bool isMultipleOf(const Function& fn, ValueId v, uint64_t n, int depth = 6);
 
 class Builder {
 public:

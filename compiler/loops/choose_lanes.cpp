@@ -19,6 +19,7 @@ namespace melix::loops {
 namespace {
 
 constexpr uint32_t storedRows = 8; ///< turns that store neighbours together
+constexpr uint64_t shortRow = 16;  ///< turns, for which it is not worth to join what lanes found
 constexpr double waiting = 2;      ///< what an op that waits for the one before takes, beside other turns
 
 /// What a turn of a loop is made of, as far as it differs between lanes. What stands in loops counts as often
@@ -206,7 +207,7 @@ public:
         inside = true;
       else if (inside)
         rows(fn_.stmts[id]);
-      else if (!isForLoopAround(fn_.stmts[id], around) && !isForColumns(id) && loop(fn_.stmts[id])) {
+      else if (!isForLoopAround(id, around) && !isForColumns(id) && loop(fn_.stmts[id])) {
         inside = true;
         sumInRows(id);
         chainsInRows(fn_.stmts[id]);
@@ -242,15 +243,17 @@ private:
   }
 
   /// Whether a loop that looks for the best of a row is to be left to lanes of rows: what lanes find is
-  /// joined at the end of each row, which may be short.
-  bool isForLoopAround(const Stmt& s, StmtId around) const {
+  /// joined at the end of each row, which may be short. Long rows that lanes would have to gather are not.
+  bool isForLoopAround(StmtId id, StmtId around) const {
+    const Stmt& s = fn_.stmts[id];
     if (s.kind != StmtKind::For || !around.valid() || s.results.empty()) return false;
     const bool hasLoop = std::ranges::any_of(fn_.regions[s.regions[0]].stmts,
-                                             [&](StmtId id) { return fn_.stmts[id].kind == StmtKind::For; });
+                                             [&](StmtId o) { return fn_.stmts[o].kind == StmtKind::For; });
     const auto steps = exactSteps(fn_, s);
     return !hasLoop && steps &&
            std::ranges::any_of(*steps, [](const ExactStep& e) { return e.best.has_value(); }) &&
-           canWiden(module_, fn_, fn_.stmts[around]);
+           canWiden(module_, fn_, fn_.stmts[around]) &&
+           (turnsOf(fn_, s).value_or(shortRow) < shortRow || gathersIn(around) <= gathersIn(id));
   }
 
   /// Whether a sum that nothing rounds is to be left to lanes of the points around it: to columns, of which

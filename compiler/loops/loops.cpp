@@ -26,6 +26,7 @@
 #include "loops/skip_copies.h"
 #include "loops/split_masked.h"
 #include "loops/split_phases.h"
+#include "loops/split_quotients.h"
 #include "loops/split_wrapped.h"
 #include "loops/tile_contractions.h"
 #include "loops/turn_around.h"
@@ -166,6 +167,7 @@ constexpr Pass passes[] = {
     {"split_phases", each<splitPhases>, true, schedules},
     {"exchange_points", each<exchangePoints>, true, schedules},
     {"order_rows", each<orderRows>, true, schedules},
+    {"split_quotients", each<splitQuotients>, true, schedules},
     {"choose_lanes", chooseAllLanes, true, schedules},
     {"tile_contractions", whole<tileContractions>, true, schedules},
     {"split_masked", each<splitMasked>, true, schedules},

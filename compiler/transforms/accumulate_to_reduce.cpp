@@ -75,15 +75,13 @@ private:
   /// Whether what is added to a part of an array, of these extents, is worth an array of its own: it reaches
   /// the whole part, and several terms go to one element.
   bool isSum(const Conversion& c, const std::vector<DimId>& extents) {
-    types::DimStore& dims = types().dims;
     for (size_t d = 0; d < c.target.size(); ++d) {
       const Solved& s = c.target[d];
       if (s.kind == Solved::Kind::Fixed) continue;
       if (s.kind != Solved::Kind::Unit || !s.index.isAxis() || c.extentOf(s.axis) != extents[d]) return false;
     }
     return std::ranges::any_of(c.axes, [&](ValueId axis) {
-      const bool isKept = std::ranges::any_of(c.target, [&](const Solved& s) { return s.axis == axis; });
-      return !isKept && !dims.atLeast(dims.sub(dims.constant(1), c.extentOf(axis)), 0);
+      return !c.isSolved(axis) && maySum(types().dims, c.extentOf(axis));
     });
   }
 
@@ -221,9 +219,12 @@ private:
       solved.insert(c.target[d].axis);
       solved.insert(c.target[d].rest);
     }
+    for (const Divided& d : c.divided) solved.insert(d.axis);
     std::unordered_set<ValueId> telling;
     for (const Solved& s : c.target)
       for (auto [axis, factor] : s.index.axes) telling.insert(axis);
+    for (const Divided& d : c.divided)
+      if (!d.isWhole) telling.insert({d.quotient, d.remainder});
     for (const auto& [axis, end] : c.ends) {
       telling.insert(axis);
       for (auto [other, factor] : end.axes) telling.insert(other);
@@ -237,18 +238,13 @@ private:
 
   void openReduced(Reduction& r, const Conversion& c, ValueId axis,
                    const std::unordered_set<ValueId>& solved) {
-    types::DimStore& dims = types().dims;
-    const DimId extent = c.extentOf(axis);
     if (!solved.contains(axis)) {
-      r.map.values[axis] = r.made.axis(extent);
+      r.map.values[axis] = r.made.axis(c.extentOf(axis));
       return;
     }
     for (const Solved& s : c.target)
-      if (s.kind == Solved::Kind::Stride && s.rest == axis) {
-        const int64_t step = std::abs(s.radix);
-        r.counts[axis] =
-            r.made.axis(dims.floorDiv(dims.add(extent, dims.constant(step - 1)), dims.constant(step)));
-      }
+      if (s.kind == Solved::Kind::Stride && s.rest == axis)
+        r.counts[axis] = r.made.axis(c.steps(types().dims, s));
   }
 
   /// The place of the accumulator that the whole reduction is added at: indices that no axis stands in, and
@@ -269,13 +265,15 @@ private:
     }
   }
 
-  /// What computes the place in the nest is the place where it is solved for.
+  /// What computes the place in the nest is the place where it is solved for; what is found stays a question.
   void placeIsKnown(Reduction& r, const Conversion& c) {
     const Op& add = fn().ops[c.site.add];
     size_t operand = 2, axis = 0;
     for (const PathStep& s : add.as<Path>()) {
       const ValueId v = s.kind == StepKind::All ? ValueId() : add.operands[operand++];
-      if (s.kind == StepKind::Index && r.targets[axis].valid() && c.target[axis].kind != Solved::Kind::Part)
+      const bool isFound = std::ranges::any_of(c.found, [&](const auto& place) { return place.second == v; });
+      if (s.kind == StepKind::Index && r.targets[axis].valid() && !isFound &&
+          c.target[axis].kind != Solved::Kind::Part)
         r.map.values.try_emplace(v, r.targets[axis]);
       ++axis;
     }
@@ -358,6 +356,25 @@ private:
     inRange(r.b, rest, extent, r.condition);
   }
 
+  /// What the place has beside the axis is taken from it; what is left is divided.
+  void solveMultiple(Reduction& r, const Conversion& c, const Solved& s, ValueId target) {
+    const ValueId others = form(r.b, s.index, s.axis, {}, r.map), factor = r.b.i64(s.radix);
+    ValueId left = others.valid() ? r.b.sub(target, others) : target;
+    if (s.sign < 0) left = r.b.neg(left);
+    r.map.values[s.axis] = r.b.binary(OpKind::IDiv, left, factor);
+    both(r.b, r.b.cmp(ops::CmpKind::Eq, r.b.binary(OpKind::IRem, left, factor), r.b.i64(0)), r.condition);
+    inRange(r.b, r.map.values[s.axis], c.extentOf(s.axis), r.condition);
+  }
+
+  /// An axis of a quotient and a remainder.
+  void putTogether(Reduction& r, const Divided& d, DimId extent) {
+    const ValueId by = r.b.dimValue(d.by), rest = form(r.b, d.rest, {}, {}, r.map);
+    ValueId v = r.b.add(r.b.mul(r.map.value(d.quotient), by), r.map.value(d.remainder));
+    if (rest.valid()) v = r.b.sub(v, rest);
+    r.map.values[d.axis] = d.sign > 0 ? v : r.b.neg(v);
+    if (!d.isWhole) inRange(r.b, r.map.values[d.axis], extent, r.condition);
+  }
+
   ValueId reduction(OpId id, Conversion& c, const std::unordered_map<ValueId, ValueId>& keptAs, Emit& e,
                     Path& fixed, std::vector<ValueId>& fixedIndices) {
     const Op& add = fn().ops[c.site.add];
@@ -375,6 +392,8 @@ private:
         if (s.kind == Solved::Kind::Fixed || s.index.isAxis() != bare) continue;
         if (s.kind == Solved::Kind::Radix)
           solveRadix(r, c, s, r.targets[d]);
+        else if (s.kind == Solved::Kind::Multiple)
+          solveMultiple(r, c, s, r.targets[d]);
         else if (s.kind == Solved::Kind::Part)
           r.map.values[s.axis] = r.targets[d];
         else if (s.kind == Solved::Kind::Stride)
@@ -382,6 +401,7 @@ private:
         else
           solveUnit(r, c, s, r.targets[d], t.dims[d]);
       }
+    for (const Divided& d : c.divided) putTogether(r, d, c.extentOf(d.axis));
     placeIsKnown(r, c);
     for (ValueId axis : c.axes)
       if (auto end = c.ends.find(axis); end != c.ends.end()) below(r, c, axis, end->second, t.dims);
@@ -445,12 +465,20 @@ private:
     return true;
   }
 
-  ValueId element(const Conversion& c, Cloner& map, Emit& b) {
-    ValueId v = map.value(fn().ops[c.site.add].operands[1]);
-    if (c.element.empty()) return v;
-    std::vector<ValueId> at;
-    for (ValueId q : c.element) at.push_back(map.value(q));
-    return b.getAt(v, at, types()[fn().typeOf(v)].parts[0]);
+  /// What is added, if all that is found is what its axis says.
+  ValueId element(const Conversion& c, const Cloner& map, Emit& b) {
+    ValueId condition;
+    for (const auto& [axis, place] : c.found)
+      both(b, b.cmp(ops::CmpKind::Eq, map.value(place), map.value(axis)), condition);
+    const ValueId v = map.value(fn().ops[c.site.add].operands[1]);
+    auto added = [&](Emit& in) {
+      if (c.element.empty()) return v;
+      std::vector<ValueId> at;
+      for (ValueId q : c.element) at.push_back(map.value(q));
+      return in.getAt(v, at, types()[fn().typeOf(v)].parts[0]);
+    };
+    const TypeId whole = types()[fn().typeOf(fn().ops[c.site.add].operands[0])].parts[0];
+    return guarded(b, condition, added, types()[whole].parts[0]);
   }
 
   Module& m_;

@@ -16,6 +16,23 @@ DimId Conversion::extentOf(ValueId axis) const {
   return extents[static_cast<size_t>(std::find(axes.begin(), axes.end(), axis) - axes.begin())];
 }
 
+bool maySum(types::DimStore& dims, DimId extent) {
+  return !dims.atLeast(dims.sub(dims.constant(1), extent), 0);
+}
+
+DimId ceilDiv(types::DimStore& dims, DimId n, DimId by) {
+  return dims.floorDiv(dims.add(n, dims.sub(by, dims.constant(1))), by);
+}
+
+DimId Conversion::steps(types::DimStore& dims, const Solved& s) const {
+  return ceilDiv(dims, extentOf(s.rest), dims.constant(std::abs(s.radix)));
+}
+
+bool Conversion::isSolved(ValueId axis) const {
+  return std::ranges::any_of(target, [&](const Solved& s) { return s.axis == axis || s.rest == axis; }) ||
+         std::ranges::any_of(divided, [&](const Divided& d) { return d.axis == axis; });
+}
+
 bool Conversion::mayMissPoints() const {
   return !ends.empty() || std::ranges::any_of(site.levels, [](const SiteLevel& level) {
     return level.kind == SiteLevel::Kind::Arm;
@@ -26,7 +43,7 @@ bool Conversion::mayMissPoints() const {
 // --------------------------------------------------------------------------------
 
 AccumulationPlanner::AccumulationPlanner(Module& m, FunctionId f, const Uses& uses, OpId nest)
-    : m_(m), f_(f), uses_(uses) {
+    : m_(m), f_(f), uses_(uses), ranges_(m, m.functions[f]) {
   for (RegionId r : fn().ops[nest].regions) {
     enter(r);
     forEachOp(fn(), r, [&](OpId o) {
@@ -65,12 +82,12 @@ bool AccumulationPlanner::outsideType(TypeId t) const {
   return allOutside(symbols);
 }
 
-// --- the place as forms of the axes
-// ----------------------------------------------------------------------------
+// --- the axes of the nests around the add
+// ------------------------------------------------------------------------
 
 bool AccumulationPlanner::plan(Conversion& c) {
   AffineIndices indices;
-  return takeAxes(c) && placeIndices(c, indices) && solve(c, indices) && slice(c);
+  return takeAxes(c) && placeIndices(c, indices) && solve(c, indices) && isDense(c) && slice(c);
 }
 
 /// The axes of all nests around the add.
@@ -117,88 +134,10 @@ DimId AccumulationPlanner::bound(const Conversion& c, const AffineIndex& end) co
   return dims.atLeast(sum, 0) ? sum : dims.max(sum, dims.constant(0));
 }
 
-/// An affine form for each axis of the accumulator; slices and whole axes bring axes of their own.
-bool AccumulationPlanner::placeIndices(Conversion& c, AffineIndices& indices) {
-  const Op& add = fn().ops[c.site.add];
-  const types::Type& t = types()[types()[fn().typeOf(add.operands[0])].parts[0]];
-  size_t operand = 2;
-  for (const PathStep& s : add.as<Path>()) {
-    if (s.kind == StepKind::Index) {
-      indices.push_back(affine(c, add.operands[operand++]));
-    } else if (s.kind == StepKind::Slice) {
-      auto start = affine(c, add.operands[operand++]);
-      if (!outsideDim(s.length)) return false;
-      ValueId q = newAxis(c, s.length);
-      if (start) start->axes[q] += s.step;
-      indices.push_back(start);
-    } else if (s.kind == StepKind::All) {
-      indices.push_back(wholeAxis(c, t.dims[indices.size()]));
-    } else {
-      return false;
-    }
-  }
-  while (indices.size() < t.dims.size()) indices.push_back(wholeAxis(c, t.dims[indices.size()]));
-  return std::all_of(t.dims.begin(), t.dims.end(), [&](DimId d) { return outsideDim(d); }) &&
-         std::all_of(indices.begin(), indices.end(), [](const auto& i) { return i.has_value(); });
-}
-
-ValueId AccumulationPlanner::newAxis(Conversion& c, DimId extent) {
-  ValueId q = fn().values.add(Value{types().int64(), {}, {}, 0, {}});
-  c.axes.push_back(q);
-  c.extents.push_back(extent);
-  c.element.push_back(q);
-  return q;
-}
-
-std::optional<AffineIndex> AccumulationPlanner::wholeAxis(Conversion& c, DimId extent) {
-  AffineIndex i;
-  i.axes[newAxis(c, extent)] = 1;
-  return i;
-}
-
-std::optional<AffineIndex> AccumulationPlanner::affine(const Conversion& c, ValueId v) const {
-  std::optional<AffineIndex> form = affineIndex(
-      m_, fn(), v, [&](ValueId x) { return std::find(c.axes.begin(), c.axes.end(), x) != c.axes.end(); },
-      [&](ValueId x) { return outside(x); });
-  if (!form) return std::nullopt;
-  const std::map<DimId, int64_t> dims = std::exchange(form->dims, {});
-  for (auto [d, factor] : dims) {
-    const std::optional<AffineIndex> opened = affine(c, d);
-    if (!opened) return std::nullopt;
-    accumulate(*form, *opened, factor);
-  }
-  return form;
-}
-
-/// Of a size, in place of those from inside the numbers that they are.
-std::optional<AffineIndex> AccumulationPlanner::affine(const Conversion& c, DimId d) const {
-  types::DimStore& dims = types().dims;
-  AffineIndex form;
-  const std::vector<types::DimTerm> terms = dims.terms(d);
-  for (const types::DimTerm& term : terms) {
-    if (term.factors.size() != 1 || dims.atom(term.factors[0]).kind != types::DimAtomKind::Symbol) continue;
-    const DimSym symbol = dims.atom(term.factors[0]).symbol;
-    const auto number = boundTo_.find(symbol);
-    if (number == boundTo_.end()) continue;
-    const std::optional<AffineIndex> opened = affine(c, number->second);
-    if (!opened) return std::nullopt;
-    accumulate(form, *opened, term.coefficient);
-    d = dims.sub(d, dims.mul(dims.constant(term.coefficient), dims.symbol(symbol)));
-  }
-  if (!outsideDim(d)) return std::nullopt;
-  AffineIndex rest;
-  for (const types::DimTerm& term : terms)
-    if (term.factors.empty()) rest.constant = term.coefficient;
-  d = dims.sub(d, dims.constant(rest.constant));
-  if (dims.asConstant(d) != 0) rest.dims[d] = 1;
-  accumulate(form, rest, 1);
-  return form;
-}
-
 // --- solved for axes
 // -------------------------------------------------------------------------------------------
 
-bool AccumulationPlanner::solve(Conversion& c, const AffineIndices& indices) const {
+bool AccumulationPlanner::solve(Conversion& c, const AffineIndices& indices) {
   std::map<ValueId, int> uses;
   for (const auto& i : indices)
     for (auto [a, k] : i->axes) ++uses[a];
@@ -228,18 +167,18 @@ bool AccumulationPlanner::solve(Conversion& c, const AffineIndices& indices) con
 }
 
 /// Whether an index of the place is in range wherever the nest stands.
-bool AccumulationPlanner::isThere(const Conversion& c, size_t axis) const {
+bool AccumulationPlanner::isThere(const Conversion& c, size_t axis) {
   const Op& add = fn().ops[c.site.add];
   const Path& path = add.as<Path>();
   const auto isIndexed = [](const PathStep& s) { return s.kind != StepKind::All; };
   if (axis >= path.size() || path[axis].kind != StepKind::Index) return false;
   const auto before = std::count_if(path.begin(), path.begin() + static_cast<ptrdiff_t>(axis), isIndexed);
   const DimId extent = types()[types()[fn().typeOf(add.operands[0])].parts[0]].dims[axis];
-  return Ranges(m_, fn()).isIndex(add.operands[2 + static_cast<size_t>(before)], extent);
+  return ranges_.isIndex(add.operands[2 + static_cast<size_t>(before)], extent);
 }
 
 /// For the outermost axis that stands in this index alone.
-bool AccumulationPlanner::solveIndex(const Conversion& c, Solved& s, std::map<ValueId, int>& uses) const {
+bool AccumulationPlanner::solveIndex(const Conversion& c, Solved& s, std::map<ValueId, int>& uses) {
   const AffineIndex& i = s.index;
   if (i.axes.empty()) return true;
   if (solveRagged(c, s, uses)) return true;
@@ -247,13 +186,29 @@ bool AccumulationPlanner::solveIndex(const Conversion& c, Solved& s, std::map<Va
     auto at = i.axes.find(a);
     if (at == i.axes.end() || (uses[a] != 1 && !i.isAxis()) || (at->second != 1 && at->second != -1))
       continue;
-    if (i.axes.size() > 1 && (radix(c, i, uses, s) || stride(a, uses, s))) return true;
+    if (i.axes.size() > 1 && (radix(c, i, uses, s) || stride(c, a, uses, s))) return true;
     s.kind = Solved::Kind::Unit;
     s.axis = a;
     s.sign = at->second;
     return true;
   }
-  return radix(c, i, uses, s);
+  return radix(c, i, uses, s) || multiple(c, uses, s);
+}
+
+/// For the outermost axis with a small factor, of which few places are a multiple.
+bool AccumulationPlanner::multiple(const Conversion& c, std::map<ValueId, int>& uses, Solved& s) {
+  constexpr int64_t largest = 16;
+  for (ValueId a : c.axes) {
+    const auto at = s.index.axes.find(a);
+    if (at == s.index.axes.end() || uses[a] != 1 || std::abs(at->second) > largest || c.ends.contains(a))
+      continue;
+    s.kind = Solved::Kind::Multiple;
+    s.axis = a;
+    s.radix = std::abs(at->second);
+    s.sign = at->second > 0 ? 1 : -1;
+    return true;
+  }
+  return false;
 }
 
 /// For an axis that begins or ends where others are: what is left are these, and not the distance to them.
@@ -291,22 +246,60 @@ bool AccumulationPlanner::radix(const Conversion& c, const AffineIndex& i, std::
 
 /// Steps of an axis beside `rest`, which has the factor 1 or -1: of the axes for which nothing wraps that
 /// with the smallest step. Solved for `rest` alone, every step would be a term, and few of them in range.
-bool AccumulationPlanner::stride(ValueId rest, std::map<ValueId, int>& uses, Solved& s) const {
+bool AccumulationPlanner::stride(const Conversion& c, ValueId rest, std::map<ValueId, int>& uses, Solved& s) {
   constexpr int64_t longest = 1 << 12; // an extent has fewer than 2^48 points
-  const int64_t sign = s.index.axes.at(rest);
+  Solved out;
+  out.kind = Solved::Kind::Stride;
+  out.index = s.index;
+  out.sign = s.index.axes.at(rest);
+  out.rest = rest;
   int64_t best = longest;
   for (auto [axis, factor] : s.index.axes) {
     if (axis == rest || uses[axis] != 1 || factor <= -best || factor >= best || std::abs(factor) < 2)
       continue;
     best = std::abs(factor);
-    s.axis = axis;
-    s.radix = sign * factor;
+    out.axis = axis;
+    out.radix = out.sign * factor;
   }
-  if (best == longest) return false;
-  s.kind = Solved::Kind::Stride;
-  s.sign = sign;
-  s.rest = rest;
+  if (best == longest || hasFewerSteps(c, out)) return false;
+  s = out;
   return true;
+}
+
+/// Whether fewer steps are made than there are points of the rest with one remainder, as where a window is
+/// spread over more than it holds. Of two that cannot be compared, a window has the inner axis.
+bool AccumulationPlanner::hasFewerSteps(const Conversion& c, const Solved& stride) {
+  const std::optional<int64_t> all = types().dims.asConstant(c.extentOf(stride.axis)),
+                               some = types().dims.asConstant(c.steps(types().dims, stride));
+  if (all && some) return *all <= *some;
+  if (all || some) return all.has_value();
+  return std::ranges::find(c.axes, stride.rest) < std::ranges::find(c.axes, stride.axis);
+}
+
+/// Whether there are few terms for each point, or none but one for each element of the accumulator: a place
+/// that is found is looked for among all that it can be, and few places are a multiple.
+bool AccumulationPlanner::isDense(const Conversion& c) const {
+  constexpr int64_t most = 32;  ///< terms for a point
+  int64_t terms = 1, apart = 1; ///< of those that are looked at for a point; where others are added up
+  auto times = [&](int64_t& n, DimId d) {
+    n = std::min(most + 1, n * types().dims.asConstant(d).value_or(most + 1));
+  };
+  bool addsUp = false, looks = !c.found.empty();
+  for (const Solved& s : c.target) {
+    if (s.kind == Solved::Kind::Multiple) looks = true;
+    if (s.radix != 1) times(terms, types().dims.constant(std::abs(s.radix)));
+    if (s.kind == Solved::Kind::Stride) times(terms, c.steps(types().dims, s));
+    if (c.found.contains(s.axis)) times(apart, c.extentOf(s.axis));
+  }
+  for (ValueId axis : c.axes) {
+    if (c.isSolved(axis)) continue;
+    if (c.found.contains(axis))
+      times(terms, c.extentOf(axis));
+    else
+      addsUp |= maySum(types().dims, c.extentOf(axis));
+  }
+  if (!looks) return true;
+  return addsUp ? terms * apart <= most : !c.found.empty() && terms <= most;
 }
 
 // --- what is copied
@@ -335,6 +328,7 @@ static bool structured(const Op& o) { return !o.regions.empty() || o.kind == OpK
 bool AccumulationPlanner::slice(Conversion& c) const {
   Needed needed;
   needed.values.insert(fn().ops[c.site.add].operands[1].index);
+  for (const auto& [axis, place] : c.found) needed.values.insert(place.index);
   for (const SiteLevel& level : c.site.levels)
     if (level.kind == SiteLevel::Kind::Arm) needed.values.insert(fn().ops[level.op].operands[0].index);
   for (size_t l = c.site.levels.size(); l-- > 0;)

@@ -3,8 +3,10 @@
 // around it, which of them its place is solved for, and the ops that are copied.
 
 #include "core/affine.h"
+#include "core/ranges.h"
 #include "transforms/accumulation_sites.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <unordered_set>
@@ -17,16 +19,28 @@ namespace melix::transforms {
 ///   Radix   %place = radix·axis + rest                   quotient and remainder, as 0 <= rest < radix
 ///   Stride  %place = sign·(radix·axis + rest) + …        of all rests with the remainder, each is a term: an
 ///                                                        axis of its own counts them
+///   Multiple  %place = sign·radix·axis + …               where what is left is a multiple
 ///   Part    %place = axis + …                            what is left is the same for all: a part as long
 ///                                                        as the axis
 struct Solved {
-  enum class Kind : uint8_t { Fixed, Unit, Radix, Stride, Part };
+  enum class Kind : uint8_t { Fixed, Unit, Radix, Stride, Multiple, Part };
   Kind kind = Kind::Fixed;
   core::AffineIndex index;
   core::ValueId axis;
   int64_t sign = 1;
   core::ValueId rest;
   int64_t radix = 1; ///< of Stride it may be negative
+};
+
+/// An axis of which an index holds a quotient or a remainder: both are axes, and it is
+/// sign·(by·quotient + remainder - rest).
+struct Divided {
+  core::ValueId axis, dividend;
+  core::AffineIndex rest; ///< of the dividend, beside the axis
+  int64_t sign = 1;
+  core::DimId by;
+  core::ValueId quotient, remainder;
+  bool isWhole = false; ///< whether every pair of both is a point
 };
 
 /// One add as a reduction of its own.
@@ -39,14 +53,28 @@ struct Conversion {
   /// Sizes from inside the nest, by the value read of them, as forms of the axes.
   std::unordered_map<core::ValueId, core::AffineIndex> sizes;
   std::vector<core::ValueId> element; ///< which of these index the added value
+  std::vector<Divided> divided;
+  /// Numbers that are found at a point, as the place of its greatest: by an axis of all that they can be.
+  /// There is a term where the axis is the number.
+  std::map<core::ValueId, core::ValueId> found;
   std::vector<Solved> target;         ///< for each axis of the accumulator
   std::unordered_set<uint32_t> slice; ///< ops to copy
   std::vector<core::ValueId> kept;    ///< values of the outermost body to be read from the first nest
 
   core::DimId extentOf(core::ValueId axis) const;
+  /// How many points of the rest beside a step have one remainder.
+  core::DimId steps(types::DimStore& dims, const Solved& s) const;
+  bool isAxis(core::ValueId v) const { return std::find(axes.begin(), axes.end(), v) != axes.end(); }
+  /// Whether the place tells the axis.
+  bool isSolved(core::ValueId axis) const;
   /// Whether points may be without the add: it stands in a branch, or ends differ.
   bool mayMissPoints() const;
 };
+
+/// Whether an axis may have several points.
+bool maySum(types::DimStore& dims, core::DimId extent);
+/// How many times `by` it takes for `n`.
+core::DimId ceilDiv(types::DimStore& dims, core::DimId n, core::DimId by);
 
 /// Plans for one nest.
 class AccumulationPlanner {
@@ -72,15 +100,25 @@ private:
   bool placeIndices(Conversion& c, AffineIndices& indices);
   core::ValueId newAxis(Conversion& c, core::DimId extent);
   std::optional<core::AffineIndex> wholeAxis(Conversion& c, core::DimId extent);
+  core::ValueId elementAxis(Conversion& c, core::DimId extent);
+  std::optional<core::AffineIndex> placeIndex(Conversion& c, core::ValueId v);
+  core::ValueId standIn(Conversion& c, core::ValueId v);
+  core::DimId divisor(core::ValueId v) const;
+  const Divided* divide(Conversion& c, const core::Op& op);
+  bool writeQuotients(const Conversion& c, AffineIndices& indices) const;
   std::optional<core::AffineIndex> affine(const Conversion& c, core::ValueId v) const;
+  std::optional<core::AffineIndex> opened(const Conversion& c, std::optional<core::AffineIndex> form) const;
   std::optional<core::AffineIndex> affine(const Conversion& c, core::DimId d) const;
-  bool solve(Conversion& c, const AffineIndices& indices) const;
-  bool isThere(const Conversion& c, size_t axis) const;
-  bool solveIndex(const Conversion& c, Solved& s, std::map<core::ValueId, int>& uses) const;
+  bool solve(Conversion& c, const AffineIndices& indices);
+  bool isThere(const Conversion& c, size_t axis);
+  bool solveIndex(const Conversion& c, Solved& s, std::map<core::ValueId, int>& uses);
   static bool solveRagged(const Conversion& c, Solved& s, std::map<core::ValueId, int>& uses);
   bool radix(const Conversion& c, const core::AffineIndex& i, std::map<core::ValueId, int>& uses,
              Solved& s) const;
-  bool stride(core::ValueId rest, std::map<core::ValueId, int>& uses, Solved& s) const;
+  bool stride(const Conversion& c, core::ValueId rest, std::map<core::ValueId, int>& uses, Solved& s);
+  bool hasFewerSteps(const Conversion& c, const Solved& stride);
+  static bool multiple(const Conversion& c, std::map<core::ValueId, int>& uses, Solved& s);
+  bool isDense(const Conversion& c) const;
   /// What the ops to be copied need.
   struct Needed {
     std::unordered_set<uint32_t> values, dims;
@@ -93,6 +131,7 @@ private:
   core::Module& m_;
   core::FunctionId f_;
   const core::Uses& uses_;
+  core::Ranges ranges_; ///< of what ops tell by themselves
   std::unordered_set<uint32_t> insideOps_, insideDims_, insideParams_;
   std::unordered_map<core::DimSym, core::ValueId> boundTo_; ///< numbers that sizes inside are
 };

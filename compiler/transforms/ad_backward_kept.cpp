@@ -211,7 +211,8 @@ private:
   uint64_t further(ValueId x) const {
     int budget = lookedAt;
     if (known_.isFree(x, budget)) return 0;
-    const uint64_t bytes = unit * bytesKept(known_.types(), known_.g().typeOf(x));
+    const Op* def = known_.definition(x);
+    const uint64_t bytes = unit * bytesKept(known_.types(), known_.g().typeOf(x)) - (def && isPlace(*def, x));
     return bytes / known_.pointsFor(s_, x);
   }
 
@@ -307,9 +308,20 @@ private:
     const uint64_t bytes = bytesKept(known_.types(), known_.g().typeOf(node.value));
     if (known_.collectedAs(node.value)) return unit * bytes - 1;
     const Op* def = known_.definition(node.value);
+    const uint64_t all = unit * (bytes + (s_.kind == ScopeKind::Arm ? enumBytes : 0));
+    // The place of an extreme is kept rather than an index made of it, of which less is known.
+    if (def && isPlace(*def, node.value)) return all - 1;
     const bool reads = def && def->kind == OpKind::Get && known_.isOutside(s_, def->operands[0]);
     // What is read is kept rather than the elements: it is there already.
-    return unit * (bytes + (s_.kind == ScopeKind::Arm ? enumBytes : 0)) + (reads ? 1 : 0);
+    return all + (reads ? 1 : 0);
+  }
+  bool isPlace(const Op& op, ValueId v) const {
+    if (op.kind != OpKind::Nest) return false;
+    const NestView nest(known_.g(), op);
+    return std::ranges::any_of(nest.parts(), [&](const NestPart& part) {
+      const std::span<const ValueId> own = nest.results(part);
+      return isPosition(*part.spec) && std::ranges::find(own, v) != own.end();
+    });
   }
 
   KnownValues& known_;

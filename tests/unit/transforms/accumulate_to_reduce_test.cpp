@@ -222,5 +222,86 @@ TEST(AccumulateToReduce, StepsAreSolvedForTogetherWithWhatIsBesideThem) {
   }
 }
 
+Value twelve() {
+  return Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {4, 3});
+}
+
+TEST(AccumulateToReduce, OfFewerStepsThanTheRestHasPointsEachIsATerm) {
+  PassText m("fn f (%y: f32[4, 3]) -> (f32[8]) {\n  %z = zero : f32[8]\n  %two = const 2 : i64\n"
+             "  %h = nest (%i: 4, %k: 3) -> accs (%a = %z) {\n    %s = mul %k, %two : i64\n"
+             "    %p = add %i, %s : i64\n    %v = get %y[%i, %k] : f32\n"
+             "    %n = add_at %a[%p] += %v : acc f32[8]\n    yield %n\n  } : f32[8]\n  yield %h\n}\n");
+  m.apply(accumulateToReduce, {twelve()});
+  EXPECT_EQ(m.count(": 8, %"), 1u) << m.text();
+  EXPECT_EQ(m.count(": 3) -> keep["), 1u) << "a window of three, spread: " << m.text();
+  EXPECT_EQ(m.count("irem"), 0u) << m.text();
+}
+
+/// Adds a number for each point at the places that `parts` make of %i.
+std::string dividing(const std::string& extents, const std::string& parts, const std::string& place) {
+  return "fn f (%y: f32[4, 3]) -> (f32" + extents + ") {\n  %z = zero : f32" + extents +
+         "\n  %one = const 1 : i64\n  %two = const 2 : i64\n"
+         "  %h = nest (%i: 4, %k: 3) -> accs (%a = %z) {\n" +
+         parts + "    %v = get %y[%i, %k] : f32\n    %n = add_at %a" + place + " += %v : acc f32" + extents +
+         "\n    yield %n\n  } : f32" + extents + "\n  yield %h\n}\n";
+}
+
+TEST(AccumulateToReduce, QuotientsAndRemaindersAreAxes) {
+  const std::string half = "    %q = idiv %i, %two : i64\n", rest = "    %r = irem %i, %two : i64\n",
+                    next = "    %s = add %i, %one : i64\n    %q = idiv %s, %two : i64\n",
+                    beside = half + "    %p = add %q, %k : i64\n";
+  for (const std::string& text :
+       {dividing("[2, 3]", half, "[%q, %k]"), dividing("[2, 2]", half + rest, "[%q, %r]"),
+        dividing("[2, 3]", rest, "[%r, %k]"), dividing("[3, 3]", next, "[%q, %k]"),
+        dividing("[4, 2]", beside + rest, "[%p, %r]"), dividing("[4, 2]", rest, "[%i, %r]")}) {
+    PassText m(text);
+    m.apply(accumulateToReduce, {twelve()});
+    EXPECT_EQ(m.count("accs"), 0u) << m.text();
+    m.apply(simplify, {twelve()});
+  }
+}
+
+TEST(AccumulateToReduce, QuotientsByWhatDiffersAreLookedUp) {
+  PassText m(dividing("[5, 3]", "    %d = add %k, %one : i64\n    %q = idiv %i, %d : i64\n", "[%q, %k]"));
+  m.apply(accumulateToReduce, {twelve()});
+  EXPECT_EQ(m.count("accs"), 1u) << m.text();
+}
+
+/// Adds the greatest of each pair of places to where it was found.
+std::string greatest(const std::string& index) {
+  return "fn f (%y: f32[4, 3]) -> (f32[4, 3]) {\n  %z = zero : f32[4, 3]\n  %two = const 2 : i64\n"
+         "  %h = nest (%i: 2, %k: 3) -> accs (%a = %z) {\n    %s = mul %i, %two : i64\n"
+         "    %v, %g = nest (%j: 2) -> keep[] max, keep[] argmax {\n      %p = add %s, %j : i64\n"
+         "      %u = get %y[%p, %k] : f32\n      yield %u, %u\n    } : f32, i64\n    %q = " +
+         index + "\n    %n = add_at %a[%q, %k] += %v : acc f32[4, 3]\n    yield %n\n  } : f32[4, 3]\n" +
+         "  yield %h\n}\n";
+}
+
+TEST(AccumulateToReduce, WherePlacesAreFoundEachIsAskedWhetherItIsTheOne) {
+  PassText m(greatest("add %s, %g : i64"));
+  m.apply(accumulateToReduce, {twelve()});
+  EXPECT_EQ(m.count("accs"), 0u) << m.text();
+  EXPECT_EQ(m.count("] sum {"), 0u) << "a quotient and a remainder tell which one it is: " << m.text();
+}
+
+TEST(AccumulateToReduce, NotWhereManyPlacesWouldBeAskedForEachPoint) {
+  PassText m("fn f (%y: f32[100, 50], %w: f32[50]) -> (f32[50]) {\n  %z = zero : f32[50]\n"
+             "  %h = nest (%i: 100) -> accs (%a = %z) {\n"
+             "    %v, %g = nest (%j: 50) -> keep[] max, keep[] argmax {\n"
+             "      %u = get %y[%i, %j] : f32\n      yield %u, %u\n    } : f32, i64\n"
+             "    %n = add_at %a[%g] += %v : acc f32[50]\n    yield %n\n  } : f32[50]\n  yield %h\n}\n");
+  m.apply(accumulateToReduce);
+  EXPECT_EQ(m.count("accs"), 1u) << "what a hundred points chose of fifty: " << m.text();
+}
+
+TEST(AccumulateToReduce, MultiplesWhereWhatIsAddedIsASum) {
+  const std::string twice = "    %q = mul %i, %two : i64\n";
+  PassText sum(dividing("[8]", twice, "[%q]")), each(dividing("[8, 3]", twice, "[%q, %k]"));
+  sum.apply(accumulateToReduce, {twelve()});
+  EXPECT_EQ(sum.count("accs"), 0u) << sum.text();
+  each.apply(accumulateToReduce, {twelve()});
+  EXPECT_EQ(each.count("accs"), 1u) << "half of the elements have no term: " << each.text();
+}
+
 } // namespace
 } // namespace melix::transforms
