@@ -68,13 +68,14 @@ void* threadMain(void* p) {
 
 Machine::Machine(Program& p, size_t nativeBytes)
     : program(p), stack(static_cast<Slot*>(reserveStack(registerStack * sizeof(Slot)))),
-      stackSlots(registerStack),
+      stackSlots(std::min(registerStack, nativeBytes / sizeof(Slot))),
       lowest(reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) - nativeBytes + nativeReserve) {}
-Machine::~Machine() { freeStack(stack, stackSlots * sizeof(Slot)); }
+Machine::~Machine() { freeStack(stack, registerStack * sizeof(Slot)); }
 
 RunResult Program::run(core::FunctionId f, std::vector<Value> args, std::vector<int64_t> dims) {
   if (dims.empty()) dims = dimsOfArguments(module_, f, args);
-  Job job{*this, f, std::move(args), std::move(dims), nativeStack, {}};
+  const size_t bound = hooks().stackBytes > 0 ? hooks().stackBytes : nativeStack;
+  Job job{*this, f, std::move(args), std::move(dims), std::min(bound, nativeStack), {}};
   // Melix recursion becomes recursion here where a call stands in a nest or not; so the run has a stack of
   // its own.
   pthread_attr_t attr;

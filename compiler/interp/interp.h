@@ -30,7 +30,8 @@ struct Hooks {
   std::function<std::optional<double>(ops::MathKind, TypeKind, double, double)> math;
   /// Polled at calls and loop back-edges; true stops the run with a panic.
   std::function<bool()> interrupted;
-  uint64_t maxSteps = 0; ///< calls and loop iterations allowed; 0: any number
+  uint64_t maxSteps = 0;   ///< calls and loop iterations allowed; 0: any number
+  uint64_t stackBytes = 0; ///< for calls within calls, what they hold included; 0: as much as there is
 };
 
 struct PanicFrame {

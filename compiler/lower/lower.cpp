@@ -68,6 +68,18 @@ bool Lowering::isHeavy(check::InstanceId id) {
   return heavy_[id] = heavy;
 }
 
+bool Lowering::isNew(const check::Node& node) {
+  if (node.kind == NodeKind::Call) return isNew(node.as<check::CallTarget>().instance);
+  return node.kind == NodeKind::Builtin && node.as<check::BuiltinRef>().builtin == ops::BuiltinKind::AstFresh;
+}
+
+bool Lowering::isNew(check::InstanceId id) {
+  auto [found, fresh] = new_.emplace(id, false);
+  if (!fresh) return found->second;
+  const auto& nodes = program_.instance(id).nodes;
+  return new_[id] = std::any_of(nodes.begin(), nodes.end(), [&](const check::Node& n) { return isNew(n); });
+}
+
 void Lowering::finish() {
   while (!waiting_.empty()) {
     check::InstanceId id = waiting_.back();

@@ -29,6 +29,8 @@ public:
   /// Whether what a node does by itself, its children aside, is worth doing once: it loops, makes arrays, or
   /// prints what `debug` is given.
   bool isHeavy(const check::Node& node);
+  /// Whether what a node does by itself gives another value each time: a name that is equal to no other.
+  bool isNew(const check::Node& node);
   /// The instance whose forward sweep saves such a record.
   check::InstanceId savedBy(types::RecordId record) const { return program_.savedBy.at(record); }
   /// Lowers until nothing is left to do.
@@ -36,11 +38,12 @@ public:
 
 private:
   bool isHeavy(check::InstanceId id);
+  bool isNew(check::InstanceId id);
 
   core::Module& module_;
   check::Program& program_;
   std::map<check::InstanceId, core::FunctionId> functions_;
-  std::map<check::InstanceId, bool> heavy_;
+  std::map<check::InstanceId, bool> heavy_, new_;
   std::vector<check::InstanceId> waiting_;
 };
 

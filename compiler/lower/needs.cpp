@@ -8,10 +8,13 @@ namespace melix::lower {
 
 using namespace check;
 
+/// What gives another value each time is the point's own.
 BodyLowering::Needs BodyLowering::needs(NodeId n) {
   Names reads;
   collectRead(instance_, types_, n, reads);
-  return needs(reads);
+  Needs out = needs(reads);
+  forEachNode(instance_, n, [&](NodeId k) { out.own |= lowering_.isNew(instance_.nodes[k]); });
+  return out;
 }
 
 /// What is known before the sweep needs nothing. Variables, and names bound where no way leads, are the

@@ -226,13 +226,17 @@ uint32_t Modules::newMark(ModuleId home) {
 }
 
 std::pair<ModuleId, NameId> Modules::meant(ModuleId seenFrom, NameId name) const {
+  const auto isSeen = [seenFrom](const auto& side) { return side.second == seenFrom; };
+  const bool inMacro = names.isMarked(name) && std::ranges::any_of(ofMacros_.sides, isSeen);
   while (names.isMarked(name)) {
     if (auto made = ofMacros_.made.find(name); made != ofMacros_.made.end())
       return {made->second, names.spelling(name)};
     seenFrom = ofMacros_.marks[names.markOf(name)];
     name = names.unmarkedOnce(name);
   }
-  return {seenFrom, name};
+  // What a quote says in a macro that it makes is seen from there as from any macro.
+  const auto side = inMacro ? ofMacros_.sides.find(seenFrom) : ofMacros_.sides.end();
+  return {side == ofMacros_.sides.end() ? seenFrom : side->second, name};
 }
 
 std::string Modules::dottedOf(ModuleId id) const {

@@ -78,6 +78,7 @@ interp::Hooks MacroRunner::hooks() {
     return isOutOfMemory_ || (host_->interrupted && host_->interrupted());
   };
   out.maxSteps = expand::maxUseSteps;
+  out.stackBytes = expand::maxUseBytes / 4;
   return out;
 }
 

@@ -111,6 +111,16 @@ TEST(Interp, DeepRecursionWorksUpToTheLimit) {
   EXPECT_EQ(r.panic.message, "stack overflow: recursion without end?");
 }
 
+TEST(Interp, TheHostBoundsRecursion) {
+  Hooks hooks;
+  hooks.stackBytes = 4 << 20;
+  Running m(recursion, std::move(hooks));
+  EXPECT_EQ(m.run({Value::integer(1000)})[0].asInteger(), 1000);
+  RunResult r = m.raw({Value::integer(100000)});
+  EXPECT_TRUE(r.panicked);
+  EXPECT_EQ(r.panic.message, "stack overflow: recursion without end?");
+}
+
 TEST(Interp, TheHostEndsNestsToo) {
   int asked = 0;
   Hooks hooks;
