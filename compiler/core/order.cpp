@@ -20,6 +20,7 @@ struct Reduction {
   std::vector<TermAccess> accesses; ///< in the order of the text
   std::vector<ValueId> reduced;     ///< in nest order
   Axes kept;
+  Axes together;  ///< of these, those whose points may be computed side by side
   Axes shortAxes; ///< of reduced and kept ones, those of a small literal extent
 };
 
@@ -58,13 +59,13 @@ private:
     return out;
   }
 
-  /// Whether the sets of kept axes of two accesses do not hold each other: by size, each holds the one
-  /// before.
+  /// Whether the sets of kept axes of two accesses, as far as no loop stands between, do not hold each other:
+  /// by size, each holds the one before.
   bool hasTwoSides() const {
     std::vector<Axes> sides;
     for (const TermAccess& a : about_.accesses) {
       sides.push_back(a.axes);
-      std::erase_if(sides.back(), [&](ValueId x) { return reduced_.contains(x); });
+      std::erase_if(sides.back(), [&](ValueId x) { return !about_.together.contains(x); });
     }
     std::sort(sides.begin(), sides.end(), [](const Axes& a, const Axes& b) { return a.size() < b.size(); });
     for (size_t k = 1; k < sides.size(); ++k)
@@ -111,14 +112,16 @@ public:
     for (OpId id : f_.regions[r].ops) {
       const bool isNest = f_.ops[id].kind == OpKind::Nest;
       if (isNest) nest(id);
-      const size_t outside = around_.size();
+      const size_t outside = around_.size(), before = inOrder_;
       const size_t axes = isNest ? f_.ops[id].dims.size() : 0;
       for (RegionId inner : f_.ops[id].regions) {
         const std::vector<ValueId>& params = f_.regions[inner].params;
         if (inner == f_.ops[id].regions[0])
           for (size_t a = 0; a < axes; ++a) around_.push_back({params[a], isShort(f_.ops[id].dims[a])});
+        if (runsInOrder(f_.ops[id])) inOrder_ = around_.size();
         region(inner);
         around_.resize(outside);
+        inOrder_ = before;
       }
     }
   }
@@ -128,6 +131,12 @@ private:
     ValueId param;
     bool isShort;
   };
+
+  /// Whether what stands inside is done for one turn or point after another.
+  static bool runsInOrder(const Op& op) {
+    return op.kind == OpKind::For || op.kind == OpKind::While ||
+           (op.kind == OpKind::Nest && nestAccs(op) > 0);
+  }
 
   bool isShort(DimId extent) const {
     const std::optional<int64_t> known = m_.types.dims.asConstant(extent);
@@ -154,17 +163,18 @@ private:
   }
 
   Reduction about(OpId id, const NestView& nest, const NestPart& part) const {
-    Reduction out{accesses_.of(id, nest.yields(part)[0]), {}, {}, {}};
-    auto keep = [&](const Axis& axis) {
+    Reduction out{accesses_.of(id, nest.yields(part)[0]), {}, {}, {}, {}};
+    auto keep = [&](const Axis& axis, bool together) {
       out.kept.insert(axis.param);
+      if (together) out.together.insert(axis.param);
       if (axis.isShort) out.shortAxes.insert(axis.param);
     };
-    for (const Axis& axis : around_) keep(axis);
+    for (size_t k = 0; k < around_.size(); ++k) keep(around_[k], k >= inOrder_);
     const std::vector<uint32_t>& kept = part.spec->keep;
     for (uint32_t a = 0; a < nest.axes(); ++a) {
       const Axis axis{nest.axisParams()[a], isShort(f_.ops[id].dims[a])};
       if (std::find(kept.begin(), kept.end(), a) != kept.end()) {
-        keep(axis);
+        keep(axis, true);
         continue;
       }
       out.reduced.push_back(axis.param);
@@ -186,6 +196,7 @@ private:
   const Effects& effects_;
   TermAccesses accesses_;
   std::vector<Axis> around_; ///< of the nests around the op at hand
+  size_t inOrder_ = 0;       ///< so many of these stand around a loop or a nest that adds
 };
 
 } // namespace

@@ -48,23 +48,66 @@ private:
   std::unordered_set<core::OpId> top_, inside_;
 };
 
-/// Where an add has an axis as an index, among the steps that speak of axes.
-struct AxisPosition {
-  std::vector<uint32_t> fields; ///< of the accumulator, that the path begins with
-  size_t position;
+/// Values of a nest that differ between points which have the axes before one in common.
+class Inner {
+public:
+  Inner(const core::Function& fn, const core::NestView& nest, uint32_t axis) : fn_(fn) {
+    auto vary = [&](std::span<const core::ValueId> values) { varying_.insert(values.begin(), values.end()); };
+    vary(nest.axisParams().subspan(axis));
+    vary(nest.accParams());
+    core::forEachOp(fn, nest.body(), [&](core::OpId id) {
+      const core::Op& op = fn.ops[id];
+      for (core::RegionId r : op.regions) vary(fn.regions[r].params);
+      if (!op.regions.empty() || std::ranges::any_of(op.operands, [&](core::ValueId v) { return has(v); }))
+        vary(op.results);
+    });
+  }
+  bool has(core::ValueId v) const { return varying_.contains(v); }
+
+private:
+  const core::Function& fn_;
+  std::unordered_set<core::ValueId> varying_;
 };
-std::optional<AxisPosition> positionOf(const core::Op& add, core::ValueId axis) {
+
+/// Where an add has an axis in an index, among the steps that speak of axes.
+struct AxisPosition {
+  size_t position = 0;
+  core::ValueId beside; ///< what the axis is added to there
+  bool operator==(const AxisPosition&) const = default;
+};
+struct AxisPlace {
+  std::vector<uint32_t> fields; ///< of the accumulator, that the path begins with
+  AxisPosition at;
+};
+
+/// Whether an index is the axis, or the axis and what does not vary further in.
+bool isAxisBeside(const core::Function& fn, core::ValueId index, core::ValueId axis, const Inner& inner,
+                  core::ValueId& beside) {
+  if (index == axis) return true;
+  const core::OpId def = fn.values[index].def;
+  if (!def.valid() || fn.ops[def].kind != OpKind::Add) return false;
+  const core::Operands& terms = fn.ops[def].operands;
+  for (size_t k : {0, 1})
+    if (terms[k] == axis && !inner.has(terms[1 - k])) {
+      beside = terms[1 - k];
+      return true;
+    }
+  return false;
+}
+
+std::optional<AxisPlace> placeOf(const core::Function& fn, const core::Op& add, core::ValueId axis,
+                                 const Inner& inner) {
   const auto& path = add.as<core::Path>();
-  AxisPosition out{{}, 0};
+  AxisPlace out;
   size_t step = 0, operand = 2;
   while (step < path.size() && path[step].kind == core::StepKind::Field)
     out.fields.push_back(path[step++].number);
-  for (; step < path.size(); ++step, ++out.position) {
+  for (; step < path.size(); ++step, ++out.at.position) {
     const core::StepKind kind = path[step].kind;
     if (kind == core::StepKind::All) continue;
     if (kind != core::StepKind::Index && kind != core::StepKind::Slice) return std::nullopt;
-    if (kind == core::StepKind::Index && add.operands[operand] == axis) return out;
-    ++operand;
+    const core::ValueId index = add.operands[operand++];
+    if (kind == core::StepKind::Index && isAxisBeside(fn, index, axis, inner, out.at.beside)) return out;
   }
   return std::nullopt;
 }
@@ -87,8 +130,10 @@ std::set<core::OpId> opsNeeded(const core::Function& fn, const core::NestView& n
   return std::move(needed.found);
 }
 
-bool addsApart(const core::Function& fn, const types::TypeStore& types, const core::NestView& nest) {
-  std::map<std::pair<types::TypeId, std::vector<uint32_t>>, size_t> positions;
+bool addsApart(const core::Function& fn, const types::TypeStore& types, const core::NestView& nest,
+               uint32_t axis) {
+  const Inner inner(fn, nest, axis);
+  std::map<std::pair<types::TypeId, std::vector<uint32_t>>, AxisPosition> positions;
   bool apart = true;
   core::forEachOp(fn, nest.body(), [&](core::OpId id) {
     const core::Op& op = fn.ops[id];
@@ -98,10 +143,10 @@ bool addsApart(const core::Function& fn, const types::TypeStore& types, const co
       return;
     apart = false;
     if (op.kind != OpKind::AddAt) return;
-    std::optional<AxisPosition> at = positionOf(op, nest.axisParams()[0]);
-    if (!at) return;
-    const auto key = std::pair(fn.typeOf(op.operands[0]), std::move(at->fields));
-    apart = positions.emplace(key, at->position).first->second == at->position;
+    std::optional<AxisPlace> place = placeOf(fn, op, nest.axisParams()[axis], inner);
+    if (!place) return;
+    const auto key = std::pair(fn.typeOf(op.operands[0]), std::move(place->fields));
+    apart = positions.emplace(key, place->at).first->second == place->at;
   });
   return apart;
 }

@@ -16,8 +16,10 @@ bool hasEffects(const core::Function& fn, core::RegionId region);
 std::set<core::OpId> opsNeeded(const core::Function& fn, const core::NestView& nest,
                                const std::vector<core::ValueId>& yields, bool withEffects);
 
-/// Whether turns of the outermost axis add to different memory: every add has that axis itself as an index,
-/// and those to the same field of accumulators of one type have it at the same position.
-bool addsApart(const core::Function& fn, const types::TypeStore& types, const core::NestView& nest);
+/// Whether turns of an axis add to different memory, as far as the axes before it have the same points: every
+/// add has that axis in an index, as it is or beside what axes further in do not change, and those to the
+/// same field of accumulators of one type have it so at the same position.
+bool addsApart(const core::Function& fn, const types::TypeStore& types, const core::NestView& nest,
+               uint32_t axis);
 
 } // namespace melix::loops

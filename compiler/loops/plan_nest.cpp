@@ -249,11 +249,11 @@ private:
     for (uint32_t k = 0; k < level; ++k) outermost = outermost && isUnit(sweep, k);
     auto any = [&](auto&& holds) { return std::ranges::any_of(sweep.results, holds); };
     const bool hasLanes = any([&](const ResultPlan& r) { return r.lanes > 0 && r.level() <= level; });
-    if (!sweep.withAccs && !hasLanes) out.mark = MarkKind::Points;
+    const bool apart = !sweep.withAccs || addsApart(fn_, types_, nest_, out.axis);
+    if (apart && !hasLanes) out.mark = MarkKind::Points;
     const bool carries =
         any([&](const ResultPlan& r) { return r.isFilter() || (r.isReduce() && r.level() <= level); });
-    if (outermost && !carries && !inNest_ && (!sweep.withAccs || addsApart(fn_, types_, nest_)))
-      out.mark = MarkKind::Parallel;
+    if (outermost && !carries && !inNest_ && apart) out.mark = MarkKind::Parallel;
     // The loop around it asks for the others; what ends further in is the unit then, which somebody keeps.
     const bool endsHere = any([&](const ResultPlan& r) { return r.endsAt(level); });
     const bool endsInside = any([&](const ResultPlan& r) { return r.isReduce() && r.level() > level; });

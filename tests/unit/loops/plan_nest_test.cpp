@@ -142,11 +142,24 @@ TEST(PlanNest, EffectsComeInTheOrderOfThePoints) {
 TEST(PlanNest, AccumulatorsTakeTheAxesInTheirOrder) {
   EXPECT_EQ(notesOf({"keep[j] sum chain, collect[i, j] accs (%a = %h)", "%s, %y, %g",
                      "f64[M], f64[N, M], f64[M]", "%v, %v, %b", "%b = add_at %a[%j] += %v : acc f64[M]"}),
-            "sweep 0 gives %y, %g: %i in order, %j in order\n"
+            "sweep 0 gives %y, %g: %i in order, %j points\n"
             "  not cut for the pool: adds in the order of the points\n"
             "sweep 1 gives %s: %j parallel, blocks of %i points\n"
             "  not cut for the pool: a reduction keeps axes\n"
             "  apart from sweep 0: it adds, and takes the axes in their order\n");
+}
+
+TEST(PlanNest, PointsThatAddToPlacesApartAreIndependent) {
+  auto loops = [](const std::string& body, const std::string& yields = "%b") {
+    const std::string notes = notesOf({"accs (%a = %h)", "%g", "f64[M]", yields, body});
+    return notes.substr(0, notes.find('\n'));
+  };
+  const std::string in = "%w = convert saturate %v : i64\n", to = " += %v : acc f64[M]";
+  EXPECT_EQ(loops("%k = add %i, %j : i64\n%b = add_at %a[%k]" + to), "sweep: %i in order, %j points");
+  EXPECT_EQ(loops(in + "%k = add %w, %j : i64\n%b = add_at %a[%k]" + to), "sweep: %i in order, %j in order");
+  EXPECT_EQ(loops("%k = mul %j, %j : i64\n%b = add_at %a[%k]" + to), "sweep: %i in order, %j in order");
+  EXPECT_EQ(loops("%b = add_at %a[%j]" + to + "\n%c = add_at %b[%i]" + to, "%c"),
+            "sweep: %i in order, %j in order");
 }
 
 TEST(PlanNest, TurnsThatAddToDifferentMemoryAreParallel) {
