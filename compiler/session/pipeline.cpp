@@ -28,6 +28,7 @@
 #include "transforms/specialise_calls.h"
 #include "transforms/specialise_sizes.h"
 #include "transforms/split_results.h"
+#include "transforms/sum_before_scatter.h"
 
 namespace melix::session {
 
@@ -64,6 +65,10 @@ void addBehind(core::Module& module) {
   transforms::accumulateToReduce(module);
 }
 
+void scatter(core::Module& module) {
+  if (transforms::sumBeforeScatter(module)) transforms::simplify(module);
+}
+
 void fix(core::Module& module) {
   if (transforms::fixSizes(module)) transforms::simplify(module);
 }
@@ -97,6 +102,7 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
       {"simplify", plain(transforms::simplify), true},
       {"accumulate_to_reduce", plain(transforms::accumulateToReduce), true},
       {"add_behind_loops", plain(addBehind), true},
+      {"sum_before_scatter", plain(scatter), true},
       {"split_results", plain(transforms::splitResults), true},
       {"raise_loops", plain(raise), true},
       {"canonicalise", plain(transforms::canonicalise), true},
