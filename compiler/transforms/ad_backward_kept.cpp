@@ -82,7 +82,7 @@ struct KnownValues::Slice {
 /// None if it is more than scalar work.
 std::optional<KnownValues::Slice> KnownValues::sliceOf(ValueId v) const {
   const OpId nest = g().values[v].def;
-  if (!nest.valid() || opOf(nest).kind != OpKind::Nest) return std::nullopt;
+  if (!nest.valid() || opOf(nest).kind != OpKind::Nest || settled_.contains(v)) return std::nullopt;
   const NestView view(g(), opOf(nest));
   const auto part = std::find_if(view.parts().begin(), view.parts().end(),
                                  [&](const NestPart& p) { return view.results(p)[0] == v; });

@@ -2,14 +2,17 @@
 
 #include "transforms/ad_backward_known.h"
 
+#include "core/sizes.h"
 #include "core/walk.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace melix::transforms {
 
-KnownValues::KnownValues(Ad& ad, Linearisation& lin) : ad_(ad), lin_(lin), uses_(ad.module, lin.source) {
+KnownValues::KnownValues(Ad& ad, Linearisation& lin)
+    : ad_(ad), lin_(lin), uses_(ad.module, lin.source), settled_(settledReads(ad.module, lin.source, uses_)) {
   forEachOp(g(), [&](OpId id) {
     for (DimSym s : opOf(id).resultDims) dimHome_[s] = uses_.regionOf(id);
     if (opOf(id).kind == OpKind::BindDim) boundTo_[opOf(id).resultDims[0]] = opOf(id).operands[0];
@@ -81,12 +84,36 @@ void KnownValues::needDim(DimSym s) {
 }
 
 /// Whether it is an axis, the index of a loop, or a number from further out, which cost no more than the
-/// size.
+/// size, or read of what the function was given.
 bool KnownValues::isBoundAtHand(DimSym s) const {
   const auto number = boundTo_.find(s);
   if (number == boundTo_.end() || linear(number->second)) return false;
   const RegionId home = dimHome_.at(s);
-  return home != g().body && (homeOf(number->second) != home || !g().values[number->second].def.valid());
+  if (home == g().body) return false;
+  int budget = 24; // ops
+  return homeOf(number->second) != home || !g().values[number->second].def.valid() ||
+         isReadOfGiven(number->second, budget);
+}
+
+/// Whether integer work makes it again of axes, sizes and elements of parameters.
+bool KnownValues::isReadOfGiven(ValueId v, int& budget) const {
+  if (isImmediate(v)) return true;
+  if (--budget <= 0 || updated(v)) return false;
+  const OpId def = g().values[v].def;
+  if (!def.valid()) return g().values[v].region == g().body || isAxis(v);
+  const std::optional<Effort> effort = effortAgain(g(), types(), opOf(def));
+  return effort && effort->math == 0 &&
+         std::ranges::all_of(opOf(def).operands, [&](ValueId x) { return isReadOfGiven(x, budget); });
+}
+
+/// Whether it is an axis of a nest or the index of a counted loop.
+bool KnownValues::isAxis(ValueId v) const {
+  const RegionId home = g().values[v].region;
+  const OpId parent = home.valid() ? g().regions[home].parent : OpId();
+  if (!parent.valid()) return false;
+  const Op& op = opOf(parent);
+  const size_t axes = op.kind == OpKind::Nest ? op.dims.size() : op.kind == OpKind::For ? 1 : 0;
+  return g().values[v].index < axes;
 }
 
 DimId KnownValues::dim(DimId d) {
@@ -111,9 +138,10 @@ Path KnownValues::path(const Path& p) {
   return out;
 }
 
-/// The op that defines `v`, or a read of a value at hand that gives it; none for parameters and what only the
+/// A read of a value at hand that gives `v`, or the op that defines it; none for parameters and what only the
 /// forward companion makes.
 const Op* KnownValues::definition(ValueId v) const {
+  if (const auto settled = settled_.find(v); settled != settled_.end()) return &settled->second;
   if (const OpId def = g().values[v].def; def.valid()) return &opOf(def);
   auto read = lin_.readOf.find(v);
   return read == lin_.readOf.end() ? nullptr : &read->second;
@@ -237,6 +265,7 @@ std::vector<DimSym> KnownValues::hiddenBy(const Scope& s, const std::vector<Valu
 
 /// Sizes that no item holds, in front of all that is made of them.
 void KnownValues::bindAgain(Scope& s, const std::vector<ResidualItem>& items) {
+  std::vector<OpId> binds;
   for (DimSym d : std::vector<DimSym>(bound_[s.source])) {
     if (std::ranges::any_of(items, [&](const ResidualItem& item) {
           return std::ranges::find(item.hidden, d) != item.hidden.end();
@@ -245,8 +274,30 @@ void KnownValues::bindAgain(Scope& s, const std::vector<ResidualItem>& items) {
     Op bind = Emit::simple(OpKind::BindDim, {known(boundTo_.at(d))});
     bind.resultDims.push_back(*types().dims.asSymbol(dims_.at(d)));
     bind.loc = s.e.loc;
-    s.prologue.push_back(s.e.fn().ops.add(std::move(bind)));
+    binds.push_back(s.e.fn().ops.add(std::move(bind)));
   }
+  if (!binds.empty()) orderAgain(s, binds);
+}
+
+/// Sizes are bound as soon as their numbers are there; what is made again of a size comes behind that.
+void KnownValues::orderAgain(Scope& s, const std::vector<OpId>& binds) {
+  const Function& f = s.e.fn();
+  std::unordered_map<DimSym, OpId> bindOf;
+  for (OpId id : binds) bindOf[f.ops[id].resultDims[0]] = id;
+  std::unordered_set<OpId> open(s.again.begin(), s.again.end());
+  open.insert(binds.begin(), binds.end());
+  std::vector<OpId> ordered;
+  std::function<void(OpId)> place = [&](OpId id) { // as deep as what `isReadOfGiven` allows
+    if (open.erase(id) == 0) return;
+    for (ValueId v : f.ops[id].operands)
+      if (f.values[v].def.valid()) place(f.values[v].def);
+    for (DimSym d : sizesWithin(ad_.module, f, id))
+      if (const auto bind = bindOf.find(d); bind != bindOf.end() && bind->second != id) place(bind->second);
+    ordered.push_back(id);
+  };
+  for (OpId id : binds) place(id);
+  for (OpId id : s.again) place(id);
+  s.again = std::move(ordered);
 }
 
 void KnownValues::define(Scope& s, ValueId target, Op op) { define(s, target, std::move(op), s.prologue); }

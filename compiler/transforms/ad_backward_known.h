@@ -7,6 +7,7 @@
 #include "core/uses.h"
 #include "transforms/ad.h"
 #include "transforms/ad_keep.h"
+#include "transforms/settled_reads.h"
 
 #include <optional>
 #include <utility>
@@ -90,6 +91,8 @@ protected:
   Linearisation& lin_;
   Scope* cur_ = nullptr;
   const Uses uses_; ///< of g
+  /// By value: the read of an array as it is in the end.
+  const std::unordered_map<ValueId, Op> settled_;
   types::DimSubst dims_;
 
 private:
@@ -98,9 +101,12 @@ private:
   Scope& scopeOf(RegionId home) const;
   void needDim(DimSym s);
   bool isBoundAtHand(DimSym s) const;
+  bool isReadOfGiven(ValueId v, int& budget) const;
+  bool isAxis(ValueId v) const;
   bool mentions(TypeId t, std::span<const DimSym> sizes) const;
   std::vector<DimSym> hiddenBy(const Scope& s, const std::vector<ValueId>& kept) const;
   void bindAgain(Scope& s, const std::vector<ResidualItem>& items);
+  void orderAgain(Scope& s, const std::vector<OpId>& binds);
   const Scope& levelOf(const Scope& s) const;
   bool isKnown(ValueId v) const;
   bool isImmediate(ValueId v) const;

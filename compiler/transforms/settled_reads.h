@@ -1,0 +1,24 @@
+#pragma once
+// Elements of arrays that nothing writes any more: the array as it is in the end has them too.
+//
+//   %y, … = for %n, %z { (%t, %x)
+//     %s = nest (%k: t) -> keep[] sum { %v = get %x[%k] … }     %k < %t: what is written later has other
+//     places %d = div %s, %w   %x' = set %x[%t] = %d   yield %x', … }
+//
+// %v is `get %y[%k]`, and %d is `get %y[%t]`. What the way back asks for of a loop that fills an array, as
+// solving and factoring do, is then read in the array, and nothing is kept of each turn.
+//
+// That places differ is proved on one axis: by bounds of both indices, which are sums of multiples of sizes,
+// axes and indices of loops, that of all later writes is greater, or that of all is less.
+
+#include "core/uses.h"
+
+#include <unordered_map>
+
+namespace melix::transforms {
+
+/// By values of the function: a `get` that gives them, of an array which nothing updates. It defines nothing.
+std::unordered_map<core::ValueId, core::Op> settledReads(const core::Module& m, core::FunctionId f,
+                                                         const core::Uses& uses);
+
+} // namespace melix::transforms
