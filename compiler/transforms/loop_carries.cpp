@@ -15,6 +15,7 @@ namespace {
 
 /// An arm that may run more often than it did.
 constexpr size_t cheapOps = 16;
+constexpr size_t mostUpdates = 16; ///< that reads are compared with
 
 bool sameIndex(const AffineIndex& a, const AffineIndex& b) {
   return a.axes == b.axes && a.outside == b.outside && a.dims == b.dims && a.constant == b.constant;
@@ -22,8 +23,9 @@ bool sameIndex(const AffineIndex& a, const AffineIndex& b) {
 
 class CarryFollower {
 public:
-  CarryFollower(const Module& m, const Function& f, const Uses& uses, OpId loop, uint32_t k)
-      : m_(m), f_(f), uses_(uses), loop_(loop), k_(k), view_(f, f.ops[loop]) {}
+  CarryFollower(const Module& m, const Function& f, const Uses& uses, const ApartPlaces& places, OpId loop,
+                uint32_t k)
+      : m_(m), f_(f), uses_(uses), places_(places), loop_(loop), k_(k), view_(f, f.ops[loop]) {}
 
   LoopCarry run() {
     const ValueId carry = view_.carryParams()[k_];
@@ -40,6 +42,7 @@ public:
     if (cells == monoid_.has_value()) return {}; // neither, or both
     out_.kind = cells ? LoopCarry::Kind::Cells : LoopCarry::Kind::Gathered;
     if (!cells) out_.monoid = *monoid_;
+    if (cells) takeOutside();
     if (cells && !findCell(carry)) return {};
     return std::move(out_);
   }
@@ -161,6 +164,25 @@ private:
     return true;
   }
 
+  /// Takes reads of elements that no iteration updates from the accesses.
+  void takeOutside() {
+    std::vector<OpId> updates;
+    auto isRead = [&](OpId id) { return f_.ops[id].kind == OpKind::Get; };
+    for (OpId id : out_.accesses)
+      if (!isRead(id)) updates.push_back(id);
+    if (updates.empty() || updates.size() > mostUpdates) return;
+    const uint32_t depth = places_.depthOf(uses_.regionOf(loop_));
+    auto isApart = [&](OpId id) {
+      if (!isRead(id) || !places_.isPlace(f_.ops[id])) return false;
+      const PlaceForms place = places_.formsOf(f_.ops[id]);
+      return std::ranges::all_of(updates,
+                                 [&](OpId by) { return places_.areApart(place, f_.ops[by], depth); });
+    };
+    std::ranges::copy_if(out_.accesses, std::back_inserter(out_.outside), isApart);
+    std::erase_if(out_.accesses,
+                  [&](OpId id) { return std::ranges::find(out_.outside, id) != out_.outside.end(); });
+  }
+
   bool isInside(ValueId v) const {
     for (RegionId r = uses_.homeOf(v); r.valid();) {
       if (r == view_.body()) return true;
@@ -243,6 +265,7 @@ private:
   const Module& m_;
   const Function& f_;
   const Uses& uses_;
+  const ApartPlaces& places_;
   const OpId loop_;
   const uint32_t k_;
   const LoopView view_;
@@ -256,8 +279,9 @@ private:
 
 } // namespace
 
-LoopCarry followCarry(const Module& m, const Function& f, const Uses& uses, OpId loop, uint32_t k) {
-  return CarryFollower(m, f, uses, loop, k).run();
+LoopCarry followCarry(const Module& m, const Function& f, const Uses& uses, const ApartPlaces& places,
+                      OpId loop, uint32_t k) {
+  return CarryFollower(m, f, uses, places, loop, k).run();
 }
 
 Path withinCell(const Op& access, const std::vector<CellStep>& steps, std::vector<ValueId>& indices) {

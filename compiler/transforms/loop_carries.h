@@ -4,6 +4,7 @@
 
 #include "core/affine.h"
 #include "core/uses.h"
+#include "transforms/apart_places.h"
 
 #include <optional>
 #include <unordered_map>
@@ -30,6 +31,7 @@ struct LoopCarry {
   std::unordered_set<core::ValueId> holders; ///< in the body: the carry, and what becomes of it
 
   std::vector<core::OpId> accesses; ///< of Cells: each get, set and add_at
+  std::vector<core::OpId> outside;  ///< of Cells: gets of what no iteration updates
   std::vector<CellStep> steps;      ///< of Cells: the place, a step for each axis
   size_t axis = 0;                  ///< of Cells: where it varies with the loop
   bool beginsAnew = false;          ///< of Cells: all that is done to the carry is to read and to replace
@@ -37,8 +39,8 @@ struct LoopCarry {
 };
 
 /// `k`: of the carries of the `for`.
-LoopCarry followCarry(const core::Module& m, const core::Function& f, const core::Uses& uses, core::OpId loop,
-                      uint32_t k);
+LoopCarry followCarry(const core::Module& m, const core::Function& f, const core::Uses& uses,
+                      const ApartPlaces& places, core::OpId loop, uint32_t k);
 
 /// What an access does on the cell.
 core::Path withinCell(const core::Op& access, const std::vector<CellStep>& steps,

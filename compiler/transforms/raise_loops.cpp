@@ -31,8 +31,8 @@ struct Plan {
 class Raiser {
 public:
   Raiser(Module& m, FunctionId id, const Effects& effects)
-      : m_(m), id_(id), f_(m.functions[id]), effects_(effects), uses_(m, id), ranges_(m, f_),
-        scratch_(f_.regions.add(Region{})) {}
+      : m_(m), id_(id), f_(m.functions[id]), effects_(effects), uses_(m, id), places_(m, f_, uses_),
+        ranges_(m, f_), scratch_(f_.regions.add(Region{})) {}
 
   bool run() {
     region(f_.body);
@@ -83,10 +83,10 @@ private:
     if (effects.any() && !isExtent(view.count())) return std::nullopt;
     bool forwards = view.stacks() > 0, backwards = false;
     for (uint32_t k = 0; k < view.carries(); ++k) {
-      LoopCarry carry = followCarry(m_, f_, uses_, id, k);
+      LoopCarry carry = followCarry(m_, f_, uses_, places_, id, k);
       if (carry.kind == LoopCarry::Kind::Other) return std::nullopt;
       if (carry.kind == LoopCarry::Kind::Cells) {
-        if (!plan.extent.valid() || !mayCollect(view, k, carry, effects)) return std::nullopt;
+        if (!mayCollect(view, k, carry, effects)) return std::nullopt;
         (stride(view, carry) > 0 ? forwards : backwards) = true;
       }
       plan.carries.push_back(std::move(carry));
@@ -133,7 +133,8 @@ private:
     const bool goesThere = !effects.any() && std::ranges::any_of(carry.accesses, [&](OpId a) {
       return uses_.regionOf(a) == view.body();
     });
-    const bool runs = dims().atLeast(loopExtent(m_, f_, ranges_, view.count()), 1);
+    const DimId turns = loopExtent(m_, f_, ranges_, view.count());
+    const bool runs = turns.valid() && dims().atLeast(turns, 1);
     for (size_t a = 0; a < carry.steps.size(); ++a) {
       const CellStep& s = carry.steps[a];
       if (s.step.kind == StepKind::All || (goesThere && (runs || a >= carry.axis))) continue;
@@ -278,6 +279,7 @@ private:
   void narrow(const LoopCarry& carry, ValueId param, ValueId before) {
     const bool cells = carry.kind == LoopCarry::Kind::Cells;
     const TypeId cell = cells ? cellType(f_.typeOf(param), carry) : TypeId();
+    for (OpId read : carry.outside) uses_.change(read, [&](Op& op) { op.operands[0] = before; });
     for (OpId access : carry.accesses) {
       if (f_.ops[access].kind == OpKind::Get && f_.ops[access].operands[0] == param) {
         uses_.change(access, [&](Op& op) { op.operands[0] = before; });
@@ -353,6 +355,7 @@ private:
   Function& f_;
   const Effects& effects_;
   LiveUses uses_;
+  const ApartPlaces places_;
   Ranges ranges_;
   const RegionId scratch_;
   types::DimSubst sizes_; ///< what sizes of stacked arrays are, from the end on

@@ -11,6 +11,7 @@
 // Every carry of it is one of two kinds.
 //   cells     An array that is read and updated at one place alone, another one in each iteration: its index
 //             on one axis is `c·i + d`. What is not written keeps its elements: a `set` of a slice follows.
+//             It may be read where no iteration updates it (apart_places.h): there it is what it was before.
 //   gathered  By an operation that is exact in any grouping: sums, products and extremes of integers, `max`
 //             and `min` of floats, `and` and `or`, through branches and inner loops.
 // What is stacked is collected. A loop that has an output stays, and so does one that may panic, if the nest

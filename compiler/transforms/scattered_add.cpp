@@ -162,9 +162,9 @@ void ScatterPlanner::sortAxes(ScatteredAdd& c) {
 void ScatterPlanner::chooseKind(ScatteredAdd& c) const {
   auto isOut = [&](const ScatteredAdd::Axis& a) { return isOutside(a.extent); };
   auto areOut = [&](const std::vector<ScatteredAdd::Axis>& axes) { return std::ranges::all_of(axes, isOut); };
+  types::DimStore& dims = types().dims;
   c.isSum = std::ranges::any_of(c.summed, [&](const ScatteredAdd::Axis& a) {
-    const auto points = types().dims.asConstant(a.extent);
-    return !points || *points > 1;
+    return !dims.atLeast(dims.sub(dims.constant(1), a.extent), 0);
   });
   c.isAhead = (c.isSum || (c.summed.empty() && isValueSum(c))) && areOut(c.places) && areOut(c.rows) &&
               areOut(c.summed);

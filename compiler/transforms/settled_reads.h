@@ -8,8 +8,7 @@
 // %v is `get %y[%k]`, and %d is `get %y[%t]`. What the way back asks for of a loop that fills an array, as
 // solving and factoring do, is then read in the array, and nothing is kept of each turn.
 //
-// That places differ is proved on one axis: by bounds of both indices, which are sums of multiples of sizes,
-// axes and indices of loops, that of all later writes is greater, or that of all is less.
+// All that is written later has to lie apart (apart_places.h).
 
 #include "core/uses.h"
 
