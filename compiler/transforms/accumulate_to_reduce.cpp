@@ -80,9 +80,8 @@ private:
       if (s.kind == Solved::Kind::Fixed) continue;
       if (s.kind != Solved::Kind::Unit || !s.index.isAxis() || c.extentOf(s.axis) != extents[d]) return false;
     }
-    return std::ranges::any_of(c.axes, [&](ValueId axis) {
-      return !c.isSolved(axis) && maySum(types().dims, c.extentOf(axis));
-    });
+    return std::ranges::any_of(
+        c.axes, [&](ValueId axis) { return !c.isSolved(axis) && maySum(types().dims, c.extentOf(axis)); });
   }
 
   /// Appends what accumulators become to the region; whether anything is left of the nest.
@@ -118,6 +117,10 @@ private:
       Path fixed;
       std::vector<ValueId> indices;
       if (total.valid() && loops_ > 0) takeParts(c, k, id);
+      if (total.valid() && isBestInPlace(c)) {
+        total = addInPlace(id, c, keptAs, e, total);
+        continue;
+      }
       ValueId r = reduction(id, c, keptAs, e, fixed, indices);
       if (!total.valid() && fixed.empty())
         total = r;
@@ -139,6 +142,65 @@ private:
                           !c.ends.contains(s.axis) && c.extentOf(s.axis) != types()[array].dims[d];
       if (isPart) s.kind = Solved::Kind::Part;
     }
+  }
+
+  /// Whether a loop, which adds to an array again and again, does so best where it lies: each term has a
+  /// place of its own, which is there, and is made of nothing that is updated.
+  bool isBestInPlace(const Conversion& c) const {
+    if (loops_ == 0 || c.mayMissPoints()) return false;
+    const std::vector<DimId>& extents =
+        types()[types()[fn().typeOf(fn().ops[c.site.add].operands[0])].parts[0]].dims;
+    std::unordered_set<ValueId> own;
+    for (size_t d = 0; d < c.target.size(); ++d) {
+      const Solved& s = c.target[d];
+      const bool isWhole =
+          s.kind == Solved::Kind::Unit && s.index.isAxis() && c.extentOf(s.axis) == extents[d];
+      if (!isWhole && s.kind != Solved::Kind::Part && s.kind != Solved::Kind::Fixed) return false;
+      if (s.kind != Solved::Kind::Fixed) own.insert(s.axis);
+    }
+    auto readsUpdated = [&](uint32_t id) {
+      const Op& op = fn().ops[OpId(id)];
+      return !op.regions.empty() || (op.kind == OpKind::Get && isUpdated(op.operands[0]));
+    };
+    return own.size() == c.axes.size() && std::ranges::none_of(c.slice, readsUpdated);
+  }
+
+  /// Whether an array, or what it is a part of, is one that is updated.
+  bool isUpdated(ValueId v) const {
+    for (;;) {
+      const OpId def = fn().values[v].def;
+      if (!def.valid()) return fn().values[v].region != fn().body;
+      const Op& op = fn().ops[def];
+      if (op.kind == OpKind::Nest) return fn().values[v].index >= NestView(fn(), op).partResults();
+      if (op.kind != OpKind::Get && op.kind != OpKind::CastDims)
+        return op.kind == OpKind::Set || op.kind == OpKind::AddAt || !op.regions.empty();
+      v = op.operands[0];
+    }
+  }
+
+  /// A nest that adds each term to what is there.
+  ValueId addInPlace(OpId id, const Conversion& c, const std::unordered_map<ValueId, ValueId>& keptAs,
+                     Emit& e, ValueId to) {
+    const Op& add = fn().ops[c.site.add];
+    Emit at = e;
+    at.loc = add.loc;
+    const NestBuilder opened(at);
+    Reduction r{opened, {}, at.in(opened.body()), Cloner(m_, f_, f_), {}, {}, {}};
+    openAxes(r, c, types()[types()[fn().typeOf(add.operands[0])].parts[0]].dims);
+    for (size_t d = 0; d < c.target.size(); ++d)
+      if (r.targets[d].valid()) r.map.values[c.target[d].axis] = r.targets[d];
+    const ValueId acc = r.made.accumulator(to);
+    const ValueId term = body(id, c, 0, keptAs, r.map, r.b);
+    std::vector<ValueId> place;
+    for (size_t d = 0; d < c.target.size(); ++d) {
+      const ValueId from = form(r.b, c.target[d].index, c.target[d].axis, {}, r.map), own = r.targets[d];
+      if (own.valid() && from.valid())
+        place.push_back(r.b.add(from, own));
+      else
+        place.push_back(own.valid() ? own : from.valid() ? from : r.b.i64(0));
+    }
+    r.made.end(r.b.addAt(acc, term, Path(place.size(), PathStep{StepKind::Index, 0, {}, 1}), place));
+    return r.made.one();
   }
 
   /// Further results of the first nest: what the others read.

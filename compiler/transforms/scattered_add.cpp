@@ -115,14 +115,17 @@ bool ScatterPlanner::readPlace(ScatteredAdd& c) {
   const std::vector<DimId> extents = types()[array].dims;
   size_t operand = 2, axis = 0;
   std::map<ValueId, int> alone;
+  std::map<ValueId, size_t> positions;
   const size_t inside = c.site.levels.size();
   for (const PathStep& s : add.as<Path>()) {
     if (s.kind == StepKind::Index) {
       const ValueId index = add.operands[operand++];
-      if (axes_.contains(index))
+      if (axes_.contains(index)) {
         ++alone[index];
-      else
+        positions[index] = axis;
+      } else {
         c.varying.merge(axesOf(index));
+      }
     } else if (s.kind == StepKind::Slice) {
       c.varying.merge(axesOf(add.operands[operand++]));
       c.elements.push_back({fn().values.add(Value{types().int64(), {}, {}, 0, {}}), s.length, inside});
@@ -139,6 +142,7 @@ bool ScatterPlanner::readPlace(ScatteredAdd& c) {
     if (times > 1) c.varying.insert(v);
   for (const ScatteredAdd::Axis& a : inOrder_)
     if (alone.contains(a.param)) c.rows.push_back(a);
+  std::ranges::sort(c.rows, {}, [&](const ScatteredAdd::Axis& a) { return positions.at(a.param); });
   return std::ranges::all_of(c.elements, [&](const ScatteredAdd::Axis& a) { return isOutside(a.extent); });
 }
 
@@ -168,12 +172,12 @@ void ScatterPlanner::chooseKind(ScatteredAdd& c) const {
   });
   c.isAhead = (c.isSum || (c.summed.empty() && isValueSum(c))) && areOut(c.places) && areOut(c.rows) &&
               areOut(c.summed);
-  bool seen = false;
-  for (const ScatteredAdd::Axis& a : inOrder_) {
-    const bool isRow = !c.varying.contains(a.param);
-    c.isMoved |= seen && !isRow;
-    seen |= isRow;
-  }
+  std::vector<ValueId> now, wanted;
+  for (const auto* axes : {&c.places, &c.rows})
+    for (const ScatteredAdd::Axis& a : *axes) wanted.push_back(a.param);
+  for (const ScatteredAdd::Axis& a : inOrder_)
+    if (std::ranges::find(wanted, a.param) != wanted.end()) now.push_back(a.param);
+  c.isMoved = now != wanted;
 }
 
 /// Whether what is added is itself a sum over many points.

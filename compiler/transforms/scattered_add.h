@@ -20,13 +20,13 @@ struct ScatteredAdd {
   };
 
   AccumulationSite site;
-  std::set<core::ValueId> varying; ///< the axes that places are made of
-  std::vector<Axis> places, rows, summed;
-  std::vector<Axis> elements; ///< of the added value, that the path leaves to it
-  std::vector<bool> guards;   ///< by level: an arm that the places alone decide
-  bool isSum = false;         ///< several terms go to one place
-  bool isAhead = false;       ///< sums, of these or of each term, can be an array that a nest in front makes
-  bool isMoved = false;       ///< rows do not stand innermost
+  std::set<core::ValueId> varying;        ///< the axes that places are made of
+  std::vector<Axis> places, rows, summed; ///< rows by their place in the array
+  std::vector<Axis> elements;             ///< of the added value, that the path leaves to it
+  std::vector<bool> guards;               ///< by level: an arm that the places alone decide
+  bool isSum = false;                     ///< several terms go to one place
+  bool isAhead = false; ///< sums, of these or of each term, can be an array that a nest in front makes
+  bool isMoved = false; ///< rows do not stand innermost, the last one inside of the others
   std::unordered_set<core::OpId> value, placing; ///< ops to copy for what is added, and for where and whether
   std::vector<core::ValueId> kept;      ///< values of the outermost body to be read from the nest as it is
   std::unordered_set<core::OpId> keeps; ///< the ops that make these

@@ -74,13 +74,16 @@ TEST(AccumulateToReduce, RowsOfDifferentLengthAreMasked) {
   }
 }
 
-TEST(AccumulateToReduce, InALoopOnlyTheRowsThatAreReachedAreAddedTo) {
-  PassText m(R"(fn f (%x: f32[3], %w: f32[4, 3]) -> (f32[4, 3]) {
+/// A loop over three turns that adds terms of `read` to rows of what it carries.
+std::string adding(const std::string& axes, const std::string& read) {
+  return R"(fn f (%x: f32[3], %w: f32[4, 3]) -> (f32[4, 3]) {
   %n = const 3 : i64
   %h = for collects 0 %n, %w { (%t: i64, %a: f32[4, 3])
-    %c = nest (%i: 2, %j: 3) -> accs (%b = %a) {
+    %c = nest ()" +
+         axes + R"() -> accs (%b = %a) {
       %p = add %i, %t : i64
-      %v = get %x[%j] : f32
+      %v = get )" +
+         read + R"( : f32
       %d = add_at %b[%p, %j] += %v : acc f32[4, 3]
       yield %d
     } : f32[4, 3]
@@ -88,11 +91,26 @@ TEST(AccumulateToReduce, InALoopOnlyTheRowsThatAreReachedAreAddedTo) {
   } : f32[4, 3]
   yield %h
 }
-)");
-  m.apply(accumulateToReduce,
-          {three(), Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {4, 3})});
+)";
+}
+std::vector<Value> threeAndRows() {
+  return {three(), Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {4, 3})};
+}
+
+TEST(AccumulateToReduce, InALoopOnlyTheRowsThatAreReachedAreAddedTo) {
+  PassText m(adding("%i: 2, %j: 3, %s: 2", "%x[%j]"));
+  m.apply(accumulateToReduce, threeAndRows());
   EXPECT_EQ(m.count("accs"), 0u) << m.text();
   EXPECT_EQ(m.count("[%t +: 2, :] += "), 1u) << m.text();
+}
+
+TEST(AccumulateToReduce, InALoopTermsOfPlacesOfTheirOwnAreAddedWhereTheseLie) {
+  PassText m(adding("%j: 3, %i: 2", "%x[%j]"));
+  m.apply(accumulateToReduce, threeAndRows());
+  EXPECT_EQ(m.count("nest (%1: 2, %2: 3) -> accs"), 1u) << "the rows' axis inside: " << m.text();
+  PassText other(adding("%j: 3, %i: 2", "%a[%i, %j]"));
+  other.apply(accumulateToReduce, threeAndRows());
+  EXPECT_EQ(other.count("accs"), 0u) << "of what is updated the terms come first: " << other.text();
 }
 
 TEST(AccumulateToReduce, NotARowAsLongAsDataSays) {
@@ -222,9 +240,7 @@ TEST(AccumulateToReduce, StepsAreSolvedForTogetherWithWhatIsBesideThem) {
   }
 }
 
-Value twelve() {
-  return Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {4, 3});
-}
+Value twelve() { return Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {4, 3}); }
 
 TEST(AccumulateToReduce, OfFewerStepsThanTheRestHasPointsEachIsATerm) {
   PassText m("fn f (%y: f32[4, 3]) -> (f32[8]) {\n  %z = zero : f32[8]\n  %two = const 2 : i64\n"

@@ -118,6 +118,42 @@ TEST(RaiseLoops, PartsOfAnArray) {
 }
 
 /// As the loops of derivatives run.
+/// A loop over `%k` rows that takes a multiple of row `%p` of eight from row 3.
+std::string eliminating(const std::string& first) {
+  return R"(fn f (%x: f32[8, 8], %k: i64, %p: i64) -> (f32[8, 8]) {
+  %three = const 3 : i64
+  %one = const 1 : i64
+  %first = )" +
+         first + R"( : i64
+  %eight = const 8 : i64
+  %n = sub %eight, %first : i64
+  %r = for collects 0 %n, %x { (%j: i64, %y: f32[8, 8])
+    %i = add %first, %j : i64
+    %m = get %y[%three, %one] : f32
+    %a = get %y[%one, %i] : f32
+    %b = get %y[%three, %i] : f32
+    %c = mul %m, %a : f32
+    %d = sub %b, %c : f32
+    %z = set %y[%three, %i] = %d : f32[8, 8]
+    yield %z
+  } : f32[8, 8]
+  yield %r
+}
+)";
+}
+
+TEST(RaiseLoops, WhatNoTurnUpdatesIsReadInFront) {
+  std::vector<float> v(64);
+  for (size_t k = 0; k < v.size(); ++k) v[k] = static_cast<float>(k % 7) - 3;
+  const std::vector<Value> arguments{Value::floats(v, {8, 8}), Value::integer(0), Value::integer(0)};
+  PassText m(eliminating("add %one, %one"));
+  m.apply(raise, arguments);
+  EXPECT_EQ(m.count("nest ("), 1u) << m.text();
+  PassText same(eliminating("add %one, %k")); // the first turn may update the factor
+  same.apply(raise, arguments);
+  EXPECT_EQ(same.count("nest ("), 0u) << same.text();
+}
+
 TEST(RaiseLoops, BackwardsToo) {
   PassText m(R"(fn f [N] (%x: f32[N]) -> (f32[N], f32[N]) {
   %n = dim_value dims [N] : i64

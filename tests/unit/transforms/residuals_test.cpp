@@ -124,6 +124,42 @@ TEST(Residuals, ElementsOfAnArrayThatIsUpdatedLaterAreKept) {
   EXPECT_EQ(saved(f, "f", "N").find(", N]"), std::string::npos);
 }
 
+/// A loop that fills `%w` at its index and reads it at another place.
+std::string filling(const std::string& place) {
+  return R"(fn f [N] (%x: f64[N]) -> (f64) {
+  %n = dim_value dims [N] : i64
+  %k = const 1 : i64
+  %last = sub %n, %k : i64
+  %w = for collects 0 %last, %x { (%j: i64, %y: f64[N])
+    %i = add %j, %k : i64
+    %a = get %y[)" +
+         place + R"(] : f64
+    %b = math sin %a : f64
+    %z = set %y[%i] = %b : f64[N]
+    yield %z
+  } : f64[N]
+  %r = nest (%i: N) -> keep[] sum {
+    %a = get %w[%i] : f64
+    %b = mul %a, %a : f64
+    yield %b
+  } : f64
+  yield %r
+}
+)";
+}
+
+TEST(Residuals, WhatALoopFillsIsReadBehindIt) {
+  const std::string f = filling("%j");
+  GradCheck(f).dims({4}).check();
+  EXPECT_EQ(saved(f, "f", "N"), " f64[N] ");
+  // It is written later, or was before.
+  for (const std::string place : {"%i", "%k", "%last"}) {
+    const std::string other = filling(place);
+    GradCheck(other).dims({4}).check();
+    EXPECT_NE(saved(other, "f", "N"), " f64[N] ") << place;
+  }
+}
+
 TEST(Residuals, ANestOfScalarWorkIsMadeAgain) {
   const std::string f = R"(fn f [N] (%x: f64[N]) -> (f64) {
   %p = nest (%i: N) -> collect[i] {
