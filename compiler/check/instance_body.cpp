@@ -143,8 +143,10 @@ NodeId InstanceBody::lambdaBody(Body& body, const Known& known, size_t captures)
   const auto& written = tree[known.lambda.node].as<Lambda>();
   std::vector<NodeId> lets;
   std::map<NameId, Span> sizes;
-  for (size_t k = captures; k < args_.size(); ++k)
+  for (size_t k = captures; k < args_.size(); ++k) {
     lambdaParameter(body, written.params[k - captures], k, lets, sizes);
+    body.env.dims.erase(written.params[k - captures].name); // which it hides
+  }
   for (auto [name, span] : sizes)
     if (body.infer.hasInferenceDim(body.env.dims[name])) reportUnsettled(name, span);
   const InstanceInfo& info = c_.info(id_);
@@ -401,11 +403,15 @@ void InstanceBody::declareParameters(Body& body, const FunctionDecl& fn, TypeRes
     TypeId untyped = nextArg_ < args_.size() ? args_[nextArg_] : c_.types.error();
     nextArg_ += !param.type;
     if (param.defaultValue) checkDefault(body, param, paramTypes[p]);
+    const bool isSize = sizes_.contains(param.name);
+    const DimId size = isSize ? body.env.dims.at(param.name) : DimId::none();
     LocalId l =
         body.declareLocal(param.name, param.type ? paramTypes[p] : untyped, param.span, param.isInout);
     instance_.locals[l].isInout = param.isInout;
-    bool isSize = sizes_.contains(param.name);
-    if (isSize) body.scope.removeIf([&](const ScopeEntry& e) { return e.local == l; });
+    if (isSize) {
+      body.env.dims[param.name] = size;
+      body.scope.removeIf([&](const ScopeEntry& e) { return e.local == l; });
+    }
     body.used.insert(l);
     instance_.params.push_back(l);
   }

@@ -11,6 +11,7 @@ using namespace syntax;
 LocalId Body::declareLocal(NameId name, TypeId type, Span span, bool isVar) {
   LocalId l = b.newLocal(types.names.text(name), type, span, isVar);
   scope.add({name, l});
+  env.dims.erase(name); // which it hides
   declared.push_back(l);
   noteOpen(l);
   return l;
