@@ -258,7 +258,7 @@ private:
 
   /// Whether a sum that nothing rounds is to be left to lanes of the points around it: to columns, of which
   /// rows share one side, and which share the other, or where turns of the sum would gather what these read
-  /// side by side.
+  /// side by side, or what a tile packs, as where the highest of products is looked for.
   bool isForColumns(StmtId id) {
     const Stmt& s = fn_.stmts[id];
     if (s.kind != StmtKind::For || s.results.empty() || !exactSteps(fn_, s)) return false;
@@ -268,7 +268,8 @@ private:
     const StmtId columns = *at;
     const bool isContraction = std::any_of(std::next(at), around_.rend(),
                                            [&](StmtId rows) { return haveTwoSides(fn_, rows, columns); });
-    return isContraction || (gathersIn(id) > 0 && gathersIn(columns) == 0);
+    return isContraction ||
+           (gathersIn(id) > 0 && (gathersIn(columns) == 0 || haveTwoSides(fn_, columns, id)));
   }
   bool mayHaveLanes(StmtId id) {
     ForAttr& attr = fn_.stmts[id].as<ForAttr>();

@@ -30,7 +30,14 @@ private:
     if (isPlain) return isKnownSmall(pointBytes) ? LayoutKind::InPlace : LayoutKind::IfLarge;
     if (areSideBySide(found_.columns))
       return side_.terms().size() < dearTerm ? LayoutKind::InPlace : LayoutKind::ByRows;
-    return areSideBySide(found_.chain()) && !side_.carriesInRow() ? LayoutKind::ByLines : LayoutKind::ByRows;
+    const bool byLines = differsInChain() && areSideBySide(found_.chain()) && !side_.carriesInRow();
+    return byLines ? LayoutKind::ByLines : LayoutKind::ByRows;
+  }
+  /// Whether the panel has a row for each turn of the innermost sum.
+  bool differsInChain() const {
+    return side_.extents() && std::ranges::any_of(*side_.extents(), [this](const SharedSide::Extent& extent) {
+             return extent.sum + 1 == found_.sums.size();
+           });
   }
 
   std::optional<PlainLoad> plainLoad() const {

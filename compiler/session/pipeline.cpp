@@ -29,6 +29,7 @@
 #include "transforms/specialise_sizes.h"
 #include "transforms/split_results.h"
 #include "transforms/sum_before_scatter.h"
+#include "transforms/sum_rows.h"
 
 namespace melix::session {
 
@@ -58,6 +59,8 @@ void raise(core::Module& module) {
   if (transforms::nameSizes(module)) transforms::simplify(module);
   if (transforms::raiseLoops(module)) transforms::simplify(module);
 }
+
+void accumulate(core::Module& module) { transforms::accumulateToReduce(module); }
 
 void addBehind(core::Module& module) {
   if (!transforms::addBehindLoops(module)) return;
@@ -95,12 +98,21 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
     transforms::fuse(module, fusion);
     return std::nullopt;
   };
+  // What a branch kept is the branch again once fusion reads it where it was made: adds in it are sums too.
+  auto accumulateAgain = [fusion](core::Module& module) -> Problems {
+    if (!transforms::accumulateToReduce(module)) return std::nullopt;
+    transforms::canonicalise(module);
+    transforms::hoistAxes(module);
+    transforms::simplify(module);
+    transforms::fuse(module, fusion);
+    return std::nullopt;
+  };
   return {
       {"inline_calls", plain(inlineExpanded), true},
       {"open_results", plain(openedResults), true},
       {"open_records", plain(openedRecords), true},
       {"simplify", plain(transforms::simplify), true},
-      {"accumulate_to_reduce", plain(transforms::accumulateToReduce), true},
+      {"accumulate_to_reduce", plain(accumulate), true},
       {"add_behind_loops", plain(addBehind), true},
       {"sum_before_scatter", plain(scatter), true},
       {"split_results", plain(transforms::splitResults), true},
@@ -110,10 +122,12 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
       {"reduce_before_multiply", plain(transforms::reduceBeforeMultiply), true, true},
       {"simplify", plain(transforms::simplify), true},
       {"fuse", fuse, true},
+      {"accumulate_again", accumulateAgain, true},
       {"separate_terms", plain(transforms::separateTerms), true},
       {"divide_once", plain(transforms::divideOnce), true},
       {"free_reads", plain(transforms::freeReads), true},
       {"free_sums", plain(transforms::freeSums), true},
+      {"sum_rows", plain(transforms::sumRows), true, true},
       {"separate_sums", plain(transforms::separateSums), true},
       {"collapse_axes", plain(transforms::collapseAxes), true},
       {"carry_reads", plain(transforms::carryReads), true},

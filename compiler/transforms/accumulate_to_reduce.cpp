@@ -20,7 +20,10 @@ enum class HandedKind : uint8_t { Here, Around };
 
 class Accumulations {
 public:
-  Accumulations(Module& m, FunctionId f) : m_(m), f_(f), uses_(m, f) {}
+  Accumulations(Module& m, FunctionId f, const Undefined& undefined)
+      : m_(m), f_(f), undefined_(undefined), uses_(m, f) {}
+
+  bool changed = false;
 
   /// Inner nests first: what is made of an outer one holds copies of what they became. Of accumulators that
   /// they are handed by nests around them only where those stay as they are.
@@ -48,7 +51,7 @@ private:
 
   Plans plans(OpId id, HandedKind handed) {
     Plans out;
-    AccumulationPlanner planner(m_, f_, uses_, id);
+    AccumulationPlanner planner(m_, f_, uses_, undefined_, id);
     for (uint32_t k = 0; k < nestAccs(fn().ops[id]); ++k) {
       const TypeId begun = fn().typeOf(fn().ops[id].operands[k]);
       const bool isHanded = types().kind(begun) == TypeKind::Acc;
@@ -67,7 +70,8 @@ private:
         ok = ok && planner.plan(c) && (!isHanded || isSum(c, types()[added].dims));
         all.push_back(std::move(c));
       }
-      if (ok) out.emplace_back(k, std::move(all));
+      // One element of each row alone is added to where it is.
+      if (ok && !std::ranges::all_of(all, &Conversion::looksForElement)) out.emplace_back(k, std::move(all));
     }
     return out;
   }
@@ -88,6 +92,7 @@ private:
   bool nest(OpId id, RegionId region, HandedKind handed) {
     Plans todo = plans(id, handed);
     if (todo.empty()) return true;
+    changed = true;
     std::unordered_map<ValueId, ValueId> keptAs = keep(id, todo);
     Emit e(m_, f_, region, fn().ops[id].loc);
     std::vector<std::pair<ValueId, ValueId>> totals;
@@ -545,15 +550,24 @@ private:
 
   Module& m_;
   FunctionId f_;
+  const Undefined& undefined_;
   LiveUses uses_;
   uint32_t loops_ = 0; ///< around the region at hand
 };
 
 } // namespace
 
-void accumulateToReduce(Module& m) {
-  for (uint32_t i = 0; i < m.functions.size(); ++i)
-    if (FunctionId f(i); m.functions[f].body.valid()) Accumulations(m, f).run(m.functions[f].body);
+bool accumulateToReduce(Module& m) {
+  const Undefined undefined(m);
+  bool changed = false;
+  for (uint32_t i = 0; i < m.functions.size(); ++i) {
+    const FunctionId f(i);
+    if (!m.functions[f].body.valid()) continue;
+    Accumulations all(m, f, undefined);
+    all.run(m.functions[f].body);
+    changed |= all.changed;
+  }
+  return changed;
 }
 
 } // namespace melix::transforms

@@ -20,6 +20,7 @@
 
 namespace melix::transforms {
 
-void accumulateToReduce(core::Module& module);
+/// Whether anything changed.
+bool accumulateToReduce(core::Module& module);
 
 } // namespace melix::transforms

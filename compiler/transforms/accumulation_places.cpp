@@ -18,7 +18,7 @@ bool AccumulationPlanner::placeIndices(Conversion& c, AffineIndices& indices) {
   size_t operand = 2;
   for (const PathStep& s : add.as<Path>()) {
     if (s.kind == StepKind::Index) {
-      indices.push_back(placeIndex(c, add.operands[operand++]));
+      indices.push_back(placeIndex(c, add.operands[operand++], t.dims[indices.size()]));
     } else if (s.kind == StepKind::Slice) {
       auto start = affine(c, add.operands[operand++]);
       if (!outsideDim(s.length)) return false;
@@ -102,8 +102,16 @@ std::optional<AffineIndex> AccumulationPlanner::affine(const Conversion& c, DimI
 // --- quotients, and places that are found
 // ------------------------------------------------------------------------
 
+/// The form of an index of an axis of the accumulator; of what is no form, as an index that is read
+/// somewhere, an axis for all that it can be.
+std::optional<AffineIndex> AccumulationPlanner::placeIndex(Conversion& c, ValueId v, DimId extent) {
+  if (std::optional<AffineIndex> form = formOf(c, v)) return form;
+  if (!outsideDim(extent)) return std::nullopt;
+  return AffineIndex{{{foundAxis(c, v, extent), 1}}, {}, {}, 0};
+}
+
 /// A form of the axes and of those that stand for quotients, remainders and places found.
-std::optional<AffineIndex> AccumulationPlanner::placeIndex(Conversion& c, ValueId v) {
+std::optional<AffineIndex> AccumulationPlanner::formOf(Conversion& c, ValueId v) {
   auto isMade = [&](ValueId x) {
     if (outside(x) || !fn().values[x].def.valid()) return false;
     const OpKind kind = fn().ops[fn().values[x].def].kind;
@@ -132,11 +140,14 @@ ValueId AccumulationPlanner::standIn(Conversion& c, ValueId v) {
     const Divided* d = divide(c, op);
     return !d ? ValueId() : op.kind == OpKind::IDiv ? d->quotient : d->remainder;
   }
-  for (const auto& [axis, place] : c.found)
-    if (place == v) return axis;
   const std::optional<DimId> extent = ranges_.extentOf(v);
-  if (!extent || !outsideDim(*extent)) return {};
-  const ValueId axis = newAxis(c, *extent);
+  return extent && outsideDim(*extent) ? foundAxis(c, v, *extent) : ValueId();
+}
+
+ValueId AccumulationPlanner::foundAxis(Conversion& c, ValueId v, DimId extent) {
+  for (const auto& [axis, place] : c.found)
+    if (place == v && c.extentOf(axis) == extent) return axis;
+  const ValueId axis = newAxis(c, extent);
   c.found[axis] = v;
   return axis;
 }

@@ -28,6 +28,10 @@ DimId Conversion::steps(types::DimStore& dims, const Solved& s) const {
   return ceilDiv(dims, extentOf(s.rest), dims.constant(std::abs(s.radix)));
 }
 
+bool Conversion::looksForElement() const {
+  return std::ranges::any_of(target, [&](const Solved& s) { return found.contains(s.axis); });
+}
+
 bool Conversion::isSolved(ValueId axis) const {
   return std::ranges::any_of(target, [&](const Solved& s) { return s.axis == axis || s.rest == axis; }) ||
          std::ranges::any_of(divided, [&](const Divided& d) { return d.axis == axis; });
@@ -42,8 +46,9 @@ bool Conversion::mayMissPoints() const {
 // --- what is inside of the nest
 // --------------------------------------------------------------------------------
 
-AccumulationPlanner::AccumulationPlanner(Module& m, FunctionId f, const Uses& uses, OpId nest)
-    : m_(m), f_(f), uses_(uses), ranges_(m, m.functions[f]) {
+AccumulationPlanner::AccumulationPlanner(Module& m, FunctionId f, const Uses& uses,
+                                         const Undefined& undefined, OpId nest)
+    : m_(m), f_(f), uses_(uses), undefined_(undefined), ranges_(m, m.functions[f]) {
   for (RegionId r : fn().ops[nest].regions) {
     enter(r);
     forEachOp(fn(), r, [&](OpId o) {
@@ -279,27 +284,26 @@ bool AccumulationPlanner::hasFewerSteps(const Conversion& c, const Solved& strid
 /// Whether there are few terms for each point, or none but one for each element of the accumulator: a place
 /// that is found is looked for among all that it can be, and few places are a multiple.
 bool AccumulationPlanner::isDense(const Conversion& c) const {
-  constexpr int64_t most = 32;  ///< terms for a point
-  int64_t terms = 1, apart = 1; ///< of those that are looked at for a point; where others are added up
-  auto times = [&](int64_t& n, DimId d) {
-    n = std::min(most + 1, n * types().dims.asConstant(d).value_or(most + 1));
+  constexpr int64_t most = 32; ///< terms for a point
+  int64_t terms = 1;
+  auto times = [&](DimId d) {
+    terms = std::min(most + 1, terms * types().dims.asConstant(d).value_or(most + 1));
   };
   bool addsUp = false, looks = !c.found.empty();
   for (const Solved& s : c.target) {
-    if (s.kind == Solved::Kind::Multiple) looks = true;
-    if (s.radix != 1) times(terms, types().dims.constant(std::abs(s.radix)));
-    if (s.kind == Solved::Kind::Stride) times(terms, c.steps(types().dims, s));
-    if (c.found.contains(s.axis)) times(apart, c.extentOf(s.axis));
+    looks |= s.kind == Solved::Kind::Multiple;
+    times(types().dims.constant(std::abs(s.radix)));
+    if (s.kind == Solved::Kind::Stride) times(c.steps(types().dims, s));
   }
   for (ValueId axis : c.axes) {
     if (c.isSolved(axis)) continue;
     if (c.found.contains(axis))
-      times(terms, c.extentOf(axis));
+      times(c.extentOf(axis));
     else
       addsUp |= maySum(types().dims, c.extentOf(axis));
   }
   if (!looks) return true;
-  return addsUp ? terms * apart <= most : !c.found.empty() && terms <= most;
+  return terms <= most && (addsUp ? !c.looksForElement() : !c.found.empty());
 }
 
 // --- what is copied
@@ -323,6 +327,13 @@ static bool dear(const Op& o) {
 }
 
 static bool structured(const Op& o) { return !o.regions.empty() || o.kind == OpKind::Call; }
+
+/// Whether it chooses between what is soon made again, at each point of the nests inside.
+static bool isPlainBranch(const Function& f, const Op& o) {
+  return o.kind == OpKind::If && std::ranges::all_of(o.regions, [&](RegionId r) {
+           return std::ranges::none_of(f.regions[r].ops, [&](OpId inner) { return dear(f.ops[inner]); });
+         });
+}
 
 /// The ops that the added value needs; dear ones of the outermost body are kept by the first nest instead.
 bool AccumulationPlanner::slice(Conversion& c) const {
@@ -348,11 +359,12 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed
       for (ValueId r : o.results) {
         if (!needed.values.count(r.index)) continue;
         if (!outsideType(fn().typeOf(r)) || types().kind(fn().typeOf(r)) == TypeKind::Acc) return false;
+        if (undefined_.mayBe(f_, r)) return false; // what no arm made is not there to be kept
         c.kept.push_back(r);
       }
       continue;
     }
-    if (structured(o) && level + 1 < c.site.levels.size()) return false;
+    if (structured(o) && level + 1 < c.site.levels.size() && !isPlainBranch(fn(), o)) return false;
     if (!isSeparable(fn(), types(), uses_, ops[i])) return false;
     c.slice.insert(ops[i].index);
     if (o.kind == OpKind::DimValue && !outsideDim(o.dims[0]))

@@ -5,6 +5,7 @@
 #include "core/affine.h"
 #include "core/ranges.h"
 #include "transforms/accumulation_sites.h"
+#include "transforms/undefined.h"
 
 #include <algorithm>
 #include <map>
@@ -65,6 +66,8 @@ struct Conversion {
   /// How many points of the rest beside a step have one remainder.
   core::DimId steps(types::DimStore& dims, const Solved& s) const;
   bool isAxis(core::ValueId v) const { return std::find(axes.begin(), axes.end(), v) != axes.end(); }
+  /// Whether what is found is an index by itself: most of the elements have no term.
+  bool looksForElement() const;
   /// Whether the place tells the axis.
   bool isSolved(core::ValueId axis) const;
   /// Whether points may be without the add: it stands in a branch, or ends differ.
@@ -79,7 +82,8 @@ core::DimId ceilDiv(types::DimStore& dims, core::DimId n, core::DimId by);
 /// Plans for one nest.
 class AccumulationPlanner {
 public:
-  AccumulationPlanner(core::Module& m, core::FunctionId f, const core::Uses& uses, core::OpId nest);
+  AccumulationPlanner(core::Module& m, core::FunctionId f, const core::Uses& uses, const Undefined& undefined,
+                      core::OpId nest);
   /// Fills in the conversion of `c.site`; whether there is one.
   bool plan(Conversion& c);
 
@@ -101,7 +105,9 @@ private:
   core::ValueId newAxis(Conversion& c, core::DimId extent);
   std::optional<core::AffineIndex> wholeAxis(Conversion& c, core::DimId extent);
   core::ValueId elementAxis(Conversion& c, core::DimId extent);
-  std::optional<core::AffineIndex> placeIndex(Conversion& c, core::ValueId v);
+  std::optional<core::AffineIndex> placeIndex(Conversion& c, core::ValueId v, core::DimId extent);
+  std::optional<core::AffineIndex> formOf(Conversion& c, core::ValueId v);
+  core::ValueId foundAxis(Conversion& c, core::ValueId v, core::DimId extent);
   core::ValueId standIn(Conversion& c, core::ValueId v);
   core::DimId divisor(core::ValueId v) const;
   const Divided* divide(Conversion& c, const core::Op& op);
@@ -131,6 +137,7 @@ private:
   core::Module& m_;
   core::FunctionId f_;
   const core::Uses& uses_;
+  const Undefined& undefined_;
   core::Ranges ranges_; ///< of what ops tell by themselves
   std::unordered_set<uint32_t> insideOps_, insideDims_, insideParams_;
   std::unordered_map<core::DimSym, core::ValueId> boundTo_; ///< numbers that sizes inside are

@@ -43,7 +43,8 @@ struct ResidualItem {
 /// What the forward companion keeps for the backward one: for each region its items, and for each structured
 /// op the values that carry the items out of it, as values of g that no op defines.
 struct OpResidual {
-  /// If/Match: an enum; For/Nest: an array an item; While: count, list; Call: the callee's items, or its
+  /// If/Match: an enum, or the numbers of all arms of an If; For/Nest: an array an item; While: count, list;
+  /// Call: the callee's items, or its
   /// record where that is in a box or not known yet. What is at hand in g stands for itself.
   std::vector<ValueId> carriers;
   bool whole = false; ///< of a Call: the record

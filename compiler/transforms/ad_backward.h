@@ -36,6 +36,9 @@ private:
   void arm(const Op& o, Scope& s);
   std::vector<ValueId> joinArms(std::deque<Scope>& arms, std::vector<TypeId>& resultTypes);
   TypeId branchType(OpId id, const std::vector<std::vector<ResidualItem>>& items);
+  bool areFewNumbers(const std::vector<std::vector<ResidualItem>>& items) const;
+  void readArmItems(OpId id, std::deque<Scope>& arms, const std::vector<std::vector<ResidualItem>>& items,
+                    const std::vector<Roots>& roots);
   Op chooseAgain(OpId id, const std::vector<std::vector<ResidualItem>>& items);
   void branch(OpId id);
   struct LoopSweep;

@@ -82,13 +82,37 @@ TypeId Backward::branchType(OpId id, const std::vector<std::vector<ResidualItem>
   return types().record(types().addRecord(std::move(record)), dims);
 }
 
-/// The op that chooses an arm again: by the condition itself where no arm saved anything, else by the case
-/// that the forward companion recorded.
+/// Whether the items of all arms are numbers that lie beside the results, of each arm some: that takes less
+/// than an enum, which is a block of its own.
+bool Backward::areFewNumbers(const std::vector<std::vector<ResidualItem>>& items) const {
+  constexpr size_t most = 4;
+  size_t count = 0;
+  for (const auto& arm : items) {
+    count += arm.size();
+    for (const ResidualItem& item : arm)
+      if (!item.hidden.empty() || !types().isScalar(item.type)) return false;
+  }
+  return count <= most;
+}
+
+/// The items of all arms as values beside the branch: those of one arm are read in it alone.
+void Backward::readArmItems(OpId id, std::deque<Scope>& arms,
+                            const std::vector<std::vector<ResidualItem>>& items,
+                            const std::vector<Roots>& roots) {
+  size_t number = 0;
+  for (size_t i = 0; i < arms.size(); ++i)
+    for (size_t k = 0; k < items[i].size(); ++k) {
+      const ValueId item = known(carrier(id, number++, items[i][k].type));
+      define(arms[i], roots[i][k], Emit::simple(OpKind::CastDims, {item}));
+    }
+}
+
+/// The op that chooses an arm again: by the condition itself where the arms saved numbers, if anything, else
+/// by the case that the forward companion recorded.
 Op Backward::chooseAgain(OpId id, const std::vector<std::vector<ResidualItem>>& items) {
   const Op& o = opOf(id);
-  const bool anyItems = std::any_of(items.begin(), items.end(), [](const auto& arm) { return !arm.empty(); });
   Op made;
-  if (o.kind == OpKind::If && !anyItems) {
+  if (o.kind == OpKind::If && areFewNumbers(items)) {
     made.kind = OpKind::If;
     made.operands = {known(o.operands[0])};
     return made;
@@ -120,8 +144,11 @@ void Backward::branch(OpId id) {
   std::vector<std::vector<ResidualItem>> items;
   std::vector<Roots> roots(arms.size());
   for (size_t i = 0; i < arms.size(); ++i) items.push_back(close(arms[i], roots[i]));
+  const bool areNumbers = o.kind == OpKind::If && areFewNumbers(items);
+  if (areNumbers) readArmItems(id, arms, items, roots);
   for (size_t i = 0; i < arms.size(); ++i) {
-    for (ValueId r : roots[i]) arms[i].e.defineParam(r);
+    if (!areNumbers)
+      for (ValueId r : roots[i]) arms[i].e.defineParam(r);
     openItems(arms[i], items[i], roots[i]);
     placePrologue(arms[i]);
   }

@@ -116,19 +116,35 @@ void Forward::branch(OpId id, Emit& e) {
     std::vector<ValueId> out;
     for (size_t k = 0; k < o.results.size(); ++k)
       if (!linear(o.results[k])) out.push_back(value(y.operands[k]));
-    if (plan) {
-      Op v = Emit::simple(OpKind::Variant, items(o.regions[i], b), static_cast<uint32_t>(i));
-      out.push_back(b.one(std::move(v), typeOf(plan->carriers[0])));
-    }
+    if (plan) armItems(o, i, *plan, b, out);
     b.yield(std::move(out), dimsOf(y.dims));
     copy.regions.push_back(b.region);
   }
   for (DimSym s : o.resultDims) copy.resultDims.push_back(defineDim(s));
   std::vector<TypeId> t = resultTypes(o);
-  if (plan) t.push_back(typeOf(plan->carriers[0]));
+  const size_t own = t.size();
+  if (plan)
+    for (ValueId v : plan->carriers) t.push_back(typeOf(v));
   OpId made = e.append(std::move(copy), t);
   bind(o, made, e);
-  if (plan) values_[plan->carriers[0]] = e.result(made, t.size() - 1);
+  if (plan)
+    for (size_t k = 0; k < plan->carriers.size(); ++k) values_[plan->carriers[k]] = e.result(made, own + k);
+}
+
+/// What an arm yields for the carriers: a case of an enum, or its numbers and zeros for those of other arms.
+void Forward::armItems(const Op& o, size_t arm, const OpResidual& plan, Emit& b, std::vector<ValueId>& out) {
+  std::vector<ValueId> own = items(o.regions[arm], b);
+  const TypeId first = typeOf(plan.carriers[0]);
+  if (!types().isScalar(first)) {
+    Op v = Emit::simple(OpKind::Variant, std::move(own), static_cast<uint32_t>(arm));
+    out.push_back(b.one(std::move(v), first));
+    return;
+  }
+  size_t begin = 0;
+  for (size_t i = 0; i < arm; ++i)
+    if (const std::vector<ResidualItem>* before = planned(o.regions[i])) begin += before->size();
+  for (size_t k = 0; k < plan.carriers.size(); ++k)
+    out.push_back(k >= begin && k < begin + own.size() ? own[k - begin] : b.zero(typeOf(plan.carriers[k])));
 }
 
 void Forward::call(OpId id, Emit& e) {

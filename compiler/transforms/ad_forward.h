@@ -66,6 +66,7 @@ private:
   std::vector<TypeId> resultTypes(const Op& o);
   Op start(const Op& o);
   void branch(OpId id, Emit& e);
+  void armItems(const Op& o, size_t arm, const OpResidual& plan, Emit& b, std::vector<ValueId>& out);
   void call(OpId id, Emit& e);
 
   // Loops and nests (ad_forward_loops.cpp).

@@ -1,5 +1,7 @@
 #include "transforms/free_sums.h"
 
+#include "core/build.h"
+#include "core/clone.h"
 #include "transforms/fusion.h"
 #include "transforms/inside_out.h"
 #include "transforms/sweep_body.h"
@@ -26,57 +28,87 @@ public:
 private:
   Function& fn() const { return m_.functions[f_]; }
 
-  /// A nest that gives every point.
+  /// A nest of which every point counts.
   static bool isMade(const Op& op) {
     return op.dims.size() <= AxisSet::most && nestAccs(op) == 0 &&
-           std::ranges::all_of(nestResults(op),
-                               [](const NestResult& r) { return r.kind == NestResultKind::Collect; });
+           std::ranges::all_of(nestResults(op), [](const NestResult& r) {
+             return r.kind == NestResultKind::Collect || (r.kind == NestResultKind::Reduce && !isCombine(r));
+           });
   }
 
   void branchesOf(OpId nest, Ranges& ranges) {
     const RegionId region = fn().ops[nest].regions[0];
-    auto isMasked = [this](OpId id) { return fn().ops[id].kind == OpKind::If && hasNest(fn().ops[id]); };
-    if (std::ranges::none_of(fn().regions[region].ops, isMasked)) return;
+    auto isMasked = [this](OpId id) {
+      const Op& op = fn().ops[id];
+      return op.kind == OpKind::If && (hasNest(op.regions[0]) || hasNest(op.regions[1]));
+    };
+    if (!hasNest(region) && std::ranges::none_of(fn().regions[region].ops, isMasked)) return;
     const std::array<uint64_t, 2> sides = nestFacts(m_, fn(), effects_, costs_, nest).sides;
-    if (sides[0] == 0 || sides[1] == 0) return;
     std::vector<OpId> out;
     for (OpId id : fn().regions[region].ops) {
-      if (isMasked(id) && tellsSidesApart(fn().ops[id].operands[0], region, sides) && isFree(id, ranges))
+      const bool isMask = isMasked(id) && isOfMost(fn().ops[id], region, sides) && isFree(id, ranges);
+      if (isMask || isChoice(fn().ops[id]))
         free(id, out);
-      out.push_back(id);
+      else
+        out.push_back(id);
     }
     fn().regions[region].ops = std::move(out);
   }
-  bool hasNest(const Op& op) const {
-    return std::ranges::any_of(op.regions, [this](RegionId arm) {
-      return std::ranges::any_of(fn().regions[arm].ops,
-                                 [this](OpId id) { return fn().ops[id].kind == OpKind::Nest; });
-    });
+  /// Whether a branch is between numbers that are there, or constants.
+  bool isChoice(const Op& op) const {
+    return op.kind == OpKind::If && givesNumbers(op) && std::ranges::all_of(op.regions, [this](RegionId arm) {
+             return std::ranges::all_of(fn().regions[arm].ops, [this](OpId id) {
+               return fn().ops[id].kind == OpKind::Const || fn().ops[id].kind == OpKind::Yield;
+             });
+           });
+  }
+  bool givesNumbers(const Op& op) const {
+    return op.resultDims.empty() &&
+           std::ranges::all_of(op.results, [this](ValueId v) { return m_.types.isScalar(fn().typeOf(v)); });
+  }
+  bool hasNest(RegionId region) const {
+    return std::ranges::any_of(fn().regions[region].ops,
+                               [this](OpId id) { return fn().ops[id].kind == OpKind::Nest; });
   }
 
   // --- the condition
 
-  /// Whether all that has to hold compares axes, and some of it axes of both sides.
-  bool tellsSidesApart(ValueId condition, RegionId body, const std::array<uint64_t, 2>& sides) const {
-    bool tells = false;
-    auto look = [&](auto& self, ValueId v, int depth) -> bool {
-      const OpId def = fn().values[v].def;
-      if (!def.valid() || depth == 0) return false;
-      const Op& op = fn().ops[def];
-      if (op.kind == OpKind::And)
-        return std::ranges::all_of(op.operands, [&](ValueId o) { return self(self, o, depth - 1); });
-      const std::optional<uint64_t> axes = axesCompared(op, body);
-      tells |= axes && (*axes & sides[0]) != 0 && (*axes & sides[1]) != 0;
-      return axes.has_value();
-    };
-    return look(look, condition, deepest) && tells;
+  /// What has to hold of axes: how they are compared, and whether the order of some tells the sides of a
+  /// product apart, so that there are whole blocks where it does not hold.
+  struct Compared {
+    bool areAxes = true, areSame = false, areOrdered = false, tellsSidesApart = false;
+  };
+  void compare(ValueId condition, RegionId body, const std::array<uint64_t, 2>& sides, int depth,
+               Compared& out) const {
+    const OpId def = fn().values[condition].def;
+    out.areAxes &= def.valid() && depth > 0;
+    if (!out.areAxes) return;
+    const Op& op = fn().ops[def];
+    if (op.kind == OpKind::And) {
+      for (ValueId each : op.operands) compare(each, body, sides, depth - 1, out);
+      return;
+    }
+    const std::optional<uint64_t> axes = axesCompared(op, body);
+    if (!axes) return void(out.areAxes = false);
+    const auto how = static_cast<ops::CmpKind>(op.index());
+    out.areSame |= how == ops::CmpKind::Eq;
+    if (how == ops::CmpKind::Eq || how == ops::CmpKind::Ne) return;
+    out.areOrdered = true;
+    out.tellsSidesApart |= (*axes & sides[0]) != 0 && (*axes & sides[1]) != 0;
   }
-  /// The axes in a comparison, if it orders sums of them.
+  /// Whether the sums in the arms are needed at most points, or not in whole blocks of a product.
+  bool isOfMost(const Op& branch, RegionId body, const std::array<uint64_t, 2>& sides) const {
+    Compared seen;
+    compare(branch.operands[0], body, sides, deepest, seen);
+    if (!seen.areAxes) return false;
+    const bool whereTheyHold = !seen.areSame && (seen.tellsSidesApart || !seen.areOrdered),
+               whereTheyDoNot = seen.areSame || seen.tellsSidesApart;
+    return (!hasNest(branch.regions[0]) || whereTheyHold) && (!hasNest(branch.regions[1]) || whereTheyDoNot);
+  }
+  /// The axes in a comparison, if it is one of sums of them.
   std::optional<uint64_t> axesCompared(const Op& cmp, RegionId body) const {
     if (cmp.kind != OpKind::Cmp || m_.types.kind(fn().typeOf(cmp.operands[0])) != TypeKind::I64)
       return std::nullopt;
-    const auto how = static_cast<ops::CmpKind>(cmp.index());
-    if (how == ops::CmpKind::Eq || how == ops::CmpKind::Ne) return std::nullopt;
     uint64_t axes = 0;
     for (ValueId side : cmp.operands)
       if (!addAxes(side, body, deepest, axes)) return std::nullopt;
@@ -100,8 +132,7 @@ private:
 
   bool isFree(OpId branch, Ranges& ranges) const {
     const Op& op = fn().ops[branch];
-    if (op.results.size() != 1 || !op.resultDims.empty() || !m_.types.isScalar(fn().typeOf(op.results[0])))
-      return false;
+    if (!givesNumbers(op)) return false;
     bool isFree = true;
     std::unordered_set<OpId> made;
     for (RegionId arm : op.regions) {
@@ -124,20 +155,22 @@ private:
            !undefined_.mayBe(f_, op.operands[0]);
   }
 
-  /// What stands in the arms goes in front of the branch, which becomes a choice.
+  /// What stands in the arms goes where the branch stood, and in its place a choice for each result.
   void free(OpId branch, std::vector<OpId>& out) {
-    Op& op = fn().ops[branch];
-    Operands operands{op.operands[0]};
+    const Op op = fn().ops[branch];
+    const Operands yes = terminator(fn(), op.regions[0]).operands,
+                   no = terminator(fn(), op.regions[1]).operands;
     for (RegionId arm : op.regions) {
-      std::vector<OpId>& ops = fn().regions[arm].ops;
-      operands.push_back(fn().ops[ops.back()].operands[0]);
+      const std::vector<OpId>& ops = fn().regions[arm].ops;
       out.insert(out.end(), ops.begin(), ops.end() - 1);
-      ops.erase(ops.begin(), ops.end() - 1);
     }
-    op.kind = OpKind::Select;
-    op.operands = std::move(operands);
-    op.regions.clear();
-    op.attr = {};
+    const RegionId scratch = fn().regions.add(Region{});
+    Builder b(m_, f_, scratch, op.loc);
+    for (size_t k = 0; k < op.results.size(); ++k) {
+      const ValueId chosen = b.select(op.operands[0], yes[k], no[k]);
+      takeOver(fn(), fn().values[chosen].def, std::span(&op.results[k], 1));
+      out.push_back(fn().values[op.results[k]].def);
+    }
   }
 
   Module& m_;

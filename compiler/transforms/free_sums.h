@@ -9,9 +9,10 @@
 //   after:   nest (i: N, j: M) -> collect[i, j] { %m = cmp le %j, %i
 //              %p = nest (k: K) -> keep[] sum { … }  %d = div %p, %a   %s = select %m, %d, %inf   yield %s }
 //
-// Only where the condition, or each of several that all have to hold, orders sums of axes, of different sides
-// of the product in one of them, and both arms read in range at all points, without an effect. Requires:
-// verified Core. Keeps: bits, every effect.
+// Only where all that has to hold compares sums of axes, and either orders such of different sides of the
+// product or leaves out few points (`i != j`); both arms read in range at all points, without an effect.
+// Beside sums, branches between numbers that are there are choices too. Requires: verified Core. Keeps: bits,
+// every effect.
 
 #include "core/ir.h"
 

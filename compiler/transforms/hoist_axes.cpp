@@ -1,5 +1,6 @@
 #include "transforms/hoist_axes.h"
 
+#include "core/nest.h"
 #include "core/walk.h"
 #include "transforms/cost.h"
 #include "transforms/distribute.h"
@@ -27,10 +28,21 @@ public:
       const Op& op = fn().ops[id];
       const bool isNest = op.kind == OpKind::Nest && op.dims.size() <= AxisSet::most;
       if (isNest || op.kind == OpKind::For) invariants(id, out);
+      spread_.clear();
       if (isNest && op.dims.size() > 1) partial(id, out);
       out.push_back(id);
+      for (const Spread& each : spread_) spread(id, each, out);
     }
     fn().regions[r].ops = std::move(out);
+  }
+
+  /// What stands for results is what others read.
+  void finish() {
+    if (becomes_.empty()) return;
+    forEachOp(fn(), fn().body, [&](OpId id) {
+      for (ValueId& v : fn().ops[id].operands)
+        if (const auto at = becomes_.find(v); at != becomes_.end()) v = at->second;
+    });
   }
 
 private:
@@ -90,7 +102,41 @@ private:
     fn().regions[r].ops = std::move(kept);
   }
 
-  /// Dear values of a nest's body that vary with some of its axes only: each becomes a nest in front of it.
+  /// The results of a nest that collect the value, along all of its axes.
+  std::vector<ValueId> collectedAs(OpId id, ValueId v) {
+    const NestView nest(fn(), fn().ops[id]);
+    std::vector<ValueId> out;
+    for (const NestPart& part : nest.parts())
+      if (part.spec->kind == NestResultKind::Collect && nest.yields(part)[0] == v)
+        out.push_back(nest.results(part)[0]);
+    return out;
+  }
+
+  /// A result of a nest that is the same along some axes: what stands for it reads an array without them, so
+  /// that whoever reads it may do so too.
+  struct Spread {
+    ValueId result, array;
+    AxisSet axes; ///< of the array
+  };
+  void spread(OpId nest, const Spread& each, std::vector<OpId>& out) {
+    const RegionId scratch = fn().regions.add(Region{});
+    const AxisSet all = AxisSet::first(fn().ops[nest].dims.size());
+    Builder b(m_, id_, scratch, fn().ops[nest].loc);
+    NestBuilder made(b);
+    Cloner copy(m_, id_, id_);
+    const std::vector<ValueId> indices = openAxes(made, copy, fn(), fn().ops[nest], all);
+    std::vector<ValueId> at;
+    for (size_t a = 0; a < indices.size(); ++a)
+      if (each.axes.contains(a)) at.push_back(copy.value(indices[a]));
+    Builder in = b.in(made.body());
+    made.collect(in.getAt(each.array, at));
+    becomes_[each.result] = made.one();
+    const std::vector<OpId>& ops = fn().regions[scratch].ops;
+    out.insert(out.end(), ops.begin(), ops.end());
+  }
+
+  /// Values of a nest's body that vary with some of its axes only, if they are dear or collected along all:
+  /// each becomes a nest in front of it.
   void partial(OpId nest, std::vector<OpId>& out) {
     const RegionId r = fn().ops[nest].regions[0];
     if (hasChecks(r)) return;
@@ -101,11 +147,13 @@ private:
       const Op& op = fn().ops[id];
       const std::optional<AxisSet> axes = body.axesOf(id);
       if (!axes || axes->empty() || *axes == all || op.results.size() != 1) continue;
-      if (!isDear(costs_.ofOp(id))) continue;
       const ValueId v = op.results[0];
+      const std::vector<ValueId> collected = collectedAs(nest, v);
+      if (collected.empty() && !isDear(costs_.ofOp(id))) continue;
       Builder b(m_, id_, scratch, op.loc);
-      distribute(b, nest, {*axes, body.slice(std::span(&v, 1)), {v}});
+      const ValueId array = distribute(b, nest, {*axes, body.slice(std::span(&v, 1)), {v}})[0];
       body.becomes(id, fn().values[v].def);
+      for (ValueId result : collected) spread_.push_back({result, array, *axes});
     }
     const std::vector<OpId>& made = fn().regions[scratch].ops;
     out.insert(out.end(), made.begin(), made.end());
@@ -115,6 +163,8 @@ private:
   FunctionId id_;
   const Effects& effects_;
   const Costs costs_;
+  std::vector<Spread> spread_;                   ///< of the nest at hand
+  std::unordered_map<ValueId, ValueId> becomes_; ///< results that others stand for
 };
 
 } // namespace
@@ -123,7 +173,10 @@ void hoistAxes(Module& m) {
   Effects effects(m);
   for (uint32_t i = 0; i < m.functions.size(); ++i) {
     FunctionId f(i);
-    if (m.functions[f].body.valid()) Hoister(m, f, effects).region(m.functions[f].body);
+    if (!m.functions[f].body.valid()) continue;
+    Hoister hoister(m, f, effects);
+    hoister.region(m.functions[f].body);
+    hoister.finish();
   }
 }
 

@@ -6,7 +6,7 @@
 //            %r = nest (i: N, k: K) -> … { %e = get %t[i]   %p = mul %e, %y[k] … }
 //
 // What varies with no axis of a nest, and no carry of a loop, moves in front of it. What varies with some
-// axes of a nest and is dear (cost.h) becomes a nest of its own.
+// axes of a nest and is dear (cost.h), or collected along all of them, becomes a nest of its own.
 // Only code without effects moves, and nothing leaves a branch. Requires: verified Core.
 
 #include "core/ir.h"

@@ -244,12 +244,12 @@ Value twelve() { return Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8,
 
 TEST(AccumulateToReduce, OfFewerStepsThanTheRestHasPointsEachIsATerm) {
   PassText m("fn f (%y: f32[4, 3]) -> (f32[8]) {\n  %z = zero : f32[8]\n  %two = const 2 : i64\n"
-             "  %h = nest (%i: 4, %k: 3) -> accs (%a = %z) {\n    %s = mul %k, %two : i64\n"
+             "  %h = nest (%i: 4, %k: 2) -> accs (%a = %z) {\n    %s = mul %k, %two : i64\n"
              "    %p = add %i, %s : i64\n    %v = get %y[%i, %k] : f32\n"
              "    %n = add_at %a[%p] += %v : acc f32[8]\n    yield %n\n  } : f32[8]\n  yield %h\n}\n");
   m.apply(accumulateToReduce, {twelve()});
   EXPECT_EQ(m.count(": 8, %"), 1u) << m.text();
-  EXPECT_EQ(m.count(": 3) -> keep["), 1u) << "a window of three, spread: " << m.text();
+  EXPECT_EQ(m.count(": 2) -> keep["), 1u) << "a window of two, spread: " << m.text();
   EXPECT_EQ(m.count("irem"), 0u) << m.text();
 }
 

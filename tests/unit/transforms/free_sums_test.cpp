@@ -46,10 +46,39 @@ TEST(FreeSums, OfABandOfColumns) {
       << "beside what columns alone must be";
 }
 
+TEST(FreeSums, OfAllButFewPoints) {
+  EXPECT_TRUE(leaves("    %m = cmp ne %j, %i : bool\n", column));
+  EXPECT_TRUE(leaves(
+      "    %e = cmp le %j, %i : bool\n    %n = cmp ne %j, %i : bool\n    %m = and %e, %n : bool\n", column));
+}
+
+/// A branch that gives two numbers, and is reduced by `reduce`.
+std::string best(const std::string& condition, const std::string& reduce) {
+  return "fn f (%x: f32[3, 2], %y: f32[3, 2]) -> (f32[3], f32[3, 3]) {\n"
+         "  %r, %q = nest (%i: 3, %j: 3) -> " +
+         reduce + ", collect[i, j] {\n    %m = cmp " + condition +
+         " %j, %i : bool\n"
+         "    %t, %u = if %m {\n      %z = const 9.0 : f32\n      yield %z, %z\n    } {\n"
+         "      %s = nest (%k: 2) -> keep[] sum {\n        %a = get %x[%i, %k] : f32\n" +
+         column +
+         "        %p = mul %a, %b : f32\n        yield %p\n      } : f32\n      yield %s, %s\n    } : f32, "
+         "f32\n"
+         "    yield %t, %u\n  } : f32[3], f32[3, 3]\n  yield %r, %q\n}\n";
+}
+
+TEST(FreeSums, WhatIsReducedAndSeveralNumbers) {
+  const Value numbers = Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2});
+  for (const char* reduce : {"keep[i] max", "keep[i] min", "keep[i] sum"}) {
+    PassText m(best("eq", reduce));
+    m.apply(freeSums, {numbers, numbers});
+    EXPECT_EQ(m.count("select %m"), 2u) << m.text();
+    PassText few(best("ne", reduce));
+    few.apply(freeSums, {numbers, numbers});
+    EXPECT_EQ(few.count("select %m"), 0u) << "needed on the diagonal alone: " << few.text();
+  }
+}
+
 TEST(FreeSums, NotUnderOtherConditions) {
-  EXPECT_FALSE(leaves("    %e = cmp le %j, %i : bool\n    %n = cmp ne %j, %i : bool\n    %m = and %e, %n : "
-                      "bool\n",
-                      column));
   EXPECT_FALSE(
       leaves("    %one = const 1 : i64\n    %e = cmp ge %j, %one : bool\n    %n = cmp ge %i, %one : bool\n"
              "    %m = and %e, %n : bool\n",

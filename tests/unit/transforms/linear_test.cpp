@@ -110,7 +110,7 @@ Costs costsOf(const std::string& text) {
       {"simplify derivatives", simplify},
       {"inline_calls", inlineAll},
       {"simplify what is inlined", simplify},
-      {"accumulate_to_reduce", accumulateToReduce},
+      {"accumulate_to_reduce", [](core::Module& m) { accumulateToReduce(m); }},
       {"split_results", splitResults},
       {"hoist_axes", hoistAxes},
       {"simplify sums", simplify},

@@ -1,7 +1,9 @@
 // Inlining, hoisting, orders, fma.
+#include "transforms/fuse.h"
 #include "transforms/hoist_axes.h"
 #include "transforms/inline_calls.h"
 #include "transforms/pass_text.h"
+#include "transforms/simplify.h"
 #include "transforms/separate_terms.h"
 
 namespace melix::transforms {
@@ -212,6 +214,29 @@ TEST(HoistAxes, DearPartsOfABodyGetANestOfTheirOwn) {
   EXPECT_EQ(m.count("nest"), 2u) << m.text();
   EXPECT_LT(m.text().find("math exp"), m.text().find("keep[i"));
   EXPECT_LT(m.text().find("const 2.0"), m.text().find("nest")) << "constants leave the sweep";
+}
+
+TEST(HoistAxes, WhatIsTheSameAlongAnAxisIsNotCollectedAlongIt) {
+  PassText m(R"(fn f (%x: f32[2, 3], %y: f32[3, 2]) -> (f32[2], f32[2]) {
+  %s, %r = nest (%i: 2, %k: 3) -> collect[i, k], keep[i] sum {
+    %0 = const 0 : i64
+    %a = get %x[%i, %0] : f32
+    %q = mul %a, %a : f32
+    %b = get %y[%k, %i] : f32
+    %p = mul %q, %b : f32
+    yield %q, %p
+  } : f32[2, 3], f32[2]
+  %t = nest (%l: 2, %n: 3) -> keep[l] sum {
+    %c = get %s[%l, %n] : f32
+    yield %c
+  } : f32[2]
+  yield %r, %t
+}
+)");
+  m.apply(hoistAxes, twoMatrices);
+  m.apply(simplify, twoMatrices);
+  m.apply([](core::Module& module) { fuse(module); }, twoMatrices);
+  EXPECT_EQ(m.count("[2, 3]"), 1u) << "the parameter: " << m.text();
 }
 
 TEST(HoistAxes, EffectsAndBranchesStay) {
