@@ -59,7 +59,9 @@ private:
     if (reached_.insert(decl).second) open_.push_back(decl);
   }
 
+  /// None where macros put a name together, and failed.
   void reach(NameId name) {
+    if (!name) return;
     for (DeclId decl : module_.named(modules_.names.spelling(name))) reach(decl);
   }
 

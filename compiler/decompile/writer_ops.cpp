@@ -76,7 +76,7 @@ Expr FunctionWriter::expression(const Op& o) {
   case OpKind::Const: return constant(o);
   case OpKind::DimValue: return {dim(o.dims[0]), types().dims.asSymbol(o.dims[0]) ? 20 : 13};
   case OpKind::Zero:
-    if (types().isScalar(t)) return {"(0 as " + type(t) + ")"};
+    if (types().isScalar(t)) return {isBool ? "false" : "(0 as " + type(t) + ")"};
     // The least value of a tangent is its zero; a Dict is written as a struct, which may hold what has none.
     return {hidesSizes(t) || types::holdsDict(types(), t) ? undef(t) : "zero()"};
   case OpKind::Undef: return {undef(t)};

@@ -52,15 +52,24 @@ private:
     const ValueId index = fn_.regions[s.regions[0]].params[0];
     Quotients out;
     bool stores = false;
+    if (!isPlain(s.regions[0])) return std::nullopt;
     for (StmtId id : fn_.regions[s.regions[0]].stmts) {
       const Stmt& inner = fn_.stmts[id];
-      if (inner.kind == StmtKind::For || inner.kind == StmtKind::While) return std::nullopt;
       stores |= inner.kind == StmtKind::Store;
       if (inner.kind == StmtKind::Scalar && !inner.operands.empty() && inner.operands[0] == index &&
           !note(id, out))
         return std::nullopt;
     }
     return stores && !out.quotients.empty() ? std::optional(out) : std::nullopt;
+  }
+  /// Whether it has no effect but stores, so that statements of several points may take turns.
+  bool isPlain(RegionId r) const {
+    return std::ranges::all_of(fn_.regions[r].stmts, [this](StmtId id) {
+      const Stmt& s = fn_.stmts[id];
+      const bool can = s.kind == StmtKind::Const || s.kind == StmtKind::Scalar || s.kind == StmtKind::Load ||
+                       s.kind == StmtKind::Store || s.kind == StmtKind::If || s.kind == StmtKind::Yield;
+      return can && std::ranges::all_of(s.regions, [this](RegionId inner) { return isPlain(inner); });
+    });
   }
   /// Whether what is done with the index fits to what is known.
   bool note(StmtId id, Quotients& out) const {

@@ -5,14 +5,12 @@
 //
 //   before:  for points %a, %b { (%i)
 //              %q = idiv %i, 2   %r = irem %i, 2   store %y[%i*%1] = f(%x[%q*%1], %r) }
-//   after:   for points %a, … { (%i)   as before }           up to the first whole row, if %a may be inside
-//   of one
+//   after:   for points %a, … { (%i)   as before }     up to the first whole row, if %a may be inside
 //            for points …, %b idiv 2 { (%q)
 //              %x = %x[%q*%1]   store %y[2·%q*%1] = f(%x, 0)   store %y[(2·%q + 1)*%1] = f(%x, 1) }
-//            for points …, %b { (%i)   as before }           behind the last whole row, if %b may be inside
-//            of one
+//            for points …, %b { (%i)   as before }     behind the last whole row, if %b may be inside
 //
-// Of loops that hold none and of which lanes gather. Requires: points marked. Keeps: bits, every effect.
+// Of loops that hold no others, and nothing with an effect but stores. Requires: points marked. Keeps: bits.
 
 #include "loops/ir.h"
 

@@ -82,7 +82,8 @@ private:
     for (size_t d = 0; d < c.target.size(); ++d) {
       const Solved& s = c.target[d];
       if (s.kind == Solved::Kind::Fixed) continue;
-      if (s.kind != Solved::Kind::Unit || !s.index.isAxis() || c.extentOf(s.axis) != extents[d]) return false;
+      const bool isWhole = s.kind == Solved::Kind::Unit && s.index.isAxis() && c.isWhole(s.axis);
+      if (!isWhole || c.extentOf(s.axis) != extents[d]) return false;
     }
     return std::ranges::any_of(
         c.axes, [&](ValueId axis) { return !c.isSolved(axis) && maySum(types().dims, c.extentOf(axis)); });
@@ -144,7 +145,7 @@ private:
     for (size_t d = 0; d < c.target.size(); ++d) {
       Solved& s = c.target[d];
       const bool isPart = s.kind == Solved::Kind::Unit && s.sign > 0 && s.index.axes.size() == 1 &&
-                          !c.ends.contains(s.axis) && c.extentOf(s.axis) != types()[array].dims[d];
+                          c.isWhole(s.axis) && c.extentOf(s.axis) != types()[array].dims[d];
       if (isPart) s.kind = Solved::Kind::Part;
     }
   }
@@ -224,12 +225,11 @@ private:
   /// A place that no point of the nest reaches may not exist.
   ValueId addWhereReached(Emit& e, ValueId to, ValueId r, const Path& place, std::span<const ValueId> indices,
                           const Conversion& c) {
-    DimId points = types().dims.product(c.extents);
-    if (place.empty() || types().dims.atLeast(points, 1)) return e.addAt(to, r, place, indices);
+    if (place.empty() || types().dims.atLeast(c.points, 1)) return e.addAt(to, r, place, indices);
     Emit yes = e.in(e.newRegion()), no = e.in(e.newRegion());
     yes.yield({yes.addAt(to, r, place, indices)});
     no.yield({to});
-    Op op = Emit::simple(OpKind::If, {e.cmp(ops::CmpKind::Gt, e.dimValue(points), e.i64(0))});
+    Op op = Emit::simple(OpKind::If, {e.cmp(ops::CmpKind::Gt, e.dimValue(c.points), e.i64(0))});
     op.regions = {yes.region, no.region};
     return e.one(std::move(op), e.typeOf(to));
   }
@@ -332,14 +332,16 @@ private:
     }
   }
 
-  /// What computes the place in the nest is the place where it is solved for; what is found stays a question.
+  /// What computes the place in the nest is the place where it is solved for; not of what is found, which is
+  /// asked for.
   void placeIsKnown(Reduction& r, const Conversion& c) {
     const Op& add = fn().ops[c.site.add];
     size_t operand = 2, axis = 0;
     for (const PathStep& s : add.as<Path>()) {
       const ValueId v = s.kind == StepKind::All ? ValueId() : add.operands[operand++];
-      const bool isFound = std::ranges::any_of(c.found, [&](const auto& place) { return place.second == v; });
-      if (s.kind == StepKind::Index && r.targets[axis].valid() && !isFound &&
+      const bool isAsked = std::ranges::any_of(
+          c.target[axis].index.axes, [&](const auto& term) { return c.found.contains(term.first); });
+      if (s.kind == StepKind::Index && r.targets[axis].valid() && !isAsked &&
           c.target[axis].kind != Solved::Kind::Part)
         r.map.values.try_emplace(v, r.targets[axis]);
       ++axis;

@@ -28,6 +28,13 @@ DimId Conversion::steps(types::DimStore& dims, const Solved& s) const {
   return ceilDiv(dims, extentOf(s.rest), dims.constant(std::abs(s.radix)));
 }
 
+bool Conversion::isWhole(ValueId axis) const {
+  return !ends.contains(axis) && !found.contains(axis) &&
+         std::ranges::none_of(divided, [&](const Divided& d) {
+           return !d.isWhole && (d.quotient == axis || d.remainder == axis);
+         });
+}
+
 bool Conversion::looksForElement() const {
   return std::ranges::any_of(target, [&](const Solved& s) { return found.contains(s.axis); });
 }
@@ -92,7 +99,9 @@ bool AccumulationPlanner::outsideType(TypeId t) const {
 
 bool AccumulationPlanner::plan(Conversion& c) {
   AffineIndices indices;
-  return takeAxes(c) && placeIndices(c, indices) && solve(c, indices) && isDense(c) && slice(c);
+  if (!takeAxes(c)) return false;
+  c.points = types().dims.product(c.extents);
+  return placeIndices(c, indices) && solve(c, indices) && isDense(c) && slice(c);
 }
 
 /// The axes of all nests around the add.
@@ -200,20 +209,27 @@ bool AccumulationPlanner::solveIndex(const Conversion& c, Solved& s, std::map<Va
   return radix(c, i, uses, s) || multiple(c, uses, s);
 }
 
-/// For the outermost axis with a small factor, of which few places are a multiple.
+/// For the longest axis with a small factor, of which few places are a multiple.
 bool AccumulationPlanner::multiple(const Conversion& c, std::map<ValueId, int>& uses, Solved& s) {
   constexpr int64_t largest = 16;
-  for (ValueId a : c.axes) {
-    const auto at = s.index.axes.find(a);
-    if (at == s.index.axes.end() || uses[a] != 1 || std::abs(at->second) > largest || c.ends.contains(a))
-      continue;
+  for (auto [axis, factor] : s.index.axes) {
+    if (uses[axis] != 1 || std::abs(factor) > largest || c.ends.contains(axis)) continue;
+    if (s.axis.valid() && !hasMorePoints(c, axis, s.axis)) continue;
     s.kind = Solved::Kind::Multiple;
-    s.axis = a;
-    s.radix = std::abs(at->second);
-    s.sign = at->second > 0 ? 1 : -1;
-    return true;
+    s.axis = axis;
+    s.radix = std::abs(factor);
+    s.sign = factor > 0 ? 1 : -1;
   }
-  return false;
+  return s.kind == Solved::Kind::Multiple;
+}
+
+/// Of two that cannot be compared, the outer one; one that is not known has many.
+bool AccumulationPlanner::hasMorePoints(const Conversion& c, ValueId a, ValueId b) {
+  const std::optional<int64_t> left = types().dims.asConstant(c.extentOf(a)),
+                               right = types().dims.asConstant(c.extentOf(b));
+  if (left && right) return *left > *right;
+  if (left || right) return right.has_value();
+  return std::ranges::find(c.axes, a) < std::ranges::find(c.axes, b);
 }
 
 /// For an axis that begins or ends where others are: what is left are these, and not the distance to them.
@@ -287,11 +303,15 @@ bool AccumulationPlanner::isDense(const Conversion& c) const {
   constexpr int64_t most = 32; ///< terms for a point
   int64_t terms = 1;
   auto times = [&](DimId d) {
-    terms = std::min(most + 1, terms * types().dims.asConstant(d).value_or(most + 1));
+    const int64_t extent = std::min(most + 1, types().dims.asConstant(d).value_or(most + 1));
+    terms = std::min(most + 1, terms * extent);
   };
-  bool addsUp = false, looks = !c.found.empty();
+  bool addsUp = false, addsBeside = false; // what is added up, and that along axes which no place asks for
+  bool isMultiple = false;
+  std::unordered_set<ValueId> asked;
   for (const Solved& s : c.target) {
-    looks |= s.kind == Solved::Kind::Multiple;
+    isMultiple |= s.kind == Solved::Kind::Multiple;
+    for (auto [axis, factor] : s.index.axes) asked.insert(axis);
     times(types().dims.constant(std::abs(s.radix)));
     if (s.kind == Solved::Kind::Stride) times(c.steps(types().dims, s));
   }
@@ -299,11 +319,35 @@ bool AccumulationPlanner::isDense(const Conversion& c) const {
     if (c.isSolved(axis)) continue;
     if (c.found.contains(axis))
       times(c.extentOf(axis));
-    else
-      addsUp |= maySum(types().dims, c.extentOf(axis));
+    else if (maySum(types().dims, c.extentOf(axis)))
+      (asked.contains(axis) ? addsUp : addsBeside) = true;
   }
-  if (!looks) return true;
-  return terms <= most && (addsUp ? !c.looksForElement() : !c.found.empty());
+  addsUp |= addsBeside;
+  if (!c.divided.empty() && !(addsUp && areQuotientsFew(c))) return false;
+  if (isMultiple && !addsBeside) return false;
+  if (c.found.empty() && !isMultiple) return true;
+  return terms <= most && !(addsUp && c.looksForElement());
+}
+
+/// Whether quotients and remainders have about as many pairs as what they stand for has points: all, or few
+/// more at the ends of one axis. Each of the others that the place does not tell is a term.
+bool AccumulationPlanner::areQuotientsFew(const Conversion& c) const {
+  constexpr int64_t small = 16, fewQuotients = 4;
+  int inPart = 0;
+  for (const Divided& d : c.divided) {
+    if (d.isWhole) continue;
+    if (++inPart > 1 || !d.rest.axes.empty()) return false;
+    const bool isShifted = !d.rest.outside.empty() || !d.rest.dims.empty();
+    const std::optional<int64_t> by = types().dims.asConstant(d.by),
+                                 extent = types().dims.asConstant(c.extentOf(d.axis)),
+                                 quotients = types().dims.asConstant(c.extentOf(d.quotient));
+    if (c.isSolved(d.remainder)) {
+      if (isShifted && quotients.value_or(fewQuotients + 1) > fewQuotients) return false;
+    } else if (isShifted || !by || (*by > small && *by > extent.value_or(0))) {
+      return false;
+    }
+  }
+  return true;
 }
 
 // --- what is copied

@@ -47,8 +47,10 @@ struct Divided {
 /// One add as a reduction of its own.
 struct Conversion {
   AccumulationSite site;
-  std::vector<core::ValueId> axes;  ///< of all levels, then those of slices and whole axes
-  std::vector<core::DimId> extents; ///< none is less than the number of points of its axis
+  std::vector<core::ValueId> axes; ///< of all levels, then those of slices and whole axes
+  std::vector<core::DimId>
+      extents;        ///< none is less than the number of points of its axis; of stand-ins, more
+  core::DimId points; ///< of the nests around the add, at most
   /// Where the points of an axis end whose number differs with the axes around it.
   std::unordered_map<core::ValueId, core::AffineIndex> ends;
   /// Sizes from inside the nest, by the value read of them, as forms of the axes.
@@ -66,7 +68,10 @@ struct Conversion {
   /// How many points of the rest beside a step have one remainder.
   core::DimId steps(types::DimStore& dims, const Solved& s) const;
   bool isAxis(core::ValueId v) const { return std::find(axes.begin(), axes.end(), v) != axes.end(); }
-  /// Whether what is found is an index by itself: most of the elements have no term.
+  /// Whether every point of the axis is one of the nests: not where it ends with others, and not of what
+  /// stands for a number, of which there may be more.
+  bool isWhole(core::ValueId axis) const;
+  /// Whether an index is what is found and no step: most of the elements have no term.
   bool looksForElement() const;
   /// Whether the place tells the axis.
   bool isSolved(core::ValueId axis) const;
@@ -123,8 +128,10 @@ private:
              Solved& s) const;
   bool stride(const Conversion& c, core::ValueId rest, std::map<core::ValueId, int>& uses, Solved& s);
   bool hasFewerSteps(const Conversion& c, const Solved& stride);
-  static bool multiple(const Conversion& c, std::map<core::ValueId, int>& uses, Solved& s);
+  bool multiple(const Conversion& c, std::map<core::ValueId, int>& uses, Solved& s);
+  bool hasMorePoints(const Conversion& c, core::ValueId a, core::ValueId b);
   bool isDense(const Conversion& c) const;
+  bool areQuotientsFew(const Conversion& c) const;
   /// What the ops to be copied need.
   struct Needed {
     std::unordered_set<uint32_t> values, dims;

@@ -44,11 +44,11 @@ struct ResidualItem {
 /// op the values that carry the items out of it, as values of g that no op defines.
 struct OpResidual {
   /// If/Match: an enum, or the numbers of all arms of an If; For/Nest: an array an item; While: count, list;
-  /// Call: the callee's items, or its
-  /// record where that is in a box or not known yet. What is at hand in g stands for itself.
+  /// Call: the callee's items, or its record where that is in a box or not known yet. What is at hand in g
+  /// stands for itself.
   std::vector<ValueId> carriers;
   bool whole = false; ///< of a Call: the record
-  TypeId element;     ///< While: of the list; If/Match: the enum
+  TypeId element;     ///< While: of the list; If/Match: the enum, if there is one
   DimSym count;       ///< For that had no collects and whose count is no size: the extent of the arrays
 };
 struct ResidualPlan {

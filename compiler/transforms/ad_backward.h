@@ -39,7 +39,7 @@ private:
   bool areFewNumbers(const std::vector<std::vector<ResidualItem>>& items) const;
   void readArmItems(OpId id, std::deque<Scope>& arms, const std::vector<std::vector<ResidualItem>>& items,
                     const std::vector<Roots>& roots);
-  Op chooseAgain(OpId id, const std::vector<std::vector<ResidualItem>>& items);
+  Op chooseAgain(OpId id, const std::vector<std::vector<ResidualItem>>& items, bool areNumbers);
   void branch(OpId id);
   struct LoopSweep;
   void carrySizes(LoopSweep& sweep, Scope& s);

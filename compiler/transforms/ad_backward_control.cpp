@@ -103,16 +103,16 @@ void Backward::readArmItems(OpId id, std::deque<Scope>& arms,
   for (size_t i = 0; i < arms.size(); ++i)
     for (size_t k = 0; k < items[i].size(); ++k) {
       const ValueId item = known(carrier(id, number++, items[i][k].type));
-      define(arms[i], roots[i][k], Emit::simple(OpKind::CastDims, {item}));
+      define(arms[i], roots[i][k], Emit::simple(OpKind::CastDims, {item})); // by another name
     }
 }
 
 /// The op that chooses an arm again: by the condition itself where the arms saved numbers, if anything, else
 /// by the case that the forward companion recorded.
-Op Backward::chooseAgain(OpId id, const std::vector<std::vector<ResidualItem>>& items) {
+Op Backward::chooseAgain(OpId id, const std::vector<std::vector<ResidualItem>>& items, bool areNumbers) {
   const Op& o = opOf(id);
   Op made;
-  if (o.kind == OpKind::If && areFewNumbers(items)) {
+  if (areNumbers) {
     made.kind = OpKind::If;
     made.operands = {known(o.operands[0])};
     return made;
@@ -153,7 +153,7 @@ void Backward::branch(OpId id) {
     placePrologue(arms[i]);
   }
 
-  Op made = chooseAgain(id, items);
+  Op made = chooseAgain(id, items, areNumbers);
   for (Scope& s : arms) made.regions.push_back(s.e.region);
   if (mutated(StructuralRule::TransposeBranch) && made.kind == OpKind::If)
     std::swap(made.regions[0], made.regions[1]);

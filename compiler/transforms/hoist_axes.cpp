@@ -149,7 +149,8 @@ private:
       if (!axes || axes->empty() || *axes == all || op.results.size() != 1) continue;
       const ValueId v = op.results[0];
       const std::vector<ValueId> collected = collectedAs(nest, v);
-      if (collected.empty() && !isDear(costs_.ofOp(id))) continue;
+      const bool mayRun = body.readsWithin(id) && sizesHold(id); // also where there is no point
+      if ((collected.empty() || !mayRun) && !isDear(costs_.ofOp(id))) continue;
       Builder b(m_, id_, scratch, op.loc);
       const ValueId array = distribute(b, nest, {*axes, body.slice(std::span(&v, 1)), {v}})[0];
       body.becomes(id, fn().values[v].def);

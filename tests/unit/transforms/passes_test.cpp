@@ -3,8 +3,8 @@
 #include "transforms/hoist_axes.h"
 #include "transforms/inline_calls.h"
 #include "transforms/pass_text.h"
-#include "transforms/simplify.h"
 #include "transforms/separate_terms.h"
+#include "transforms/simplify.h"
 
 namespace melix::transforms {
 namespace {

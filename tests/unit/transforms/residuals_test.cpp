@@ -138,10 +138,10 @@ std::string filling(const std::string& place) {
     %z = set %y[%i] = %b : f64[N]
     yield %z
   } : f64[N]
-  %r = nest (%i: N) -> keep[] sum {
-    %a = get %w[%i] : f64
-    %b = mul %a, %a : f64
-    yield %b
+  %r = nest (%q: N) -> keep[] sum {
+    %c = get %w[%q] : f64
+    %d = mul %c, %c : f64
+    yield %d
   } : f64
   yield %r
 }
