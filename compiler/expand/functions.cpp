@@ -69,9 +69,6 @@ bool isName(std::string_view text) {
          std::all_of(text.begin(), text.end(), [&](char c) { return starts(c) || (c >= '0' && c <= '9'); });
 }
 
-} // namespace
-
-/// One call: its arguments, and what it gives.
 /// Whether `a.b` is of a module `a` that declares `b`.
 bool isInModule(const names::Modules& modules, const Ast& ast, ModuleId user, const Member& member) {
   if (ast.kind(member.base) != NodeKind::Name) return false;
@@ -88,6 +85,9 @@ bool isDeclared(const names::Modules& modules, const Ast& ast, ModuleId user, No
   return !module.isPrelude && (!module.named(name).empty() || module.imported.contains(name));
 }
 
+} // namespace
+
+/// One call: its arguments, and what it gives.
 class AstFunctions {
 public:
   AstFunctions(Expander& x, const std::vector<Datum>& args, std::vector<Datum>& results)

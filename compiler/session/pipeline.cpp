@@ -93,21 +93,31 @@ std::span<const Pass> derivativePasses() {
   return passes;
 }
 
-std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
+/// What makes few nests of many, each of which computes what it needs once.
+static std::vector<Pass> fusingPasses(transforms::FusionLog* fusion) {
   auto fuse = [fusion](core::Module& module) -> Problems {
     transforms::fuse(module, fusion);
     return std::nullopt;
   };
+  return {
+      {"canonicalise", plain(transforms::canonicalise), true},
+      {"hoist_axes", plain(transforms::hoistAxes), true},
+      {"reduce_before_multiply", plain(transforms::reduceBeforeMultiply), true, true},
+      {"simplify", plain(transforms::simplify), true},
+      {"fuse", fuse, true},
+  };
+}
+
+std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
+  const std::vector<Pass> fusing = fusingPasses(fusion);
   // What a branch kept is the branch again once fusion reads it where it was made: adds in it are sums too.
-  auto accumulateAgain = [fusion](core::Module& module) -> Problems {
+  auto accumulateAgain = [fusing](core::Module& module) -> Problems {
     if (!transforms::accumulateToReduce(module)) return std::nullopt;
-    transforms::canonicalise(module);
-    transforms::hoistAxes(module);
-    transforms::simplify(module);
-    transforms::fuse(module, fusion);
+    for (const Pass& pass : fusing)
+      if (!pass.rounds) pass.run(module);
     return std::nullopt;
   };
-  return {
+  std::vector<Pass> passes = {
       {"inline_calls", plain(inlineExpanded), true},
       {"open_results", plain(openedResults), true},
       {"open_records", plain(openedRecords), true},
@@ -117,11 +127,9 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
       {"sum_before_scatter", plain(scatter), true},
       {"split_results", plain(transforms::splitResults), true},
       {"raise_loops", plain(raise), true},
-      {"canonicalise", plain(transforms::canonicalise), true},
-      {"hoist_axes", plain(transforms::hoistAxes), true},
-      {"reduce_before_multiply", plain(transforms::reduceBeforeMultiply), true, true},
-      {"simplify", plain(transforms::simplify), true},
-      {"fuse", fuse, true},
+  };
+  passes.insert(passes.end(), fusing.begin(), fusing.end());
+  const std::vector<Pass> fused = {
       {"accumulate_again", accumulateAgain, true},
       {"separate_terms", plain(transforms::separateTerms), true},
       {"divide_once", plain(transforms::divideOnce), true},
@@ -138,6 +146,8 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
       {"remove_unreachable", plain(transforms::removeUnreachable), true},
       {"fix_sizes", plain(fix), true},
   };
+  passes.insert(passes.end(), fused.begin(), fused.end());
+  return passes;
 }
 
 Span locationOf(const core::Module& module, core::LocId loc) {

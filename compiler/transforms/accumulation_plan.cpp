@@ -3,6 +3,7 @@
 #include "core/ranges.h"
 #include "core/sizes.h"
 #include "core/walk.h"
+#include "transforms/accumulation_nests.h"
 
 #include <algorithm>
 #include <limits>
@@ -14,10 +15,6 @@ using namespace core;
 
 DimId Conversion::extentOf(ValueId axis) const {
   return extents[static_cast<size_t>(std::find(axes.begin(), axes.end(), axis) - axes.begin())];
-}
-
-bool maySum(types::DimStore& dims, DimId extent) {
-  return !dims.atLeast(dims.sub(dims.constant(1), extent), 0);
 }
 
 DimId ceilDiv(types::DimStore& dims, DimId n, DimId by) {

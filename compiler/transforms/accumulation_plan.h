@@ -16,12 +16,12 @@ namespace melix::transforms {
 
 /// One way to write a sum into an array: for each axis of the target an axis of the nest that is solved for.
 ///
-///   Unit    %place = sign·axis + …                       the axis is what is left
-///   Radix   %place = radix·axis + rest                   quotient and remainder, as 0 <= rest < radix
-///   Stride  %place = sign·(radix·axis + rest) + …        of all rests with the remainder, each is a term: an
+///   Unit      %place = sign·axis + …                     the axis is what is left
+///   Radix     %place = radix·axis + rest                 quotient and remainder, as 0 <= rest < radix
+///   Stride    %place = sign·(radix·axis + rest) + …      of all rests with the remainder, each is a term: an
 ///                                                        axis of its own counts them
 ///   Multiple  %place = sign·radix·axis + …               where what is left is a multiple
-///   Part    %place = axis + …                            what is left is the same for all: a part as long
+///   Part      %place = axis + …                          what is left is the same for all: a part as long
 ///                                                        as the axis
 struct Solved {
   enum class Kind : uint8_t { Fixed, Unit, Radix, Stride, Multiple, Part };
@@ -48,8 +48,8 @@ struct Divided {
 struct Conversion {
   AccumulationSite site;
   std::vector<core::ValueId> axes; ///< of all levels, then those of slices and whole axes
-  std::vector<core::DimId>
-      extents;        ///< none is less than the number of points of its axis; of stand-ins, more
+  /// None is less than the number of points of its axis; of an axis that stands for a number it may be more.
+  std::vector<core::DimId> extents;
   core::DimId points; ///< of the nests around the add, at most
   /// Where the points of an axis end whose number differs with the axes around it.
   std::unordered_map<core::ValueId, core::AffineIndex> ends;
@@ -79,8 +79,6 @@ struct Conversion {
   bool mayMissPoints() const;
 };
 
-/// Whether an axis may have several points.
-bool maySum(types::DimStore& dims, core::DimId extent);
 /// How many times `by` it takes for `n`.
 core::DimId ceilDiv(types::DimStore& dims, core::DimId n, core::DimId by);
 

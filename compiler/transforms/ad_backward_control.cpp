@@ -82,8 +82,8 @@ TypeId Backward::branchType(OpId id, const std::vector<std::vector<ResidualItem>
   return types().record(types().addRecord(std::move(record)), dims);
 }
 
-/// Whether the items of all arms are numbers that lie beside the results, of each arm some: that takes less
-/// than an enum, which is a block of its own.
+/// Whether the items of all arms, if any, are numbers: these lie beside the results, which takes less than an
+/// enum, a block of its own.
 bool Backward::areFewNumbers(const std::vector<std::vector<ResidualItem>>& items) const {
   constexpr size_t most = 4;
   size_t count = 0;
@@ -107,8 +107,8 @@ void Backward::readArmItems(OpId id, std::deque<Scope>& arms,
     }
 }
 
-/// The op that chooses an arm again: by the condition itself where the arms saved numbers, if anything, else
-/// by the case that the forward companion recorded.
+/// The op that chooses an arm again: by the condition itself where arms saved numbers at the most, else by
+/// the case that the forward companion recorded.
 Op Backward::chooseAgain(OpId id, const std::vector<std::vector<ResidualItem>>& items, bool areNumbers) {
   const Op& o = opOf(id);
   Op made;

@@ -4,6 +4,7 @@
 #include "core/ranges.h"
 #include "core/sizes.h"
 #include "core/walk.h"
+#include "transforms/accumulation_nests.h"
 #include "transforms/cost.h"
 
 #include <algorithm>
@@ -166,10 +167,8 @@ void ScatterPlanner::sortAxes(ScatteredAdd& c) {
 void ScatterPlanner::chooseKind(ScatteredAdd& c) const {
   auto isOut = [&](const ScatteredAdd::Axis& a) { return isOutside(a.extent); };
   auto areOut = [&](const std::vector<ScatteredAdd::Axis>& axes) { return std::ranges::all_of(axes, isOut); };
-  types::DimStore& dims = types().dims;
-  c.isSum = std::ranges::any_of(c.summed, [&](const ScatteredAdd::Axis& a) {
-    return !dims.atLeast(dims.sub(dims.constant(1), a.extent), 0);
-  });
+  c.isSum = std::ranges::any_of(c.summed,
+                                [&](const ScatteredAdd::Axis& a) { return maySum(types().dims, a.extent); });
   c.isAhead = (c.isSum || (c.summed.empty() && isValueSum(c))) && areOut(c.places) && areOut(c.rows) &&
               areOut(c.summed);
   std::vector<ValueId> now, wanted;

@@ -2,8 +2,9 @@
 // Elements of arrays that nothing writes any more: the array as it is in the end has them too.
 //
 //   %y, … = for %n, %z { (%t, %x)
-//     %s = nest (%k: t) -> keep[] sum { %v = get %x[%k] … }     %k < %t: what is written later has other
-//     places %d = div %s, %w   %x' = set %x[%t] = %d   yield %x', … }
+//     %s = nest (%k: t) -> keep[] sum { %v = get %x[%k] … }   where %k < %t: later turns write elsewhere
+//     %d = div %s, %w
+//     %x' = set %x[%t] = %d   yield %x', … }
 //
 // %v is `get %y[%k]`, and %d is `get %y[%t]`. What the way back asks for of a loop that fills an array, as
 // solving and factoring do, is then read in the array, and nothing is kept of each turn.

@@ -3,7 +3,7 @@
 #include "core/clone.h"
 #include "core/nest.h"
 #include "core/uses.h"
-#include "transforms/ad_emit.h"
+#include "transforms/accumulation_nests.h"
 #include "transforms/rewrite_region.h"
 #include "transforms/scattered_add.h"
 
@@ -18,9 +18,8 @@ using Axes = std::vector<ScatteredAdd::Axis>;
 /// Writes one add anew, behind the nest that it stood in.
 class Scatter {
 public:
-  Scatter(Module& m, FunctionId f, const ScatteredAdd& c, OpId nest,
-          const std::unordered_map<ValueId, ValueId>& keptAs)
-      : m_(m), f_(f), c_(c), nest_(nest), keptAs_(keptAs), map_(m, f, f) {}
+  Scatter(Module& m, FunctionId f, const ScatteredAdd& c, OpId nest, const KeptValues& kept)
+      : m_(m), f_(f), c_(c), nest_(nest), kept_(kept), map_(m, f, f) {}
 
   /// `to` and all that is added to it.
   ValueId write(Emit& e, ValueId to) {
@@ -62,7 +61,7 @@ private:
 
   /// The ops of one level after another, then the value added; zero in arms that are not taken.
   ValueId value(Emit& b, size_t l, Cloner& map, bool withGuards) {
-    if (l == 0) readKept(b, map);
+    if (l == 0) readKept(fn(), nest_, c_.kept, kept_, map, b);
     copy(b, l, c_.value, map);
     if (l + 1 == c_.site.levels.size()) return valueAt(b, map);
     const SiteLevel& next = c_.site.levels[l + 1];
@@ -84,16 +83,6 @@ private:
     return b.getAt(v, at, element());
   }
 
-  void readKept(Emit& b, Cloner& map) {
-    const NestView nest(fn(), fn().ops[nest_]);
-    const std::vector<ValueId> axes(nest.axisParams().begin(), nest.axisParams().end());
-    for (ValueId v : c_.kept) {
-      std::vector<ValueId> at;
-      for (ValueId axis : axes) at.push_back(map.value(axis));
-      map.values[v] = at.empty() ? keptAs_.at(v) : b.getAt(keptAs_.at(v), at, fn().typeOf(v));
-    }
-  }
-
   void copy(Emit& b, size_t l, const std::unordered_set<OpId>& ops, Cloner& map) {
     for (OpId id : std::vector<OpId>(fn().regions[c_.site.levels[l].region].ops))
       if (ops.contains(id)) map.op(id, b);
@@ -103,10 +92,8 @@ private:
   ValueId branch(Emit& b, const SiteLevel& arm, const Cloner& map, const Emit& taken, Other other) {
     Emit no = b.in(b.newRegion());
     no.yield({other(no)});
-    Op op = Emit::simple(OpKind::If, {map.value(fn().ops[arm.op].operands[0])});
-    op.regions = {taken.region, no.region};
-    if (arm.arm == 1) std::swap(op.regions[0], op.regions[1]);
-    return b.one(std::move(op), no.typeOf(fn().ops[fn().regions[no.region].ops.back()].operands[0]));
+    const TypeId type = no.typeOf(fn().ops[fn().regions[no.region].ops.back()].operands[0]);
+    return ofArm(b, arm, map.value(fn().ops[arm.op].operands[0]), taken.region, no.region, type);
   }
 
   // --- the place
@@ -185,7 +172,7 @@ private:
     return nest(e, row, map_, to, [&](Emit& b, ValueId acc) { return term(b, 0, acc); });
   }
   ValueId term(Emit& b, size_t l, ValueId to) {
-    if (l == 0) readKept(b, map_);
+    if (l == 0) readKept(fn(), nest_, c_.kept, kept_, map_, b);
     copy(b, l, c_.value, map_);
     if (l + 1 == c_.site.levels.size()) return addTo(b, to, valueAt(b, map_), map_);
     const SiteLevel& next = c_.site.levels[l + 1];
@@ -227,20 +214,14 @@ private:
   /// A place to which nothing is added may not exist.
   template <class Make>
   ValueId whereTerms(Emit& e, std::optional<DimId> terms, ValueId to, Make make) {
-    if (!terms || types().dims.atLeast(*terms, 1)) return make(e);
-    Emit yes = e.in(e.newRegion()), no = e.in(e.newRegion());
-    yes.yield({make(yes)});
-    no.yield({to});
-    Op op = Emit::simple(OpKind::If, {e.cmp(ops::CmpKind::Gt, e.dimValue(*terms), e.i64(0))});
-    op.regions = {yes.region, no.region};
-    return e.one(std::move(op), e.typeOf(to));
+    return terms ? ifPoints(e, *terms, to, make) : make(e);
   }
 
   Module& m_;
   FunctionId f_;
   const ScatteredAdd& c_;
   OpId nest_;
-  const std::unordered_map<ValueId, ValueId>& keptAs_;
+  const KeptValues& kept_;
   Cloner map_; ///< of the axes of places and rows, and of what is computed from them
   ValueId sums_;
 };
@@ -289,34 +270,22 @@ private:
     const Plans todo = plans(id);
     if (todo.empty()) return true;
     changed_ = true;
-    std::unordered_map<ValueId, ValueId> keptAs = keep(id, todo);
+    const KeptValues kept = keep(id, todo);
     Emit e(m_, f_, region, fn().ops[id].loc);
-    std::vector<std::pair<ValueId, ValueId>> totals;
-    std::vector<uint32_t> gone;
+    std::vector<std::pair<uint32_t, ValueId>> totals;
     for (const auto& [k, all] : todo) {
       ValueId total = NestView(fn(), fn().ops[id]).accOperands()[k];
-      for (const ScatteredAdd& c : all) total = Scatter(m_, f_, c, id, keptAs).write(e, total);
-      totals.emplace_back(NestView(fn(), fn().ops[id]).accResults()[k], total);
-      gone.push_back(k);
+      for (const ScatteredAdd& c : all) total = Scatter(m_, f_, c, id, kept).write(e, total);
+      totals.emplace_back(k, total);
     }
-    removeAccumulators(m_, f_, uses_, id, gone);
-    const bool stays = !fn().ops[id].results.empty();
-    if (!stays) uses_.leave(id);
-    for (OpId made : fn().regions[region].ops) uses_.enter(made, region);
-    for (auto [before, after] : totals) uses_.replace(before, after);
-    return stays;
+    return replaceAccumulators(m_, f_, uses_, id, region, totals);
   }
 
-  std::unordered_map<ValueId, ValueId> keep(OpId id, const Plans& todo) {
-    std::vector<ValueId> values;
+  KeptValues keep(OpId id, const Plans& todo) {
+    std::vector<ValueId> wanted;
     for (const auto& [k, all] : todo)
-      for (const ScatteredAdd& c : all)
-        for (ValueId v : c.kept)
-          if (std::ranges::find(values, v) == values.end()) values.push_back(v);
-    const std::vector<ValueId> more = collectMore(m_, fn(), uses_, id, values);
-    std::unordered_map<ValueId, ValueId> out;
-    for (size_t k = 0; k < values.size(); ++k) out[values[k]] = more[k];
-    return out;
+      for (const ScatteredAdd& c : all) wanted.insert(wanted.end(), c.kept.begin(), c.kept.end());
+    return keepForAdds(m_, f_, uses_, id, std::move(wanted));
   }
 
   Module& m_;

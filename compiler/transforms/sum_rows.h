@@ -1,8 +1,8 @@
 #pragma once
 // What is reduced over both sides of a product is reduced by rows first, whose products a tile computes.
 //
-//   before:  %s = nest (i: N, j: M) -> keep[] sum { %p = nest (k: K) -> keep[] sum { … %x[%i, %k] … %y[%j,
-//   %k] … }
+//   before:  %s = nest (i: N, j: M) -> keep[] sum {
+//              %p = nest (k: K) -> keep[] sum { … get %x[%i, %k] … get %y[%j, %k] … }
 //              %e = math exp %p   yield %e }
 //   after:   %r = nest (i: N, j: M) -> keep[i] sum { … }
 //            %s = nest (i: N) -> keep[] sum { %e = get %r[%i]   yield %e }
