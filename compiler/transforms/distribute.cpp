@@ -6,17 +6,37 @@ namespace melix::transforms {
 
 using namespace core;
 
+namespace {
+
+/// What the last op of a region gives if there are points, else zeros.
+OpId ifPoints(Builder& b, DimId points, RegionId region, OpId made) {
+  std::vector<TypeId> types;
+  for (ValueId v : b.fn().ops[made].results) types.push_back(b.typeOf(v));
+  Builder yes = b.in(region), no = b.in(b.newRegion());
+  yes.yield(b.fn().ops[made].results);
+  std::vector<ValueId> zeros;
+  for (TypeId type : types) zeros.push_back(no.zero(type));
+  no.yield(zeros);
+  Op op = Builder::simple(OpKind::If, {b.compare(ops::CmpKind::Gt, b.dimValue(points), b.integer(0))});
+  op.regions = {yes.region, no.region};
+  return b.append(std::move(op), types);
+}
+
+} // namespace
+
 std::vector<ValueId> distribute(Builder& b, OpId id, const Cut& cut) {
   Function& f = b.fn();
   const Op& nest = f.ops[id];
   const RegionId body = nest.regions[0];
-  NestBuilder front(b);
+  Builder before = cut.points.valid() ? b.in(b.newRegion()) : b;
+  NestBuilder front(before);
   Cloner copy(b.module, b.function, b.function);
   const std::vector<ValueId> indices = openAxes(front, copy, f, nest, cut.axes);
   Builder in = b.in(front.body());
   for (OpId op : cut.ops) copy.op(op, in);
   for (ValueId v : cut.live) front.collect(copy.value(v));
-  const OpId made = front.finish();
+  OpId made = front.finish();
+  if (cut.points.valid()) made = ifPoints(b, cut.points, before.region, made);
 
   std::unordered_set<OpId> gone;
   if (cut.moves) gone.insert(cut.ops.begin(), cut.ops.end());

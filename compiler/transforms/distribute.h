@@ -15,6 +15,8 @@ struct Cut {
   std::vector<core::OpId> ops;     ///< of the body, in order: they make the live values
   std::vector<core::ValueId> live; ///< made by them
   bool moves = false;              ///< all the ops go, be it that they have effects; else others may use them
+  /// If given, a number of points: the nest in front runs only if there are any, else its arrays are zeros.
+  core::DimId points = {};
 };
 
 /// Appends the nest in front at `b` and makes the live values reads of it, which stand first in the body;

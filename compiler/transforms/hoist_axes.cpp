@@ -4,6 +4,7 @@
 #include "core/walk.h"
 #include "transforms/cost.h"
 #include "transforms/distribute.h"
+#include "types/tangent.h"
 
 #include <algorithm>
 
@@ -135,8 +136,16 @@ private:
     out.insert(out.end(), ops.begin(), ops.end());
   }
 
+  std::vector<DimId> extentsOf(OpId nest, AxisSet axes) {
+    std::vector<DimId> out;
+    const Dims& dims = fn().ops[nest].dims;
+    for (size_t a = 0; a < dims.size(); ++a)
+      if (axes.contains(a)) out.push_back(dims[a]);
+    return out;
+  }
+
   /// Values of a nest's body that vary with some of its axes only, if they are dear or collected along all:
-  /// each becomes a nest in front of it.
+  /// each becomes a nest in front of it, which runs where the other axes have points, unless it may anyway.
   void partial(OpId nest, std::vector<OpId>& out) {
     const RegionId r = fn().ops[nest].regions[0];
     if (hasChecks(r)) return;
@@ -151,8 +160,14 @@ private:
       const std::vector<ValueId> collected = collectedAs(nest, v);
       const bool mayRun = body.readsWithin(id) && sizesHold(id); // also where there is no point
       if ((collected.empty() || !mayRun) && !isDear(costs_.ofOp(id))) continue;
+      Cut cut{*axes, body.slice(std::span(&v, 1)), {v}};
+      const DimId others = m_.types.dims.product(extentsOf(nest, all - *axes));
+      if (!mayRun && !m_.types.dims.atLeast(others, 1)) {
+        if (!types::hasZero(m_.types, fn().typeOf(v))) continue;
+        cut.points = others;
+      }
       Builder b(m_, id_, scratch, op.loc);
-      const ValueId array = distribute(b, nest, {*axes, body.slice(std::span(&v, 1)), {v}})[0];
+      const ValueId array = distribute(b, nest, cut)[0];
       body.becomes(id, fn().values[v].def);
       for (ValueId result : collected) spread_.push_back({result, array, *axes});
     }

@@ -52,5 +52,12 @@ TEST(SplitQuotients, OtherLoopsStay) {
   EXPECT_EQ(count(split(halves, "%zero, %twelve", loop), "store"), 1u) << "loops around others";
 }
 
+TEST(SplitQuotients, StatementsWithEffectsKeepTheirOrder) {
+  const std::string check = "    %ok = cmp lt %t, %twelve : bool\n    check \"{0} is large\" %ok, %t\n",
+                    sum = "    store %y[%zero*%one] = %t\n";
+  EXPECT_EQ(count(split(halves, "%zero, %twelve", check), "check"), 1u) << "who fails first is told";
+  EXPECT_EQ(count(split(halves, "%zero, %twelve", sum), "%zero*%one"), 2u) << "of a pair the last one stays";
+}
+
 } // namespace
 } // namespace melix::loops

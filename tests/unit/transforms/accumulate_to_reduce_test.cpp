@@ -256,8 +256,8 @@ TEST(AccumulateToReduce, OfFewerStepsThanTheRestHasPointsEachIsATerm) {
 /// Adds a number for each point at the places that `parts` make of %i.
 std::string dividing(const std::string& extents, const std::string& parts, const std::string& place) {
   return "fn f (%y: f32[4, 3]) -> (f32" + extents + ") {\n  %z = zero : f32" + extents +
-         "\n  %one = const 1 : i64\n  %two = const 2 : i64\n"
-         "  %h = nest (%i: 4, %k: 3) -> accs (%a = %z) {\n" +
+         "\n  %one = const 1 : i64\n  %two = const 2 : i64\n  %three = const 3 : i64\n"
+         "  %large = const 40 : i64\n  %h = nest (%i: 4, %k: 3) -> accs (%a = %z) {\n" +
          parts + "    %v = get %y[%i, %k] : f32\n    %n = add_at %a" + place + " += %v : acc f32" + extents +
          "\n    yield %n\n  } : f32" + extents + "\n  yield %h\n}\n";
 }
@@ -274,6 +274,19 @@ TEST(AccumulateToReduce, QuotientsAndRemaindersAreAxes) {
     m.apply(accumulateToReduce, {twelve()});
     EXPECT_EQ(m.count("accs"), 0u) << m.text();
     m.apply(simplify, {twelve()});
+  }
+}
+
+TEST(AccumulateToReduce, NotWhereQuotientsAndRemaindersHaveManyMorePairsThanPoints) {
+  const std::string inPart = "    %s = add %i, %k : i64\n    %q = idiv %s, %two : i64\n",
+                    both = "    %q = idiv %i, %three : i64\n    %r = idiv %k, %two : i64\n",
+                    shifted = "    %s = add %i, %one : i64\n    %r = irem %s, %large : i64\n";
+  for (const std::string& text :
+       {dividing("[3, 3]", inPart, "[%q, %k]"), dividing("[2, 2]", both, "[%q, %r]"),
+        dividing("[40, 3]", shifted, "[%r, %k]")}) {
+    PassText m(text);
+    m.apply(accumulateToReduce, {twelve()});
+    EXPECT_EQ(m.count("accs"), 1u) << m.text();
   }
 }
 
