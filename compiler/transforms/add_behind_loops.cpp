@@ -66,8 +66,9 @@ private:
     Added out{k,  view.carryOperands()[k], view.carryParams()[k], view.carryResults()[k],
               {}, view.carryParams()[k]};
     if (!isArray(out.last)) return std::nullopt;
+    std::vector<ValueId> versions;
     for (;;) {
-      owner_[out.last] = k;
+      versions.push_back(out.last);
       if (uses_.count(out.last) != 1) return std::nullopt;
       OpId by;
       uses_.forEach(out.last, [&](Use use) { by = use.op; });
@@ -79,8 +80,9 @@ private:
       out.adds.push_back(by);
       out.last = *next;
     }
-    const bool same = view.carryYields()[k] == out.last && !out.adds.empty();
-    return same ? std::optional(std::move(out)) : std::nullopt;
+    if (view.carryYields()[k] != out.last || out.adds.empty()) return std::nullopt;
+    for (ValueId v : versions) owner_[v] = k;
+    return out;
   }
 
   /// What the accumulator `v` is after the op; none if that is no add.
@@ -265,7 +267,7 @@ private:
   ValueId index_;
   std::unordered_set<DimSym> sizes_; ///< that ops of the body define
   std::vector<Added> all_;
-  std::unordered_map<ValueId, uint32_t> owner_; ///< of each value that an accumulator has in the body
+  std::unordered_map<ValueId, uint32_t> owner_; ///< of each value that what only grows has in the body
   std::unordered_map<ValueId, bool> again_;
 };
 

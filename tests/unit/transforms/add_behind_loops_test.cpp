@@ -79,5 +79,22 @@ TEST(AddBehindLoops, NotWhatIsReadOrReplaced) {
   EXPECT_FALSE(standsBehind("", "%a")) << "nothing is added";
 }
 
+TEST(AddBehindLoops, WhatAnotherCarryIsAtATurnIsKeptOrHoldsTheAdd) {
+  EXPECT_FALSE(standsBehind(R"(    %c = nest (%j: 2) -> accs (%b = %a) {
+      %v = get %g[%j] : f32
+      %e = add_at %b[%j, %j] += %v : acc f32[2, 2]
+      yield %e
+    } : f32[2, 2]
+)"));
+  PassText m(loop(R"(    %c = nest (%i: 2, %j: 2) -> accs (%b = %a) {
+      %v = get %g[%j] : f32
+      %e = add_at %b[%i, %j] += %v : acc f32[2, 2]
+      yield %e
+    } : f32[2, 2]
+)"));
+  m.apply(behind, arguments());
+  EXPECT_EQ(m.count("for collects 1"), 1u) << m.text();
+}
+
 } // namespace
 } // namespace melix::transforms
