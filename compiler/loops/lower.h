@@ -120,6 +120,9 @@ public:
     DimValues& dims;
     size_t begin;
   };
+  /// Makes the inner type of a pack an ordinary one, until the scope around ends: defines what the pack
+  /// hides, and what packs around it hide by the numbers that these have in there.
+  void enterPack(std::span<const ValueId> hidden);
 
   // Regions.
   const core::Op& yieldOf(core::RegionId region) const;

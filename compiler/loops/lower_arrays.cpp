@@ -168,10 +168,8 @@ std::vector<ValueId> Lower::zeroOf(TypeId type) {
   if (kind == TypeKind::Pack) { // of no size
     DimScope scope(*this);
     std::vector<ValueId> out;
-    for (uint32_t k = 0; k < layouts_.packCount(type); ++k) {
-      out.push_back(b_.integer(0));
-      defineDim(types_.boundSym(k), out.back());
-    }
+    for (uint32_t k = 0; k < layouts_.packCount(type); ++k) out.push_back(b_.integer(0));
+    enterPack(out);
     for (ValueId v : zeroOf(layouts_.packInner(type))) out.push_back(v);
     return out;
   }
@@ -196,12 +194,11 @@ std::vector<ValueId> Lower::addLeaves(TypeId type, const std::vector<ValueId>& a
     return out;
   }
   if (kind == TypeKind::Pack) {
-    // With the hidden dims in scope for a moment, the inner type is an ordinary one.
     DimScope scope(*this);
     uint32_t count = layouts_.packCount(type);
     std::vector<ValueId> out(a.begin(), a.begin() + count);
+    enterPack(out);
     for (uint32_t k = 0; k < count; ++k) {
-      defineDim(types_.boundSym(k), a[k]);
       b_.stmt(StmtKind::Check, {b_.compare(ops::CmpKind::Eq, a[k], b[k]), a[k], b[k]}, {},
               Message{"tangents of different sizes are added: {0} is not {1}"});
     }
@@ -240,7 +237,7 @@ std::vector<ValueId> Lower::negLeaves(TypeId type, const std::vector<ValueId>& a
     DimScope scope(*this);
     uint32_t count = layouts_.packCount(type);
     std::vector<ValueId> out(a.begin(), a.begin() + count);
-    for (uint32_t k = 0; k < count; ++k) defineDim(types_.boundSym(k), a[k]);
+    enterPack(out);
     for (ValueId v : negLeaves(layouts_.packInner(type), {a.begin() + count, a.end()})) out.push_back(v);
     return out;
   }

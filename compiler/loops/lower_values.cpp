@@ -54,6 +54,15 @@ void Lower::lowerUnpack(const core::Op& op) {
   define(op.results[0], {all.begin() + static_cast<long>(hidden), all.end()});
 }
 
+void Lower::enterPack(std::span<const ValueId> hidden) {
+  std::vector<ValueId> around;
+  for (uint32_t k = 0; dims_.find(types_.boundSym(k)).valid(); ++k)
+    around.push_back(dims_.find(types_.boundSym(k)));
+  for (size_t k = 0; k < around.size(); ++k)
+    dims_.define(types_.boundSym(static_cast<uint32_t>(hidden.size() + k)), around[k]);
+  for (size_t k = 0; k < hidden.size(); ++k) defineDim(types_.boundSym(static_cast<uint32_t>(k)), hidden[k]);
+}
+
 // --- stored forms
 // ---------------------------------------------------------------------------------------------------
 
@@ -140,11 +149,10 @@ void Lower::storeStored(const Place& place, const std::vector<ValueId>& leaves, 
     return;
   }
   if (kind == TypeKind::Pack) {
-    // With the hidden dims in scope for a moment, the inner type is an ordinary one.
     TypeId inner = layouts_.packInner(type);
     uint32_t count = layouts_.packCount(type);
     DimScope scope(*this);
-    for (uint32_t k = 0; k < count; ++k) defineDim(types_.boundSym(k), leaves[k]);
+    enterPack(std::span(leaves).first(count));
     if (layouts_.packOffset(type) != 0)
       for (uint32_t k = 0; k < count; ++k) storeLeaf(place, indexType, 8 * k, leaves[k], mode);
     Place part = place;

@@ -140,21 +140,30 @@ private:
     std::erase(fn.regions[fn.values[v].region].stmts, fn.values[v].def);
   }
 
+  /// What moved may be listed in regions that are gone too: only what runs is given constants, once.
   void redirect(Function& fn) {
-    for (uint32_t r = 0; r < fn.regions.size(); ++r) {
-      std::vector<StmtId> stmts;
-      for (StmtId id : fn.regions[RegionId(r)].stmts) {
-        if (fn.stmts[id].kind == StmtKind::Launch)
-          if (auto found = launches_.find(fn.stmts[id].as<FunctionId>()); found != launches_.end())
-            redirect(fn, RegionId(r), id, found->second, stmts);
-        stmts.push_back(id);
-      }
-      fn.regions[RegionId(r)].stmts = std::move(stmts);
-    }
+    if (fn.body.valid()) give(fn, fn.body);
+    for (Stmt& s : fn.stmts)
+      if (const NewLaunch* now = newLaunch(s)) s.attr = now->kernel;
   }
-  /// The constants that it gives are appended to `before`.
-  static void redirect(Function& fn, RegionId region, StmtId launch, const NewLaunch& now,
-                       std::vector<StmtId>& before) {
+  const NewLaunch* newLaunch(const Stmt& s) const {
+    if (s.kind != StmtKind::Launch) return nullptr;
+    const auto found = launches_.find(s.as<FunctionId>());
+    return found == launches_.end() ? nullptr : &found->second;
+  }
+  void give(Function& fn, RegionId region) {
+    std::vector<StmtId> stmts;
+    for (StmtId id : std::vector<StmtId>(fn.regions[region].stmts)) {
+      for (RegionId inner : std::vector<RegionId>(fn.stmts[id].regions.begin(), fn.stmts[id].regions.end()))
+        give(fn, inner);
+      if (const NewLaunch* now = newLaunch(fn.stmts[id])) give(fn, region, id, *now, stmts);
+      stmts.push_back(id);
+    }
+    fn.regions[region].stmts = std::move(stmts);
+  }
+  /// The constants are appended to `before`.
+  static void give(Function& fn, RegionId region, StmtId launch, const NewLaunch& now,
+                   std::vector<StmtId>& before) {
     for (const auto& [type, bits] : now.given) {
       const StmtId made = fn.stmts.add({StmtKind::Const, fn.stmts[launch].loc, {}, {}, {}, bits});
       const ValueId v = fn.values.add({type, made, region});
@@ -162,7 +171,6 @@ private:
       fn.stmts[launch].operands.push_back(v);
       before.push_back(made);
     }
-    fn.stmts[launch].attr = now.kernel;
   }
 
   Module& module_;

@@ -414,5 +414,32 @@ kernel @a(%first: i64, %last: i64, %x: data, %v: i64) {
   EXPECT_NE(merged("5", "8").find("kernel @b"), std::string::npos);
 }
 
+TEST(MergeKernels, ConstantsAreGivenOnceToALaunchThatARegionThatIsGoneListsToo) {
+  auto kernel = [](const std::string& name, const std::string& value) {
+    return "\nkernel @" + name + "(%first: i64, %last: i64, %x: data) {\n  %v = const " + value + R"( : i64
+  %one = const 1 : i64
+  for points %first, %last { (%i)
+    %s = add %i, %v : i64
+    store %x[%i*%one] = %s
+    yield
+  }
+  yield
+}
+)";
+  };
+  auto pass = [](Module& module) {
+    Function& fn = module.functions[FunctionId(0)];
+    fn.regions.add(Region(fn.regions[fn.body]));
+    mergeKernelsOfConstants(module);
+    EXPECT_EQ(verify(module, true), "");
+  };
+  const std::string text = textAfter("fn @main(%x: data, %n: i64) exported {\n  launch @a %n, %n, %x\n"
+                                     "  launch @b %n, %n, %x\n  yield\n}\n" +
+                                         kernel("a", "5") + kernel("b", "6"),
+                                     pass);
+  EXPECT_NE(text.find("launch @a %n, %n, %x, %1\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("kernel @b"), std::string::npos) << text;
+}
+
 } // namespace
 } // namespace melix::loops
