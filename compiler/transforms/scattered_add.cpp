@@ -6,6 +6,7 @@
 #include "core/walk.h"
 #include "transforms/accumulation_nests.h"
 #include "transforms/cost.h"
+#include "transforms/inside_out.h"
 
 #include <algorithm>
 
@@ -31,6 +32,7 @@ void ScatterPlanner::openSite(const ScatteredAdd& c) {
   axes_.clear();
   inOrder_.clear();
   ofOp_.clear();
+  mayFail_.clear();
   forEachOp(fn(), c.site.levels[0].region, [&](OpId id) {
     insideDims_.insert(op(id).resultDims.begin(), op(id).resultDims.end());
     for (RegionId r : op(id).regions)
@@ -44,7 +46,7 @@ void ScatterPlanner::openSite(const ScatteredAdd& c) {
     if (level.kind != SiteLevel::Kind::Nest) continue;
     const Op& nest = op(level.op);
     for (size_t a = 0; a < nest.dims.size(); ++a) {
-      inOrder_.push_back({fn().regions[level.region].params[a], nest.dims[a], l});
+      inOrder_.push_back({fn().regions[level.region].params[a], nest.dims[a], l, isOutside(nest.dims[a])});
       axes_[inOrder_.back().param] = inOrder_.back();
     }
   }
@@ -129,22 +131,25 @@ bool ScatterPlanner::readPlace(ScatteredAdd& c) {
       }
     } else if (s.kind == StepKind::Slice) {
       c.varying.merge(axesOf(add.operands[operand++]));
-      c.elements.push_back({fn().values.add(Value{types().int64(), {}, {}, 0, {}}), s.length, inside});
+      c.elements.push_back(
+          {fn().values.add(Value{types().int64(), {}, {}, 0, {}}), s.length, inside, isOutside(s.length)});
     } else if (s.kind == StepKind::All) {
-      c.elements.push_back({fn().values.add(Value{types().int64(), {}, {}, 0, {}}), extents[axis], inside});
+      c.elements.push_back({fn().values.add(Value{types().int64(), {}, {}, 0, {}}), extents[axis], inside,
+                            isOutside(extents[axis])});
     } else {
       return false;
     }
     ++axis;
   }
   for (; axis < extents.size(); ++axis)
-    c.elements.push_back({fn().values.add(Value{types().int64(), {}, {}, 0, {}}), extents[axis], inside});
+    c.elements.push_back({fn().values.add(Value{types().int64(), {}, {}, 0, {}}), extents[axis], inside,
+                          isOutside(extents[axis])});
   for (auto [v, times] : alone)
     if (times > 1) c.varying.insert(v);
   for (const ScatteredAdd::Axis& a : inOrder_)
     if (alone.contains(a.param)) c.rows.push_back(a);
   std::ranges::sort(c.rows, {}, [&](const ScatteredAdd::Axis& a) { return positions.at(a.param); });
-  return std::ranges::all_of(c.elements, [&](const ScatteredAdd::Axis& a) { return isOutside(a.extent); });
+  return std::ranges::all_of(c.elements, &ScatteredAdd::Axis::isKnown);
 }
 
 /// What tells how many points another axis has belongs to the places.
@@ -165,8 +170,9 @@ void ScatterPlanner::sortAxes(ScatteredAdd& c) {
 }
 
 void ScatterPlanner::chooseKind(ScatteredAdd& c) const {
-  auto isOut = [&](const ScatteredAdd::Axis& a) { return isOutside(a.extent); };
-  auto areOut = [&](const std::vector<ScatteredAdd::Axis>& axes) { return std::ranges::all_of(axes, isOut); };
+  auto areOut = [&](const std::vector<ScatteredAdd::Axis>& axes) {
+    return std::ranges::all_of(axes, &ScatteredAdd::Axis::isKnown);
+  };
   c.isSum = std::ranges::any_of(c.summed,
                                 [&](const ScatteredAdd::Axis& a) { return maySum(types().dims, a.extent); });
   c.isAhead = (c.isSum || (c.summed.empty() && isValueSum(c))) && areOut(c.places) && areOut(c.rows) &&
@@ -190,14 +196,15 @@ bool ScatterPlanner::isValueSum(const ScatteredAdd& c) const {
 
 /// An arm that not the places alone decide leaves terms out of a sum; its place is added to then without.
 bool ScatterPlanner::takeGuards(ScatteredAdd& c) {
-  bool all = true;
-  for (const SiteLevel& level : c.site.levels) {
+  free_ = c.site.levels.size();
+  for (size_t l = 0; l < c.site.levels.size(); ++l) {
+    const SiteLevel& level = c.site.levels[l];
     const bool isArm = level.kind == SiteLevel::Kind::Arm;
     const AxisSet axes = isArm ? axesOf(op(level.op).operands[0]) : AxisSet();
     c.guards.push_back(isArm && std::ranges::includes(c.varying, axes));
-    all = all && (!isArm || c.guards.back());
+    if (isArm && !c.guards.back()) free_ = std::min(free_, l);
   }
-  return all || !(c.isSum || c.isAhead) || isPlaceThere(c);
+  return free_ == c.site.levels.size() || !(c.isSum || c.isAhead) || isPlaceThere(c);
 }
 
 bool ScatterPlanner::isPlaceThere(const ScatteredAdd& c) const {
@@ -228,7 +235,44 @@ bool ScatterPlanner::takeOps(ScatteredAdd& c) {
     if (c.guards[l]) ok = ok && slice(c, condition, SliceKind::Placing);
     if (!c.guards[l] || c.isAhead) ok = ok && slice(c, condition, SliceKind::Value);
   }
+  if (ok) findNeeded(c);
   return ok;
+}
+
+/// Whether an op, and what it needs, may run at a point of the places that has no term.
+bool ScatterPlanner::isPlacedByAll(const ScatteredAdd& c, OpId id) {
+  if (!std::ranges::includes(c.varying, axesOf(id))) return false;
+  return levelOf_.at(uses_.regionOf(id)) < free_ || !mayFail(id);
+}
+
+/// Whether an op reads, or needs something that reads, where only a check in front tells that it is there.
+bool ScatterPlanner::mayFail(OpId id) {
+  if (const auto known = mayFail_.find(id); known != mayFail_.end()) return known->second;
+  Ranges ranges(m_, fn());
+  bool fails = false;
+  auto look = [&](OpId at) {
+    const Op& o = op(at);
+    const bool isIndexed = o.kind == OpKind::Set || o.kind == OpKind::AddAt || o.kind == OpKind::Match ||
+                           o.kind == OpKind::Length || o.kind == OpKind::Call;
+    fails = fails || isIndexed || (o.kind == OpKind::Get && !readsInRange(m_, fn(), ranges, o)) ||
+            std::ranges::any_of(o.dims, [&](DimId d) { return !types().dims.atLeast(d, 0); });
+    for (ValueId v : o.operands)
+      if (const OpId def = fn().values[v].def; def.valid() && levelOf_.contains(uses_.regionOf(def)))
+        fails = fails || mayFail(def);
+  };
+  look(id);
+  for (RegionId r : op(id).regions) forEachOp(fn(), r, look);
+  return mayFail_[id] = fails;
+}
+
+void ScatterPlanner::findNeeded(ScatteredAdd& c) const {
+  size_t behind = 0; // the levels in which something is read that may not be there
+  for (OpId id : c.placing)
+    if (const auto known = mayFail_.find(id); known == mayFail_.end() || known->second)
+      behind = std::max(behind, levelOf_.at(uses_.regionOf(id)) + 1);
+  c.needed = c.summed;
+  std::ranges::copy_if(c.rows, std::back_inserter(c.needed),
+                       [&](const ScatteredAdd::Axis& a) { return a.level < behind; });
 }
 
 bool ScatterPlanner::slice(ScatteredAdd& c, ValueId v, SliceKind kind) {
@@ -238,11 +282,11 @@ bool ScatterPlanner::slice(ScatteredAdd& c, ValueId v, SliceKind kind) {
 
 bool ScatterPlanner::slice(ScatteredAdd& c, OpId id, SliceKind kind) {
   // At a point of the places what these alone decide is computed once.
-  if (kind == SliceKind::Value && !c.isAhead && std::ranges::includes(c.varying, axesOf(id)))
-    kind = SliceKind::Placing;
+  if (kind == SliceKind::Value && !c.isAhead && isPlacedByAll(c, id)) kind = SliceKind::Placing;
   std::unordered_set<OpId>& ops = kind == SliceKind::Value ? c.value : c.placing;
   if (ops.contains(id) || c.keeps.contains(id)) return true;
   if (kind == SliceKind::Value && isDearOutside(id)) return keep(c, id);
+  if (kind == SliceKind::Placing && mayFail(id) && levelOf_.at(uses_.regionOf(id)) >= free_) return false;
   ops.insert(id);
   auto isAcc = [&](ValueId v) { return types().kind(fn().typeOf(v)) == TypeKind::Acc; };
   bool ok = true;

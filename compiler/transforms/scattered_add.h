@@ -16,7 +16,8 @@ struct ScatteredAdd {
   struct Axis {
     core::ValueId param;
     core::DimId extent;
-    size_t level; ///< of the site
+    size_t level;         ///< of the site
+    bool isKnown = false; ///< in front of the nests: how many points it has
   };
 
   AccumulationSite site;
@@ -27,6 +28,9 @@ struct ScatteredAdd {
   bool isSum = false;                     ///< several terms go to one place
   bool isAhead = false; ///< sums, of these or of each term, can be an array that a nest in front makes
   bool isMoved = false; ///< rows do not stand innermost, the last one inside of the others
+  /// Without a point of these there is no term, or nothing that says where it goes: what is read for that may
+  /// not be there.
+  std::vector<Axis> needed;
   std::unordered_set<core::OpId> value, placing; ///< ops to copy for what is added, and for where and whether
   std::vector<core::ValueId> kept;      ///< values of the outermost body to be read from the nest as it is
   std::unordered_set<core::OpId> keeps; ///< the ops that make these
@@ -65,6 +69,9 @@ private:
   bool slice(ScatteredAdd& c, core::OpId id, SliceKind kind);
   bool slice(ScatteredAdd& c, core::DimId d, SliceKind kind);
   bool isDearOutside(core::OpId id) const;
+  bool isPlacedByAll(const ScatteredAdd& c, core::OpId id);
+  bool mayFail(core::OpId id);
+  void findNeeded(ScatteredAdd& c) const;
   bool keep(ScatteredAdd& c, core::OpId id) const;
 
   core::Module& m_;
@@ -77,7 +84,9 @@ private:
   std::unordered_map<core::ValueId, ScatteredAdd::Axis> axes_;
   std::vector<ScatteredAdd::Axis> inOrder_;
   std::unordered_map<core::OpId, AxisSet> ofOp_;
+  std::unordered_map<core::OpId, bool> mayFail_;
   size_t innermost_ = 0; ///< level of the last nest
+  size_t free_ = 0;      ///< levels in front of the first arm that not the places alone decide
 };
 
 } // namespace melix::transforms

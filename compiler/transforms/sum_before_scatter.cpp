@@ -24,8 +24,8 @@ public:
   /// `to` and all that is added to it.
   ValueId write(Emit& e, ValueId to) {
     if (c_.isAhead) sums_ = sumsAhead(e);
-    const std::optional<DimId> terms = c_.isAhead ? std::optional(termsOf(map_)) : std::nullopt;
-    return whereTerms(e, terms, to, [&](Emit& in) { return level(in, 0, to); });
+    auto isKnown = [](const ScatteredAdd::Axis& a) { return a.isKnown; };
+    return ifPoints(e, pointsOf(isKnown), to, [&](Emit& in) { return level(in, 0, to); });
   }
 
 private:
@@ -103,15 +103,19 @@ private:
     Axes axes;
     for (const ScatteredAdd::Axis& a : c_.places)
       if (a.level == l) axes.push_back(a);
+    auto isOfLevel = [l](const ScatteredAdd::Axis& a) { return a.level == l && !a.isKnown; };
     return nest(e, axes, map_, to, [&](Emit& b, ValueId acc) {
-      copy(b, l, c_.placing, map_);
-      if (l + 1 == c_.site.levels.size()) return atPlace(b, acc);
-      const SiteLevel& next = c_.site.levels[l + 1];
-      if (next.kind == SiteLevel::Kind::Nest || !c_.guards[l + 1]) return level(b, l + 1, acc);
-      Emit in = b.in(b.newRegion());
-      in.yield({level(in, l + 1, acc)});
-      return branch(b, next, map_, in, [&](Emit&) { return acc; });
+      return ifPoints(b, pointsOf(isOfLevel), acc, [&](Emit& in) { return insideOf(in, l, acc); });
     });
+  }
+  ValueId insideOf(Emit& b, size_t l, ValueId acc) {
+    copy(b, l, c_.placing, map_);
+    if (l + 1 == c_.site.levels.size()) return atPlace(b, acc);
+    const SiteLevel& next = c_.site.levels[l + 1];
+    if (next.kind == SiteLevel::Kind::Nest || !c_.guards[l + 1]) return level(b, l + 1, acc);
+    Emit in = b.in(b.newRegion());
+    in.yield({level(in, l + 1, acc)});
+    return branch(b, next, map_, in, [&](Emit&) { return acc; });
   }
 
   /// A nest over these axes that adds; without axes what it would do.
@@ -132,13 +136,11 @@ private:
     if (c_.isAhead)
       return nest(e, row, map_, to, [&](Emit& b, ValueId acc) { return addTo(b, acc, sumOf(b), map_); });
     if (!c_.isSum) return withoutSum(e, row, to);
-    return whereTerms(e, termsOf(map_), to, [&](Emit& b) {
-      const ValueId sums = sumsHere(b, row);
-      return nest(b, row, map_, to, [&](Emit& in, ValueId acc) {
-        std::vector<ValueId> at;
-        for (const ScatteredAdd::Axis& a : row) at.push_back(map_.value(a.param));
-        return addTo(in, acc, at.empty() ? sums : in.getAt(sums, at, element()), map_);
-      });
+    const ValueId sums = sumsHere(e, row);
+    return nest(e, row, map_, to, [&](Emit& b, ValueId acc) {
+      std::vector<ValueId> at;
+      for (const ScatteredAdd::Axis& a : row) at.push_back(map_.value(a.param));
+      return addTo(b, acc, at.empty() ? sums : b.getAt(sums, at, element()), map_);
     });
   }
 
@@ -205,16 +207,13 @@ private:
 
   // --- places without terms
 
-  DimId termsOf(Cloner& map) const {
+  /// How many points such of the axes have without which a place may not be there.
+  template <class Is>
+  DimId pointsOf(Is is) {
     std::vector<DimId> extents;
-    for (const ScatteredAdd::Axis& a : c_.summed) extents.push_back(map.dim(a.extent));
+    for (const ScatteredAdd::Axis& a : c_.needed)
+      if (is(a)) extents.push_back(map_.dim(a.extent));
     return types().dims.product(extents);
-  }
-
-  /// A place to which nothing is added may not exist.
-  template <class Make>
-  ValueId whereTerms(Emit& e, std::optional<DimId> terms, ValueId to, Make make) {
-    return terms ? ifPoints(e, *terms, to, make) : make(e);
   }
 
   Module& m_;
