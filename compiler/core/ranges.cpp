@@ -97,6 +97,15 @@ static bool makesResults(OpKind kind) {
 }
 
 void Ranges::define(const Op& op) {
+  if (op.kind == OpKind::BindDim) {
+    const std::optional<Range> r = range(op.operands[0]);
+    if (!r) return;
+    const DimId size = dims_.symbol(op.resultDims[0]);
+    facts_.assumeAtLeast(size, facts_.of(r->low).low);
+    facts_.assumeAtMost(size, facts_.of(r->high).high);
+    bound_.insert_or_assign(op.resultDims[0], *r);
+    return;
+  }
   if (op.kind == OpKind::Check) {
     switch (op.as<CheckAttr>().kind) {
     case CheckKind::DimFits: facts_.assumeAtMost(op.dims[0], types::maxExtent); break;
@@ -234,7 +243,32 @@ void Ranges::narrow(ValueId v, std::optional<DimId> low, std::optional<DimId> hi
 bool Ranges::noLess(DimId a, DimId b) {
   if (std::optional<int64_t> least = dims_.asConstant(b)) return facts_.atLeast(a, *least);
   if (std::optional<int64_t> most = dims_.asConstant(a)) return facts_.atMost(b, *most);
-  return facts_.atLeast(dims_.sub(a, b), 0);
+  const DimId more = dims_.sub(a, b);
+  return facts_.atLeast(more, 0) || (!bound_.empty() && facts_.atLeast(extreme(more, true), 0));
+}
+
+bool Ranges::mentions(DimId d, DimSym s) const {
+  std::vector<DimSym> symbols;
+  dims_.collectSymbols(d, symbols);
+  return std::find(symbols.begin(), symbols.end(), s) != symbols.end();
+}
+
+/// What a dimension is at least, or at most, by the ranges of the numbers that its symbols are bound to, one
+/// symbol after another.
+DimId Ranges::extreme(DimId d, bool isLeast) {
+  std::vector<DimSym> symbols;
+  dims_.collectSymbols(d, symbols);
+  for (DimSym s : symbols) {
+    const auto known = bound_.find(s);
+    if (known == bound_.end()) continue;
+    const DimId next = dims_.add(dims_.symbol(s), dims_.constant(1));
+    const DimId step = dims_.sub(dims_.substitute(d, {{s, next}}), d);
+    if (dims_.isTooLarge(step) || mentions(step, s)) continue; // it may rise and fall
+    const bool isRising = facts_.atLeast(step, 0);
+    if (!isRising && !facts_.atMost(step, 0)) continue;
+    d = dims_.substitute(d, {{s, isRising == isLeast ? known->second.low : known->second.high}});
+  }
+  return d;
 }
 
 DimId Ranges::greater(DimId a, DimId b) { return noLess(a, b) ? a : noLess(b, a) ? b : dims_.max(a, b); }

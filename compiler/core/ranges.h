@@ -82,6 +82,8 @@ private:
   std::optional<int64_t> integer(ValueId v) const;
   const Op* def(ValueId v) const { return f_.values[v].def.valid() ? &f_.ops[f_.values[v].def] : nullptr; }
   bool noLess(DimId a, DimId b);
+  bool mentions(DimId d, DimSym s) const;
+  DimId extreme(DimId d, bool isLeast);
   DimId greater(DimId a, DimId b);
   DimId less(DimId a, DimId b);
 
@@ -90,13 +92,14 @@ private:
   bool sliceFits(const Op& check);
   bool resultFits(const Op& check);
   bool arrayFits(const Op& check) const;
-  bool pointsFit(const Op& check) const;
+  bool pointsFit(const Op& check);
 
   const Function& f_;
   types::TypeStore& types_;
   types::DimStore& dims_;
   types::DimFacts facts_;
   std::unordered_map<ValueId, Range> known_;                    ///< of i64, beside what their ops tell
+  std::unordered_map<DimSym, Range> bound_;                     ///< of numbers that sizes are
   std::vector<std::pair<ValueId, std::optional<Range>>> trail_; ///< what was known before, of each fact
 };
 

@@ -73,10 +73,18 @@ private:
         uses_.leave(id);
         changed_ = true;
       } else {
-        ranges_.define(f_.ops[id]);
+        const Op& stays = f_.ops[id];
+        ranges_.define(stays);
+        if (stays.kind == OpKind::BindDim && isAxis(stays.operands[0]))
+          axes_.insert_or_assign(stays.resultDims[0], stays.operands[0]);
         out.ops.push_back(id);
       }
     }
+  }
+  bool isAxis(ValueId v) const {
+    const Value& value = f_.values[v];
+    if (value.def.valid() || value.region == f_.body) return false;
+    return f_.ops[f_.regions[value.region].parent].kind == OpKind::Nest;
   }
   void replace(const Op& op, size_t k, ValueId by) { uses_.replace(op.results[k], by); }
   /// What a symbol stands for may mention symbols that were replaced before.
@@ -244,6 +252,11 @@ private:
     case OpKind::CastDims:
       if (f_.typeOf(op.operands[0]) != f_.typeOf(op.results[0])) return false;
       return replace(op, 0, op.operands[0]), true;
+    case OpKind::DimValue: {
+      const std::optional<DimSym> size = types_.dims.asSymbol(op.dims[0]);
+      const auto axis = size ? axes_.find(*size) : axes_.end();
+      return axis != axes_.end() && (replace(op, 0, axis->second), true);
+    }
     case OpKind::Get: return takeApart(op);
     case OpKind::Capture: {
       const Op* made = defOf(op.operands[0], OpKind::Known);
@@ -478,9 +491,10 @@ private:
   Ranges ranges_;
   LiveUses uses_;
   KnownOps known_;
-  types::DimSubst dims_;           ///< what symbols stand for, from the end of the round on
-  RegionId scratch_;               ///< where constants are made
-  std::optional<Sharing> sharing_; ///< where it is asked
+  types::DimSubst dims_;                     ///< what symbols stand for, from the end of the round on
+  std::unordered_map<DimSym, ValueId> axes_; ///< of nests, that sizes are bound to
+  RegionId scratch_;                         ///< where constants are made
+  std::optional<Sharing> sharing_;           ///< where it is asked
   bool changed_ = false;
 };
 

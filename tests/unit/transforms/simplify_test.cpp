@@ -27,6 +27,28 @@ TEST(Simplify, BranchesOnConstantsAndPartsOfTuplesGo) {
   EXPECT_EQ(m.text(), "fn f (%a: f32, %b: f32) -> (f32) {\n  yield %b\n}\n");
 }
 
+/// A size that a number is bound to is in the range of the number.
+TEST(Simplify, IndicesOfARowThatEndsWithAnotherAreInRange) {
+  auto checks = [](const std::string& extent, const std::string& of) {
+    PassText m("fn f [T, C] (%x: f32[T, C]) -> (i64[T]) {\n  %r = nest (%t: T) -> collect[t] {\n"
+               "    bind_dim %t defines [n]\n    %k = dim_value dims [n] : i64\n"
+               "    check dim_non_negative \"\" dims [" +
+               extent + "]\n    check points_fit \"\" dims [" + extent + ", C]\n    %u = nest (%s: " +
+               extent + ", %c: C) -> keep[] sum {\n      check index \"\" %s dims [" + of +
+               "]\n      %p = add %s, %k : i64\n      yield %p\n    } : i64\n    yield %u\n  } : i64[T]\n"
+               "  yield %r\n}\n");
+    m.apply(simplify);
+    EXPECT_EQ(m.count("dim_value"), 0u) << "the number itself: " << m.text();
+    return m.count("check");
+  };
+  EXPECT_EQ(checks("n + 1", "T"), 0u);
+  EXPECT_EQ(checks("T - n", "T"), 0u);
+  EXPECT_EQ(checks("n", "T - 1"), 0u);
+  EXPECT_EQ(checks("n + 2", "T"), 1u) << "one too many";
+  EXPECT_EQ(checks("6*n - n*n + T - 8", "T"), 3u) << "it rises and falls";
+  EXPECT_EQ(checks("n", "C"), 1u);
+}
+
 TEST(Simplify, ASizeInStepsIsTheProduct) {
   PassText m(R"(fn size [N, M] (%x: f32[N, M]) -> (i64) keep {
   %zero = const 0 : i64
