@@ -229,6 +229,11 @@ private:
     ValueId positions;                 ///< what passed the filter, when that is found first
     ValueId unit;                      ///< of a user's monoid
     std::optional<OpKind> checkedStep; ///< an integer sum or product that must not wrap
+
+    /// Whether it yields its value alone, at each point, by a monoid that is known.
+    bool isPlain() const {
+      return !filter && !counts && !leaves && !needsOne && !positions && !unit && !checkedStep;
+    }
   };
   std::optional<OpKind> checkedStep(check::NestKind kind, TypeId type);
   NestBody shapeOf(const check::Node& node, std::vector<DimId>& dims);
@@ -237,8 +242,11 @@ private:
   TypeId addResults(const check::Node& node, const NestBody& shape, std::span<const ValueId> out,
                     core::NestBuilder& made);
   ValueId nestResult(const check::Node& node, const NestBody& shape, core::OpId made, size_t own);
-  std::vector<ValueId> nestBody(const check::Node& node, const NestBody& shape,
-                                const std::vector<DimId>& dims, core::NestBuilder& made);
+  std::vector<ValueId> nestBody(NodeId n, const NestBody& shape, const std::vector<DimId>& dims,
+                                core::NestBuilder& made, size_t rows);
+  std::vector<ValueId> pointBody(NodeId n, const NestBody& shape, std::span<const DimId> dims,
+                                 core::NestBuilder& made, size_t rows);
+  ValueId rowOf(NodeId n, const NestBody& shape, std::span<const DimId> dims, size_t rows);
   std::vector<ValueId> nestValue(const check::Node& node, const NestBody& shape);
   ValueId orFiller(ValueId value, TypeId type);
   ValueId filler(TypeId type);
@@ -266,7 +274,8 @@ private:
   Needs needs(NodeId n);
   Needs needs(const check::Names& reads);
   void introduce(NodeId n);
-  bool introduceAxes(const check::Nest& ref);
+  Needs needsOf(std::span<const check::NestAxis> axes);
+  bool introduceAxes(std::span<const check::NestAxis> axes);
   bool heavy(NodeId n);
   bool stops(NodeId n);
 
@@ -304,6 +313,8 @@ private:
     std::map<LocalId, Needs> locals;
     std::map<DimSym, Needs> sizes;
     std::set<NodeId> stays; ///< tried before, and not to be moved: trying again would double at each level
+    size_t around = 0;      ///< axes of the builder that are swept around this
+    size_t rows = 0;        ///< so many of its axes tell how long a sweep inside is; none if all do, or none
   };
   /// A value computed in front of a sweep, at each point of some axes of it; `hidden` sizes are packed.
   struct Ahead {
@@ -311,7 +322,7 @@ private:
     std::vector<LocalId> axes;
     std::vector<DimSym> hidden;
   };
-  void hoist(NodeId nest);
+  size_t hoist(NodeId nest, size_t around = 0);
   void look(NodeId n);
   void lookInside(NodeId n);
   bool moveAhead(NodeId n, uint64_t axes);

@@ -7,6 +7,8 @@
 #include "core/ranges.h"
 #include "lower/body.h"
 
+#include <bit>
+
 namespace melix::lower {
 
 using namespace check;
@@ -76,18 +78,24 @@ bool isSeen(const core::Function& fn, const core::Op& op, const std::set<ValueId
 
 } // namespace
 
-/// Computes ahead what the body and the filter of `nest` need not all of its indices for.
-void BodyLowering::hoist(NodeId nest) {
+/// Computes ahead what the body and the filter of `nest` need not all of its indices for, of which the first
+/// `around` are known. Where the extent of a sweep inside needs fewer than those that are left, so many stand
+/// around the others: what is the same for all of these, at a point of that sweep, is computed ahead then.
+size_t BodyLowering::hoist(NodeId nest, size_t around) {
   const Node& node = instance_.nodes[nest];
+  const std::span<const NestAxis> axes = std::span(node.as<Nest>().axes).subspan(around);
   Sweep outer = std::move(sweep_);
   sweep_ = {};
-  if (flow_ == FlowKind::On && introduceAxes(node.as<Nest>())) {
+  sweep_.around = around;
+  if (flow_ == FlowKind::On && introduceAxes(axes)) {
     sweep_.whole = (uint64_t(1) << sweep_.axes.size()) - 1;
     sweep_.path = {nest};
     if (node.as<Nest>().filtered) look(node.children[1]);
     look(node.children[0]);
   }
+  const size_t rows = sweep_.rows < axes.size() ? sweep_.rows : 0;
   sweep_ = std::move(outer);
+  return rows;
 }
 
 /// Computes `n` ahead, or parts of it.
@@ -113,7 +121,12 @@ void BodyLowering::lookInside(NodeId n) {
   switch (node.kind) {
   case NodeKind::Nest:
     if (node.as<Nest>().kind == NestKind::Reduce) look(node.children[node.children.size() - 2]);
-    if (!introduceAxes(node.as<Nest>())) break;
+    if (!introduceAxes(node.as<Nest>().axes)) {
+      const Needs given = needsOf(node.as<Nest>().axes);
+      const size_t rows = static_cast<size_t>(std::bit_width(given.axes));
+      if (!given.own && rows > 0) sweep_.rows = sweep_.rows == 0 ? rows : std::min(sweep_.rows, rows);
+      break;
+    }
     if (node.as<Nest>().filtered) look(node.children[1]);
     look(node.children[0]);
     break;
@@ -168,7 +181,7 @@ bool BodyLowering::makeLight(const Way& way) {
     size_t around = 0;
     for (NodeId n : sweep_.path)
       if (auto* nest = std::get_if<Nest>(&instance_.nodes[n].payload)) around += nest->axes.size();
-    sweep_.axes.resize(around);
+    sweep_.axes.resize(around - sweep_.around);
     look(piece);
     sweep_.whole = whole;
     sweep_.path = std::move(path);
@@ -277,7 +290,7 @@ std::vector<uint32_t> BodyLowering::axesOf(uint64_t bits) {
 /// negative.
 DimId BodyLowering::extentOf(uint32_t axis) {
   DimId d = D(sweep_.axes[axis].extent);
-  bool outer = axis < instance_.nodes[sweep_.path[0]].as<Nest>().axes.size();
+  bool outer = axis + sweep_.around < instance_.nodes[sweep_.path[0]].as<Nest>().axes.size();
   return outer || types_.dims.atLeast(d, 0) ? d : types_.dims.max(d, types_.dims.constant(0));
 }
 

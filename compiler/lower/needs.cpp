@@ -62,17 +62,24 @@ void BodyLowering::introduce(NodeId n) {
   }
 }
 
-/// The axes of a nest become axes of the sweep, if each has a size that is known before it.
-bool BodyLowering::introduceAxes(const Nest& ref) {
+/// What the extents of axes need.
+BodyLowering::Needs BodyLowering::needsOf(std::span<const NestAxis> axes) {
   Names reads;
-  for (const NestAxis& axis : ref.axes) {
+  for (const NestAxis& axis : axes) {
     std::vector<DimSym> symbols;
     types_.dims.collectSymbols(axis.extent, symbols);
     reads.sizes.insert(symbols.begin(), symbols.end());
   }
-  bool later = std::any_of(reads.sizes.begin(), reads.sizes.end(), [&](DimSym s) { return isLater(s); });
-  if (later || !needs(reads).within(0) || sweep_.axes.size() + ref.axes.size() > 63) return false;
-  for (const NestAxis& axis : ref.axes) {
+  return needs(reads);
+}
+
+/// The axes of a nest become axes of the sweep, if each has a size that is known before it.
+bool BodyLowering::introduceAxes(std::span<const NestAxis> axes) {
+  std::vector<DimSym> symbols;
+  for (const NestAxis& axis : axes) types_.dims.collectSymbols(axis.extent, symbols);
+  bool later = std::any_of(symbols.begin(), symbols.end(), [&](DimSym s) { return isLater(s); });
+  if (later || !needsOf(axes).within(0) || sweep_.axes.size() + axes.size() > 63) return false;
+  for (const NestAxis& axis : axes) {
     Needs one{uint64_t(1) << sweep_.axes.size(), false};
     sweep_.axes.push_back(axis);
     sweep_.locals[axis.index] = one;

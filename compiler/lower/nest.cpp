@@ -115,9 +115,11 @@ ValueId BodyLowering::axisParam(core::NestBuilder& made, DimId extent, LocalId i
 }
 
 /// The body of a builder or reduction over `dims`: what it yields.
-std::vector<ValueId> BodyLowering::nestBody(const Node& node, const NestBody& shape,
-                                            const std::vector<DimId>& dims, core::NestBuilder& made) {
+std::vector<ValueId> BodyLowering::nestBody(NodeId n, const NestBody& shape, const std::vector<DimId>& dims,
+                                            core::NestBuilder& made, size_t rows) {
+  const Node& node = instance_.nodes[n];
   const Nest& ref = node.as<Nest>();
+  if (shape.isPlain()) return pointBody(n, shape, dims, made, rows);
   if (shape.positions) {
     ValueId j = made.axis(dims[0]);
     defineAxes(ref, b_.getAt(shape.positions, std::vector<ValueId>{j}));
@@ -133,6 +135,35 @@ std::vector<ValueId> BodyLowering::nestBody(const Node& node, const NestBody& sh
     out.push_back(b_.select(exitIs(core::exits::on), b_.integer(never), flatIndex(ref)));
   }
   return out;
+}
+
+/// The body over the last axes, `dims`, of a builder or reduction. The first `rows` of these stand around the
+/// others if something is computed ahead then.
+std::vector<ValueId> BodyLowering::pointBody(NodeId n, const NestBody& shape, std::span<const DimId> dims,
+                                             core::NestBuilder& made, size_t rows) {
+  const Nest& ref = instance_.nodes[n].as<Nest>();
+  const size_t around = ref.axes.size() - dims.size();
+  size_t open = 0;
+  auto openTo = [&](size_t end) {
+    for (; open < end; ++open) axisParam(made, dims[open], ref.axes[around + open].index);
+  };
+  while (rows > 0) {
+    openTo(open + rows);
+    const size_t before = hoisted_.size();
+    rows = hoist(n, around + open);
+    if (hoisted_.size() > before) return {rowOf(n, shape, dims.subspan(open), rows)};
+  }
+  openTo(dims.size());
+  return nestValue(instance_.nodes[n], shape);
+}
+
+/// What a builder or reduction gives over its last axes, at a point of those in front.
+ValueId BodyLowering::rowOf(NodeId n, const NestBody& shape, std::span<const DimId> dims, size_t rows) {
+  core::NestBuilder made(b_);
+  ValueId value;
+  inRegion(made.body(), [&] { value = pointBody(n, shape, dims, made, rows)[0]; });
+  made.add(resultOf(instance_.nodes[n].as<Nest>().kind, made.axes().size()), value);
+  return made.one();
 }
 
 /// The value of the body where the filter lets it pass, as the region yields it.
@@ -330,12 +361,12 @@ ValueId BodyLowering::nest(NodeId n) {
   bool keepsAll = ref.kind == NestKind::Collect && !ref.filtered;
   keepsAll ? checkExtents(ref.axes) : checkCounts(ref.axes);
   auto hoistedBefore = hoisted_;
-  hoist(n);
+  const size_t rows = hoist(n);
   NestBody shape = shapeOf(node, dims);
   shape.unit = unitBefore(node, shape);
   core::NestBuilder made(b_);
   std::vector<ValueId> out;
-  inRegion(made.body(), [&] { out = nestBody(node, shape, dims, made); });
+  inRegion(made.body(), [&] { out = nestBody(n, shape, dims, made, rows); });
   const TypeId type = addResults(node, shape, out, made);
   const size_t all = made.results(), own = all - size_t(shape.counts) - size_t(shape.leaves);
   if (types_.kind(type) == TypeKind::Array && !shape.filter) checkShape(types_[type].dims);

@@ -109,6 +109,22 @@ TEST(ComputedOnce, SizesOfItsOwn) {
             Numbers({0, 1, 2}));
 }
 
+/// Of a sum whose range depends on some axes, what the others have in common.
+TEST(ComputedOnce, InRangesThatDependOnTheFirstAxes) {
+  EXPECT_EQ(debugged("let a = [for i in 0..3, j in 0..2: sum(for k in 0..i + 1: slow(10 * i + k) * j)]\n"
+                     "assert a[2, 1] == 63 and a[1, 0] == 0\n"),
+            Numbers({0, 10, 11, 20, 21, 22}));
+  EXPECT_EQ(debugged("let a = [for i in 0..2, j in 0..2, l in 0..2: sum(for k in j..2: slow(100 * i + 10 * j "
+                     "+ k) * l)]\n"
+                     "assert a[1, 0, 1] == 201\n"),
+            Numbers({0, 1, 11, 100, 101, 111}));
+  EXPECT_EQ(debugged("let a = sum(for i in 0..3, j in 0..2: sum(for k in 0..i: slow(10 * i + k) * j))\n"
+                     "assert a == 51\n"),
+            Numbers({10, 20, 21}));
+  EXPECT_EQ(debugged("let a = [for i in 0..3, j in 0..0: sum(for k in 0..i + 1: slow(k) * j)]\n"),
+            Numbers({}));
+}
+
 TEST(ComputedOnce, InLoopsAndBehindExits) {
   EXPECT_EQ(
       debugged("let a = [for i in 0..3, j in 0..2: {\n  var s = 0\n  for k in 0..i { s += slow(33) * k }\n"
