@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace melix::core {
 
@@ -109,21 +110,29 @@ public:
   Orders(Module& m, Function& f, const Effects& effects) : m_(m), f_(f), effects_(effects), accesses_(m, f) {}
 
   void region(RegionId r) {
+    const OpId parent = f_.regions[r].parent;
+    const bool isBranch =
+        parent.valid() && (f_.ops[parent].kind == OpKind::If || f_.ops[parent].kind == OpKind::Match);
+    const bool outer = std::exchange(isOfRows_, isBranch ? isOfRows_ : holdsSeveralNests(r));
     for (OpId id : f_.regions[r].ops) {
       const bool isNest = f_.ops[id].kind == OpKind::Nest;
-      if (isNest) nest(id);
       const size_t outside = around_.size(), before = inOrder_;
+      if (isNest && isOfRows_ && keepsAxes(f_.ops[id])) inOrder_ = outside;
+      if (isNest) nest(id);
       const size_t axes = isNest ? f_.ops[id].dims.size() : 0;
       for (RegionId inner : f_.ops[id].regions) {
         const std::vector<ValueId>& params = f_.regions[inner].params;
         if (inner == f_.ops[id].regions[0])
           for (size_t a = 0; a < axes; ++a) around_.push_back({params[a], isShort(f_.ops[id].dims[a])});
+        const size_t here = inOrder_;
         if (runsInOrder(f_.ops[id])) inOrder_ = around_.size();
         region(inner);
         around_.resize(outside);
-        inOrder_ = before;
+        inOrder_ = here;
       }
+      inOrder_ = before;
     }
+    isOfRows_ = outer;
   }
 
 private:
@@ -136,6 +145,25 @@ private:
   static bool runsInOrder(const Op& op) {
     return op.kind == OpKind::For || op.kind == OpKind::While ||
            (op.kind == OpKind::Nest && nestAccs(op) > 0);
+  }
+
+  /// Whether a point of a nest does several sweeps.
+  bool holdsSeveralNests(RegionId r) const {
+    const OpId parent = f_.regions[r].parent;
+    return parent.valid() && f_.ops[parent].kind == OpKind::Nest &&
+           std::ranges::count_if(f_.regions[r].ops, [&](OpId id) { return holdsNest(id); }) > 1;
+  }
+  /// Not those of functions and loops inside, whose points are not the nest's.
+  bool holdsNest(OpId id) const {
+    const Op& op = f_.ops[id];
+    const bool isBranch = op.kind == OpKind::If || op.kind == OpKind::Match;
+    return op.kind == OpKind::Nest ||
+           (isBranch && std::ranges::any_of(op.regions, [&](RegionId r) {
+              return std::ranges::any_of(f_.regions[r].ops, [&](OpId inner) { return holdsNest(inner); });
+            }));
+  }
+  static bool keepsAxes(const Op& nest) {
+    return std::ranges::any_of(nestResults(nest), [](const NestResult& r) { return !r.keep.empty(); });
   }
 
   bool isShort(DimId extent) const {
@@ -196,7 +224,8 @@ private:
   const Effects& effects_;
   TermAccesses accesses_;
   std::vector<Axis> around_; ///< of the nests around the op at hand
-  size_t inOrder_ = 0;       ///< so many of these stand around a loop or a nest that adds
+  bool isOfRows_ = false;    ///< whether the region at hand does several sweeps at a point of a nest
+  size_t inOrder_ = 0;       ///< so many of these stand around what is done for one point after another
 };
 
 } // namespace

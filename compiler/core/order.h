@@ -8,8 +8,9 @@
 // Which order:
 //   a. No kept axis exists: lanes.
 //   b. There are two accesses neither of whose sets of kept axes holds the other (products, distances):
-//      chain. Axes of nests around a loop, or a nest that adds into accumulators, in which the sum stands do
-//      not count: their points are not computed side by side. Kept axes, but no accesses: chain.
+//      chain. Axes of nests around a loop, a nest that adds into accumulators, or one of several nests of a
+//      point that keeps axes of its own, in which the sum stands do not count: their points are not computed
+//      side by side. Kept axes, but no accesses: chain.
 //   c. Among the accesses with most axes: if the last index of one varies with a kept axis, chain; but where
 //      it varies with a reduced axis too, a kept axis of literal extent < 16 does not count (gradients of
 //      filters). Else, if the last index of one varies with a reduced axis, lanes. Else chain.

@@ -22,6 +22,7 @@
 #include "transforms/raise_loops.h"
 #include "transforms/reduce_before_multiply.h"
 #include "transforms/renew_zeros.h"
+#include "transforms/separate_products.h"
 #include "transforms/separate_sums.h"
 #include "transforms/separate_terms.h"
 #include "transforms/simplify.h"
@@ -70,6 +71,10 @@ void addBehind(core::Module& module) {
 
 void scatter(core::Module& module) {
   if (transforms::sumBeforeScatter(module)) transforms::simplify(module);
+}
+
+void separateProducts(core::Module& module) {
+  if (transforms::separateProducts(module)) transforms::simplify(module);
 }
 
 void fix(core::Module& module) {
@@ -127,6 +132,7 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
       {"sum_before_scatter", plain(scatter), true},
       {"split_results", plain(transforms::splitResults), true},
       {"raise_loops", plain(raise), true},
+      {"separate_products", plain(separateProducts), true},
   };
   passes.insert(passes.end(), fusing.begin(), fusing.end());
   const std::vector<Pass> fused = {

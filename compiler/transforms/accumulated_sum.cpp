@@ -297,11 +297,7 @@ private:
   ValueId body(size_t level, Emit& b) {
     if (level == 0) readKept(fn(), nest_, c_.kept, kept_, map_, b);
     for (OpId o : fn().regions[c_.site.levels[level].region].ops)
-      if (c_.slice.count(o.index) && !isMapped(fn().ops[o]) && !isSize(o, b)) {
-        OpId copy = map_.op(o, b);
-        uses_.enter(copy, b.region);
-        separate(m_, f_, uses_, copy, b.region);
-      }
+      if (c_.slice.count(o.index) && o != c_.row && !isMapped(fn().ops[o]) && !isSize(o, b)) copy(o, b);
     if (level + 1 == c_.site.levels.size()) return element(b);
     const SiteLevel& next = c_.site.levels[level + 1];
     if (next.kind == SiteLevel::Kind::Nest) return body(level + 1, b);
@@ -310,6 +306,11 @@ private:
     in.yield({body(level + 1, in)});
     other.yield({other.zero(type)});
     return ofArm(b, next, map_.value(fn().ops[next.op].operands[0]), in.region, other.region, type);
+  }
+  void copy(OpId op, Emit& b) {
+    const OpId made = map_.op(op, b);
+    uses_.enter(made, b.region);
+    separate(m_, f_, uses_, made, b.region);
   }
   bool isMapped(const Op& op) const { return op.results.size() == 1 && map_.values.contains(op.results[0]); }
 
@@ -328,14 +329,24 @@ private:
     ValueId condition;
     for (const auto& [axis, place] : c_.found)
       condition = both(b, condition, b.cmp(ops::CmpKind::Eq, map_.value(place), map_.value(axis)));
-    const ValueId v = map_.value(add().operands[1]);
     auto added = [&](Emit& in) {
+      if (c_.row.valid()) return elementOfRow(in);
+      const ValueId v = map_.value(add().operands[1]);
       if (c_.element.empty()) return v;
       std::vector<ValueId> at;
       for (ValueId q : c_.element) at.push_back(map_.value(q));
       return in.getAt(v, at, types()[fn().typeOf(v)].parts[0]);
     };
     return guarded(b, condition, added, array().parts[0]);
+  }
+
+  ValueId elementOfRow(Emit& b) {
+    const NestView row(fn(), fn().ops[c_.row]);
+    for (size_t k = 0; k < c_.element.size(); ++k)
+      map_.values[row.axisParams()[k]] = map_.value(c_.element[k]);
+    const std::vector<OpId> ops = fn().regions[row.body()].ops;
+    for (size_t k = 0; k + 1 < ops.size(); ++k) copy(ops[k], b);
+    return map_.value(fn().ops[ops.back()].operands[0]);
   }
 
   Module& m_;

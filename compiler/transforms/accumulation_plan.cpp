@@ -376,7 +376,15 @@ static bool isPlainBranch(const Function& f, const Op& o) {
          });
 }
 
-/// The ops that the added value needs; dear ones of the outermost body are kept by the first nest instead.
+/// Whether it collects elements each of which costs about as much as to read it.
+static bool isRow(const Function& f, const Op& o) {
+  if (o.kind != OpKind::Nest || nestAccs(o) > 0 || o.results.size() != 1) return false;
+  return nestResults(o)[0].kind == NestResultKind::Collect &&
+         std::ranges::none_of(f.regions[o.regions[0]].ops, [&](OpId inner) { return dear(f.ops[inner]); });
+}
+
+/// The ops that the added value needs; dear ones of the outermost body are kept by the first nest instead,
+/// and numbers that rows are made of.
 bool AccumulationPlanner::slice(Conversion& c) const {
   Needed needed;
   needed.values.insert(fn().ops[c.site.add].operands[1].index);
@@ -396,7 +404,9 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed
     for (ValueId r : o.results) wanted |= needed.values.count(r.index) != 0;
     for (DimSym s : o.resultDims) wanted |= needed.dims.count(s.index) != 0;
     if (!wanted) continue;
-    if (dear(o) && level == 0) {
+    const bool isAdded = o.results.size() == 1 && o.results[0] == fn().ops[c.site.add].operands[1];
+    if (isAdded && level + 1 == c.site.levels.size() && isRow(fn(), o)) c.row = ops[i];
+    if (dear(o) && level == 0 && c.row != ops[i]) {
       for (ValueId r : o.results) {
         if (!needed.values.count(r.index)) continue;
         if (!outsideType(fn().typeOf(r)) || types().kind(fn().typeOf(r)) == TypeKind::Acc) return false;
@@ -413,15 +423,31 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed
         c.sizes[o.results[0]] = std::move(*form);
         continue;
       }
+    if (c.row == ops[i] && level == 0) keepNumbers(c, o, needed);
     need(o, needed);
     for (RegionId inner : o.regions) forEachOp(fn(), inner, [&](OpId x) { need(fn().ops[x], needed); });
   }
   return true;
 }
 
+/// Numbers that the points around a row compute for it: what its elements read of arrays is read there.
+void AccumulationPlanner::keepNumbers(Conversion& c, const Op& row, Needed& needed) const {
+  const RegionId around = c.site.levels[0].region;
+  forEachOp(fn(), row.regions[0], [&](OpId inner) {
+    for (ValueId v : fn().ops[inner].operands) {
+      const Value& value = fn().values[v];
+      if (!value.def.valid() || value.region != around || !types().isFloat(fn().typeOf(v))) continue;
+      const OpKind kind = fn().ops[value.def].kind;
+      const bool isRead = kind == OpKind::Get || kind == OpKind::Const;
+      if (!isRead && !undefined_.mayBe(f_, v) && needed.kept.insert(v.index).second) c.kept.push_back(v);
+    }
+  });
+}
+
 void AccumulationPlanner::need(const Op& op, Needed& needed) const {
   for (ValueId v : op.operands)
-    if (types().kind(fn().typeOf(v)) != TypeKind::Acc) needed.values.insert(v.index);
+    if (types().kind(fn().typeOf(v)) != TypeKind::Acc && !needed.kept.contains(v.index))
+      needed.values.insert(v.index);
   for (DimSym s : sizesOf(m_, fn(), op)) needed.dims.insert(s.index);
 }
 

@@ -56,6 +56,7 @@ struct Conversion {
   /// Sizes from inside the nest, by the value read of them, as forms of the axes.
   std::unordered_map<core::ValueId, core::AffineIndex> sizes;
   std::vector<core::ValueId> element; ///< which of these index the added value
+  core::OpId row;                     ///< the nest that collects it, each element from few reads; or none
   std::vector<Divided> divided;
   /// Numbers that are found at a point, as the place of its greatest: by an axis of all that they can be.
   /// There is a term where the axis is the number.
@@ -133,9 +134,11 @@ private:
   /// What the ops to be copied need.
   struct Needed {
     std::unordered_set<uint32_t> values, dims;
+    std::unordered_set<uint32_t> kept; ///< values that are not made again
   };
   bool slice(Conversion& c) const;
   bool sliceLevel(Conversion& c, size_t level, Needed& needed) const;
+  void keepNumbers(Conversion& c, const core::Op& row, Needed& needed) const;
   void need(const core::Op& op, Needed& needed) const;
   bool dimsCopied(const Conversion& c) const;
 

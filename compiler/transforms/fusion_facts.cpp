@@ -27,6 +27,7 @@ public:
     for (size_t k = 0; k < 2; ++k) facts.sides[k] = sides_[k] & below(f_.ops[nest].dims.size());
   }
   NestFacts facts;
+  std::vector<OpId> rowProducts; ///< of the body
 
 private:
   Mask maskOf(ValueId v) const {
@@ -64,10 +65,13 @@ private:
       if (axis) ++axes_;
     }
     Mask all = 0;
+    const bool isOutermost = !part_.valid();
     for (OpId inner : f_.regions[r].ops) {
+      if (isOutermost) part_ = inner, outside_ = op.dims.size();
       this->op(inner);
       for (ValueId v : f_.ops[inner].results) all |= maskOf(v);
     }
+    if (isOutermost) part_ = OpId();
     return all;
   }
   /// Reads of the body of a nest that sums, whose kept axes do not hold each other: the two sides of a
@@ -84,12 +88,23 @@ private:
         if ((reads_[k] & reduced) == 0) continue;
         const Mask kept = reads_[k] & below(first + op.dims.size()) & ~reduced;
         if ((widest & ~kept) != 0 && (kept & ~widest) != 0) {
-          sides_[0] |= widest & ~kept;
-          sides_[1] |= kept & ~widest;
+          twoSides(widest & ~kept, kept & ~widest);
         }
         if (std::popcount(kept) > std::popcount(widest)) widest = kept;
       }
     }
+  }
+
+  void twoSides(Mask one, Mask other) {
+    sides_[0] |= one;
+    sides_[1] |= other;
+    const Mask outside = below(outside_);
+    auto areRows = [outside](Mask rows, Mask columns) {
+      return (rows & ~outside) == 0 && (columns & outside) == 0 && columns != 0;
+    };
+    const bool isRows = areRows(one, other) || areRows(other, one);
+    if (isRows && part_.valid() && (rowProducts.empty() || rowProducts.back() != part_))
+      rowProducts.push_back(part_);
   }
 
   const Module& m_;
@@ -100,6 +115,8 @@ private:
   std::vector<Mask> reads_; ///< of arrays, in the order of the ops
   uint32_t axes_ = 0;
   std::array<Mask, 2> sides_ = {};
+  OpId part_;          ///< of the body of the nest, at hand
+  size_t outside_ = 0; ///< the axes of the nest
 };
 
 } // namespace
@@ -111,6 +128,12 @@ NestFacts nestFacts(const Module& m, const Function& f, const Effects& effects, 
   walk.facts.cost = costs.ofRegion(f.ops[nest].regions[0]);
   walk.facts.effects = effects.ofOp(f, nest);
   return std::move(walk.facts);
+}
+
+std::vector<OpId> rowProducts(const Module& m, const Function& f, OpId nest) {
+  FactWalk walk(m, f);
+  walk.run(nest);
+  return std::move(walk.rowProducts);
 }
 
 } // namespace melix::transforms

@@ -144,7 +144,8 @@ private:
     return inner != all && !cut.summed.empty() &&
            points(op, inner) + points(op, all - cut.summed) < points(op, all);
   }
-  /// The inner sum stands where all its reads are in range, and its table is no larger than what it reads.
+  /// The inner sum stands where all its reads are in range, and its table is no larger than what it reads, at
+  /// each point of the axes that the result keeps: of these, strips are made (loops/join_strips.h).
   bool mayRun(const Op& op, const Cut& cut, const SweepBody& body) const {
     bool always = true;
     for (size_t a = 0; a < op.dims.size(); ++a)
@@ -153,16 +154,28 @@ private:
       if (!always && !body.readsWithin(v)) return false;
     for (OpId id : body.slice(cut.inside)) {
       const Op& get = fn().ops[id];
-      if (get.kind == OpKind::Get && holdsTable(op, cut.table, fn().typeOf(get.operands[0]))) return true;
+      if (get.kind == OpKind::Get && holdsTable(op, cut.table - kept(op), get)) return true;
     }
     return cut.table.empty();
   }
-  bool holdsTable(const Op& op, AxisSet table, TypeId array) const {
+  static AxisSet kept(const Op& op) {
+    AxisSet axes;
+    for (uint32_t a : nestResults(op)[0].keep) axes |= AxisSet::of(a);
+    return axes;
+  }
+  /// Whether the array that is read has these axes of the nest: as indices, or others as long.
+  bool holdsTable(const Op& op, AxisSet table, const Op& get) const {
+    const TypeId array = fn().typeOf(get.operands[0]);
     if (m_.types.kind(array) != TypeKind::Array) return false;
     std::vector<DimId> extents = m_.types[array].dims;
-    for (size_t a = 0; a < op.dims.size(); ++a) {
+    const bool isElement = get.operands.size() == extents.size() + 1;
+    for (uint32_t a = 0; a < op.dims.size(); ++a) {
       if (!table.contains(a)) continue;
-      auto it = std::ranges::find(extents, op.dims[a]);
+      const ValueId index = fn().regions[op.regions[0]].params[a];
+      const auto at = std::find(get.operands.begin() + 1, get.operands.end(), index);
+      const bool isIndex = isElement && at != get.operands.end();
+      const DimId extent = isIndex ? m_.types[array].dims[at - get.operands.begin() - 1] : op.dims[a];
+      const auto it = std::ranges::find(extents, extent);
       if (it == extents.end()) return false;
       extents.erase(it);
     }

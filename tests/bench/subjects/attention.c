@@ -72,7 +72,9 @@ int main(int argc, char** argv) {
   float *y = zeros32(n), *d = zeros32(3 * n);
   MEASURE("all", checksum32(y, n), attend(&h, false, y))
   MEASURE("before", checksum32(y, n), attend(&h, true, y))
+  MEASURE("rows", checksum32(y, n), attend(&h, false, y))
   MEASURE("all_gradient", checksums(d, n), gradient(&h, false, d))
   MEASURE("before_gradient", checksums(d, n), gradient(&h, true, d))
+  MEASURE("rows_gradient", checksums(d, n), gradient(&h, false, d))
   return 0;
 }

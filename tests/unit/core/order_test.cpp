@@ -316,6 +316,32 @@ TEST(Order, DistancesAreTiles) {
             "chain");
 }
 
+/// Of several sweeps at one point each is done by itself: rows of a matrix and a vector. A number of the
+/// point is one of its tile.
+TEST(Order, OfSeveralSweepsEachIsOneOfTheRow) {
+  const std::string scores = R"(
+    %s = nest (%j: N, %k: K) -> keep[j] sum {
+      %a = get %x[%i, %k] : f32
+      %b = get %w[%j, %k] : f32
+      %p = mul %a, %b : f32
+      yield %p
+    } : f32[N]
+)",
+                    other = R"(
+    %m = nest (%l: N) -> keep[] sum {
+      %c = get %s[%l] : f32
+      yield %c
+    } : f32
+)";
+  auto rows = [](const std::string& body, const std::string& result, const std::string& type) {
+    return "fn f [N, K] (%x: f32[N, K], %w: f32[N, K]) -> (" + type +
+           ") {\n  %r = nest (%i: N) -> collect[i] {" + body + "    yield " + result + "\n  } : " + type +
+           "\n  yield %r\n}\n";
+  };
+  EXPECT_EQ(ordersOf(rows(scores, "%s", "f32[N, N]")), "chain");
+  EXPECT_EQ(ordersOf(rows(scores + other, "%m", "f32[N]")), "lanes(64, k);lanes(64, l)");
+}
+
 TEST(Order, IndicesOfLoopsAreNoAxes) {
   EXPECT_EQ(ordersOf(R"(fn f [N, K] (%x: f32[N, K], %w: f32[K, N], %n: i64, %z: f32) -> (f32) {
   %r = for collects 0 %n, %z { (%i: i64, %c: f32)

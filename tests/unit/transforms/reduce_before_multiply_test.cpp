@@ -93,5 +93,25 @@ TEST(ReduceBeforeMultiply, TheTableIsNoLargerThanWhatIsRead) {
   EXPECT_EQ(m.count("keep[k, j]"), 0u) << m.text();
 }
 
+/// But at each point of the axes that are kept.
+TEST(ReduceBeforeMultiply, ATableIsMadeByRows) {
+  PassText m(R"(fn f (%w: f32[4], %v: f32[16], %b: f32[16]) -> (f32[4, 4]) {
+  %q = reshape %v : f32[4, 4]
+  %m = reshape %b : f32[4, 4]
+  %r = nest (%t: 4, %d: 4, %s: 4, %c: 4) -> keep[t, d] sum {
+    %x = get %q[%t, %c] : f32
+    %y = get %m[%s, %c] : f32
+    %z = get %m[%s, %d] : f32
+    %p = mul %x, %y : f32
+    %o = mul %p, %z : f32
+    yield %o
+  } : f32[4, 4]
+  yield %r
+}
+)");
+  m.apply(reduceBeforeMultiply, arguments());
+  EXPECT_EQ(m.count(" sum {"), 2u) << m.text();
+}
+
 } // namespace
 } // namespace melix::transforms

@@ -1,0 +1,212 @@
+#include "transforms/separate_products.h"
+
+#include "core/walk.h"
+#include "transforms/cost.h"
+#include "transforms/dce.h"
+#include "transforms/distribute.h"
+#include "transforms/fusion.h"
+#include "transforms/rewrite_region.h"
+
+#include <algorithm>
+
+namespace melix::transforms {
+
+using namespace core;
+
+namespace {
+
+/// The body of a nest in turns: of each, first what its products need is made, then its products.
+class Turns {
+public:
+  Turns(Module& m, FunctionId f, OpId nest, const Effects& effects, const Costs& costs)
+      : m_(m), f_(f), nest_(nest), costs_(costs), body_(fn().ops[nest].regions[0]),
+        ops_(fn().regions[body_].ops) {
+    for (OpId id : ops_) own_.insert(id);
+    findProducts(effects);
+    if (products_.empty()) return;
+    for (OpId id : ops_) needs_[id] = needsOf(id);
+    number();
+  }
+
+  bool any() const { return !products_.empty() && areArrays_; }
+
+  /// Appends the nests in front at `b`.
+  void separate(Builder& b) {
+    const uint32_t turns = 1 + turn_.at(products_.back());
+    for (uint32_t turn = 0; turn < turns; ++turn) {
+      inFront(b, liveOf(turn));
+      for (OpId product : products_)
+        if (turn_.at(product) == turn) inFront(b, resultsOf(product));
+    }
+  }
+
+private:
+  Function& fn() const { return m_.functions[f_]; }
+  bool isProduct(OpId id) const { return isProduct_.contains(id); }
+
+  void findProducts(const Effects& effects) {
+    const SweepBody body(m_, f_, nest_, effects);
+    const auto effect = std::ranges::find_if(ops_, [&](OpId id) { return effects.ofOp(fn(), id).any(); });
+    const std::unordered_set<OpId> before(ops_.begin(), effect);
+    for (OpId id : rowProducts(m_, fn(), nest_))
+      if (before.contains(id) && body.axesOf(id) && !costs_.fewPointsOf(fn().ops[id]))
+        products_.push_back(id);
+    isProduct_.insert(products_.begin(), products_.end());
+  }
+  std::vector<OpId> needsOf(OpId id) const {
+    std::vector<OpId> out;
+    auto add = [&](OpId each) {
+      for (ValueId v : fn().ops[each].operands)
+        if (const OpId def = fn().values[v].def; def.valid() && own_.contains(def)) out.push_back(def);
+    };
+    add(id);
+    for (RegionId r : fn().ops[id].regions) forEachOp(fn(), r, add);
+    return out;
+  }
+
+  /// Products stand in the first turn that has all they need, what they need in the last one that they allow.
+  void number() {
+    for (OpId id : ops_) {
+      uint32_t& turn = turn_[id] = 0;
+      for (OpId need : needs_[id]) turn = std::max(turn, turn_.at(need) + (isProduct(need) ? 1 : 0));
+    }
+    std::ranges::stable_sort(products_, {}, [&](OpId id) { return turn_.at(id); });
+    for (OpId id : ops_)
+      if (!isProduct(id)) turn_[id] = last;
+    for (size_t k = ops_.size(); k-- > 0;)
+      for (OpId need : needs_[ops_[k]])
+        if (!isProduct(need)) turn_[need] = std::min(turn_[need], turn_.at(ops_[k]));
+    for (uint32_t turn = 0; turn <= turn_.at(products_.back()); ++turn)
+      areArrays_ = areArrays_ && std::ranges::all_of(liveOf(turn), [&](ValueId v) { return isNumbers(v); });
+    for (OpId id : products_)
+      areArrays_ = areArrays_ && std::ranges::all_of(resultsOf(id), [&](ValueId v) { return isNumbers(v); });
+  }
+  bool isNumbers(ValueId v) const {
+    TypeId type = fn().typeOf(v);
+    if (m_.types.kind(type) == TypeKind::Array) type = m_.types.element(type);
+    return m_.types.isScalar(type);
+  }
+
+  /// What costs about as much as to read it again.
+  bool isCheap(OpId id) const {
+    const Op& op = fn().ops[id];
+    return op.regions.empty() && op.kind != OpKind::Call && !isDear(costs_.ofOp(id));
+  }
+  bool isMadeIn(OpId id, uint32_t turn) const { return turn_.at(id) == turn && !isProduct(id); }
+
+  /// Values that a turn makes for its products and for those behind it: what is cheap is made again.
+  std::vector<ValueId> liveOf(uint32_t turn) const {
+    std::vector<ValueId> out;
+    std::unordered_set<OpId> seen;
+    auto need = [&](auto& self, OpId id) -> void {
+      if (!isMadeIn(id, turn) || !seen.insert(id).second) return;
+      if (!isCheap(id)) return (void)std::ranges::copy(fn().ops[id].results, std::back_inserter(out));
+      for (OpId each : needs_.at(id)) self(self, each);
+    };
+    for (OpId id : ops_)
+      if (!isMadeIn(id, turn))
+        for (OpId each : needs_.at(id)) need(need, each);
+    return out;
+  }
+  std::vector<ValueId> resultsOf(OpId id) const {
+    return {fn().ops[id].results.begin(), fn().ops[id].results.end()};
+  }
+
+  /// The ops of the body that make values now, in their order.
+  std::vector<OpId> slice(const std::vector<ValueId>& values) const {
+    const std::vector<OpId>& now = fn().regions[body_].ops;
+    const std::unordered_set<OpId> here(now.begin(), now.end());
+    std::unordered_set<OpId> taken;
+    auto take = [&](auto& self, OpId id) -> void {
+      if (!here.contains(id) || !taken.insert(id).second) return;
+      auto operands = [&](OpId each) {
+        for (ValueId v : fn().ops[each].operands)
+          if (const OpId def = fn().values[v].def; def.valid()) self(self, def);
+      };
+      operands(id);
+      for (RegionId r : fn().ops[id].regions) forEachOp(fn(), r, operands);
+    };
+    for (ValueId v : values) take(take, fn().values[v].def);
+    std::vector<OpId> out;
+    std::ranges::copy_if(now, std::back_inserter(out), [&](OpId id) { return taken.contains(id); });
+    return out;
+  }
+  void inFront(Builder& b, const std::vector<ValueId>& live) {
+    if (live.empty()) return;
+    distribute(b, nest_, {AxisSet::first(fn().ops[nest_].dims.size()), slice(live), live});
+  }
+
+  static constexpr uint32_t last = ~0U; ///< the turn of what stays
+
+  Module& m_;
+  const FunctionId f_;
+  const OpId nest_;
+  const Costs& costs_;
+  const RegionId body_;
+  const std::vector<OpId> ops_;
+  std::unordered_set<OpId> own_;
+  std::vector<OpId> products_; ///< by turns
+  std::unordered_set<OpId> isProduct_;
+  std::unordered_map<OpId, std::vector<OpId>> needs_;
+  std::unordered_map<OpId, uint32_t> turn_;
+  bool areArrays_ = true; ///< whether all that goes from one nest to another is numbers
+};
+
+class Separator {
+public:
+  Separator(Module& m, FunctionId f, const Effects& effects)
+      : m_(m), f_(f), effects_(effects), costs_(m, m.functions[f]) {}
+
+  bool changed = false;
+
+  void run(RegionId region) {
+    rewriteRegion(m_, f_, region, [&](OpId id) {
+      const Regions regions = fn().ops[id].regions;
+      for (RegionId inner : regions) run(inner);
+      if (!isOfRows(fn().ops[id])) return true;
+      Turns turns(m_, f_, id, effects_, costs_);
+      if (!turns.any()) return true;
+      Builder b(m_, f_, region, fn().ops[id].loc);
+      turns.separate(b);
+      fn().regions[region].ops.push_back(id);
+      return !(changed = true);
+    });
+  }
+
+private:
+  Function& fn() const { return m_.functions[f_]; }
+
+  /// A nest of more than a few rows, each of which is there.
+  bool isOfRows(const Op& op) const {
+    constexpr uint64_t fewRows = 4;
+    if (op.kind != OpKind::Nest || op.dims.empty() || op.dims.size() > AxisSet::most || nestAccs(op) > 0)
+      return false;
+    const std::optional<uint64_t> points = costs_.fewPointsOf(op);
+    return (!points || *points >= fewRows) && std::ranges::all_of(nestResults(op), [](const NestResult& r) {
+             return r.kind == NestResultKind::Collect || (r.kind == NestResultKind::Reduce && !isCombine(r));
+           });
+  }
+
+  Module& m_;
+  FunctionId f_;
+  const Effects& effects_;
+  const Costs costs_;
+};
+
+} // namespace
+
+bool separateProducts(Module& m) {
+  const Effects effects(m);
+  bool changed = false;
+  for (uint32_t i = 0; i < m.functions.size(); ++i) {
+    const FunctionId f(i);
+    if (!m.functions[f].body.valid()) continue;
+    Separator s(m, f, effects);
+    s.run(m.functions[f].body);
+    if (s.changed) eliminateDeadValues(m, f, effects);
+    changed |= s.changed;
+  }
+  return changed;
+}
+
+} // namespace melix::transforms

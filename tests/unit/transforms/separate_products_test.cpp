@@ -1,0 +1,104 @@
+// Products of a row and a matrix leave the nests over the rows.
+#include "transforms/pass_text.h"
+#include "transforms/separate_products.h"
+
+namespace melix::transforms {
+namespace {
+
+using interp::Value;
+
+std::vector<Value> arguments() {
+  std::vector<float> x;
+  for (int k = 0; k < 90; ++k) x.push_back(static_cast<float>(k % 7) - 2);
+  return {Value::floats({x.begin(), x.begin() + 9 * 10}, {9, 10}),
+          Value::floats({x.begin(), x.begin() + 8 * 10}, {8, 10}),
+          Value::floats({x.begin(), x.begin() + 8 * 9}, {8, 9})};
+}
+
+const std::string scores = "    %w = nest (%s: 8, %k: 10) -> keep[s] sum {\n      %a = get %q[%t, %k] : f32\n"
+                           "      %b = get %m[%s, %k] : f32\n      %p = mul %a, %b : f32\n      yield %p\n"
+                           "    } : f32[8]\n";
+const std::string squares = "    %e = nest (%i: 8) -> collect[i] {\n      %c = get %w[%i] : f32\n"
+                            "      %d = mul %c, %c : f32\n      yield %d\n    } : f32[8]\n";
+std::string values(const std::string& weights) {
+  return "    %r = nest (%d$1: 9, %s$1: 8) -> keep[d$1] sum {\n      %f = get " + weights +
+         "[%s$1] : f32\n      %g = get %v[%s$1, %d$1] : f32\n      %h = mul %f, %g : f32\n      yield %h\n"
+         "    } : f32[9]\n";
+}
+std::string rows(const std::string& body, const std::string& result = "%r", const std::string& extent = "9",
+                 const std::string& type = "f32[9]") {
+  return "fn f (%q: f32[9, 10], %m: f32[8, 10], %v: f32[8, 9]) -> (" + type +
+         ") {\n  %y = nest (%t: " + extent + ") -> collect[t] {\n" + body + "    yield " + result +
+         "\n  } : " + type + "\n  yield %y\n}\n";
+}
+size_t nestsOf(PassText& m) { return m.count("nest (%t"); }
+
+TEST(SeparateProducts, EachAndWhatStandsBetweenAreNestsOfTheirOwn) {
+  PassText m(rows(scores + squares + values("%e"), "%r", "9", "f32[9, 9]"));
+  m.apply(separateProducts, arguments());
+  EXPECT_EQ(nestsOf(m), 4u) << "scores, squares, values, and what is left: " << m.text();
+}
+
+TEST(SeparateProducts, NextToEachOtherNothingStandsBetween) {
+  PassText m(rows(scores + values("%w"), "%r", "9", "f32[9, 9]"));
+  m.apply(separateProducts, arguments());
+  EXPECT_EQ(nestsOf(m), 3u) << m.text();
+}
+
+TEST(SeparateProducts, WhatOnlyTheEndNeedsStaysThere) {
+  PassText m(rows(scores + squares, "%e", "9", "f32[9, 8]"));
+  m.apply(separateProducts, arguments());
+  EXPECT_EQ(nestsOf(m), 2u) << m.text();
+  EXPECT_EQ(m.count("nest (%i: 8)"), 1u) << m.text();
+}
+
+TEST(SeparateProducts, NotOfRowsAlone) {
+  const std::string own = "    %w = nest (%k: 10) -> keep[] sum {\n      %a = get %q[%t, %k] : f32\n"
+                          "      %p = mul %a, %a : f32\n      yield %p\n    } : f32\n";
+  PassText m(rows(own, "%w"));
+  m.apply(separateProducts, arguments());
+  EXPECT_EQ(nestsOf(m), 1u) << m.text();
+}
+
+/// The points of the nest are a tile already.
+TEST(SeparateProducts, NotWhereItsAxesTellBothSides) {
+  PassText m("fn f (%q: f32[9, 10], %m: f32[8, 10], %v: f32[8, 9]) -> (f32[9, 8, 9]) {\n"
+             "  %y = nest (%t: 9, %s: 8) -> collect[t, s] {\n"
+             "    %w = nest (%d: 9, %k: 9) -> keep[d] sum {\n      %a = get %q[%t, %k] : f32\n"
+             "      %b = get %m[%s, %k] : f32\n      %c = get %v[%s, %d] : f32\n      %p = mul %a, %b : f32\n"
+             "      %o = mul %p, %c : f32\n      yield %o\n    } : f32[9]\n    yield %w\n  } : f32[9, 8, 9]\n"
+             "  yield %y\n}\n");
+  m.apply(separateProducts, arguments());
+  EXPECT_EQ(m.count("nest (%t"), 1u) << m.text();
+}
+
+TEST(SeparateProducts, NotOfAFewRows) {
+  PassText m(rows(scores, "%w", "2", "f32[2, 8]"));
+  m.apply(separateProducts, arguments());
+  EXPECT_EQ(nestsOf(m), 1u) << m.text();
+}
+
+/// A check may say that what is read behind it is there; what fails first is told.
+TEST(SeparateProducts, NotBehindAnEffect) {
+  const std::string check = "    check index \"\" %t dims [4]\n";
+  PassText behind(rows(check + scores, "%w", "9", "f32[9, 8]")),
+      before(rows(scores + check, "%w", "9", "f32[9, 8]"));
+  behind.apply(separateProducts, arguments());
+  EXPECT_EQ(nestsOf(behind), 1u) << behind.text();
+  before.apply(separateProducts, arguments());
+  EXPECT_EQ(nestsOf(before), 2u) << before.text();
+}
+
+TEST(SeparateProducts, NotOfRowsOfTheirOwnLength) {
+  const std::string ragged =
+      "    bind_dim %t defines [n]\n"
+      "    %w = nest (%s: n, %k: 10) -> keep[] sum {\n      %a = get %q[%t, %k] : f32\n"
+      "      %b = get %m[%s, %k] : f32\n      %p = mul %a, %b : f32\n      yield %p\n"
+      "    } : f32\n";
+  PassText m(rows(ragged, "%w"));
+  m.apply(separateProducts);
+  EXPECT_EQ(nestsOf(m), 1u) << m.text();
+}
+
+} // namespace
+} // namespace melix::transforms
