@@ -33,6 +33,7 @@ class Rule {
 public:
   explicit Rule(Reduction about) : about_(std::move(about)) {
     reduced_.insert(about_.reduced.begin(), about_.reduced.end());
+    isOverProducts_ = isOverProducts();
     for (TermAccess& a : about_.accesses)
       std::erase_if(a.axes, [&](ValueId x) { return !about_.kept.contains(x) && !reduced_.contains(x); });
   }
@@ -41,7 +42,7 @@ public:
   std::optional<ValueId> lanes() const {
     const std::vector<const TermAccess*> most = withMostAxes();
     if (about_.kept.empty()) return row(most.empty() ? nullptr : most.back());
-    if (most.empty() || hasTwoSides()) return std::nullopt;
+    if (most.empty() || isOverProducts_ || hasTwoSides()) return std::nullopt;
     const TermAccess* deciding = nullptr;
     for (const TermAccess* a : most) {
       if (lastIsKept(*a)) return std::nullopt;
@@ -75,6 +76,29 @@ private:
     return false;
   }
 
+  /// Whether the term holds sums of products of which a kept axis tells one side, and a reduced one the
+  /// other.
+  bool isOverProducts() const {
+    std::set<Axes> all;
+    for (const TermAccess& a : about_.accesses) all.insert(a.axes);
+    auto tells = [](const Axes& axes, const Axes& one, const Axes& other) {
+      return std::any_of(one.begin(), one.end(),
+                         [&](ValueId x) { return axes.contains(x) && !other.contains(x); });
+    };
+    auto isSummedInside = [&](const Axes& row, const Axes& column) {
+      return std::any_of(row.begin(), row.end(), [&](ValueId x) {
+        return column.contains(x) && !about_.kept.contains(x) && !reduced_.contains(x);
+      });
+    };
+    auto areSides = [&](const Axes& row, const Axes& column) {
+      return tells(about_.together, row, column) && !meets(row, reduced_) && tells(reduced_, column, row) &&
+             !tells(about_.kept, column, row) && isSummedInside(row, column);
+    };
+    return std::any_of(all.begin(), all.end(), [&](const Axes& row) {
+      return std::any_of(all.begin(), all.end(), [&](const Axes& column) { return areSides(row, column); });
+    });
+  }
+
   bool lastIsKept(const TermAccess& a) const {
     const Axes& last = a.indices.back();
     const bool slides = meets(last, reduced_);
@@ -102,6 +126,7 @@ private:
 
   Reduction about_;
   Axes reduced_;
+  bool isOverProducts_ = false;
 };
 
 /// The nests of a function, from the outside in.

@@ -11,11 +11,13 @@
 //      chain. Axes of nests around a loop, a nest that adds into accumulators, or one of several nests of a
 //      point that keeps axes of its own, in which the sum stands do not count: their points are not computed
 //      side by side. Kept axes, but no accesses: chain.
-//   c. Among the accesses with most axes: if the last index of one varies with a kept axis, chain; but where
+//   c. The term holds a sum of products of which a kept axis tells one side and a reduced one the other:
+//      chain, as tiles compute the terms.
+//   d. Among the accesses with most axes: if the last index of one varies with a kept axis, chain; but where
 //      it varies with a reduced axis too, a kept axis of literal extent < 16 does not count (gradients of
 //      filters). Else, if the last index of one varies with a reduced axis, lanes. Else chain.
 //
-// The row axis of lanes. The *deciding access* is the last in the text of those with most axes; in case c of
+// The row axis of lanes. The *deciding access* is the last in the text of those with most axes; in case d of
 // those whose last index varies with a reduced axis. The row axis is the reduced axis in its last index that
 // varies with one, of several the last in nest order; where there is none, the last reduced axis. One of
 // literal extent < 16 gives way to a reduced axis that is not, looked for from the access's last index

@@ -14,6 +14,7 @@
 #include "transforms/free_sums.h"
 #include "transforms/fuse.h"
 #include "transforms/hoist_axes.h"
+#include "transforms/hoist_checks.h"
 #include "transforms/inline_calls.h"
 #include "transforms/merge_functions.h"
 #include "transforms/name_sizes.h"
@@ -71,6 +72,10 @@ void addBehind(core::Module& module) {
 
 void scatter(core::Module& module) {
   if (transforms::sumBeforeScatter(module)) transforms::simplify(module);
+}
+
+void checksInFront(core::Module& module) {
+  if (transforms::hoistChecks(module)) transforms::simplify(module);
 }
 
 void separateProducts(core::Module& module) {
@@ -132,6 +137,7 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
       {"sum_before_scatter", plain(scatter), true},
       {"split_results", plain(transforms::splitResults), true},
       {"raise_loops", plain(raise), true},
+      {"hoist_checks", plain(checksInFront), true},
       {"separate_products", plain(separateProducts), true},
   };
   passes.insert(passes.end(), fusing.begin(), fusing.end());

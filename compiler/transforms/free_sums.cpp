@@ -54,13 +54,25 @@ private:
     }
     fn().regions[region].ops = std::move(out);
   }
-  /// Whether a branch is between numbers that are there, or constants.
+  /// Whether a branch is between numbers that are there, or cost no more than it.
   bool isChoice(const Op& op) const {
-    return op.kind == OpKind::If && givesNumbers(op) && std::ranges::all_of(op.regions, [this](RegionId arm) {
-             return std::ranges::all_of(fn().regions[arm].ops, [this](OpId id) {
-               return fn().ops[id].kind == OpKind::Const || fn().ops[id].kind == OpKind::Yield;
-             });
-           });
+    return op.kind == OpKind::If && givesNumbers(op) &&
+           std::ranges::all_of(op.regions, [this](RegionId arm) { return isSoonMade(arm); });
+  }
+  bool isSoonMade(RegionId arm) const {
+    uint32_t flops = 0;
+    for (OpId id : fn().regions[arm].ops) {
+      const Op& op = fn().ops[id];
+      if (op.kind == OpKind::Const || op.kind == OpKind::Yield) continue;
+      auto isFloat = [this](ValueId v) {
+        return m_.types.isFloat(fn().typeOf(v)) || m_.types.kind(fn().typeOf(v)) == TypeKind::Bool;
+      };
+      if (!op.regions.empty() || op.operands.empty() || effects_.ofOp(fn(), id).any() ||
+          !std::ranges::all_of(op.operands, isFloat) || !std::ranges::all_of(op.results, isFloat))
+        return false;
+      flops += costs_.ofOp(id).flops;
+    }
+    return flops < mathFlops;
   }
   bool givesNumbers(const Op& op) const {
     return op.resultDims.empty() &&

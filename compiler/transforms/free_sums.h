@@ -11,7 +11,7 @@
 //
 // Only where all that has to hold compares sums of axes, and either orders such of different sides of the
 // product or leaves out few points (`i != j`); both arms read in range at all points, without an effect.
-// Beside sums, branches between numbers that are there are choices too. Requires: verified Core. Keeps: bits,
+// Beside sums, branches between numbers that are there, or cost no more than a branch, are choices too. Requires: verified Core. Keeps: bits,
 // every effect.
 
 #include "core/ir.h"

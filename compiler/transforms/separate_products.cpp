@@ -1,5 +1,6 @@
 #include "transforms/separate_products.h"
 
+#include "core/sizes.h"
 #include "core/walk.h"
 #include "transforms/cost.h"
 #include "transforms/dce.h"
@@ -46,12 +47,21 @@ private:
 
   void findProducts(const Effects& effects) {
     const SweepBody body(m_, f_, nest_, effects);
-    const auto effect = std::ranges::find_if(ops_, [&](OpId id) { return effects.ofOp(fn(), id).any(); });
-    const std::unordered_set<OpId> before(ops_.begin(), effect);
     for (OpId id : rowProducts(m_, fn(), nest_))
-      if (before.contains(id) && body.axesOf(id) && !costs_.fewPointsOf(fn().ops[id]))
+      if (body.axesOf(id) && !costs_.fewPointsOf(fn().ops[id]) && !isReadByElements(id, body_))
         products_.push_back(id);
     isProduct_.insert(products_.begin(), products_.end());
+  }
+  /// Whether a point reads single elements of what the op makes: who needs few of a row makes few of it.
+  bool isReadByElements(OpId made, RegionId region) const {
+    return std::ranges::any_of(fn().regions[region].ops, [&](OpId id) {
+      const Op& op = fn().ops[id];
+      if (op.kind == OpKind::Get && fn().values[op.operands[0]].def == made)
+        return m_.types.kind(fn().typeOf(op.results[0])) != TypeKind::Array;
+      const bool isBranch = op.kind == OpKind::If || op.kind == OpKind::Match;
+      return isBranch &&
+             std::ranges::any_of(op.regions, [&](RegionId r) { return isReadByElements(made, r); });
+    });
   }
   std::vector<OpId> needsOf(OpId id) const {
     std::vector<OpId> out;
@@ -165,8 +175,10 @@ public:
       for (RegionId inner : regions) run(inner);
       if (!isOfRows(fn().ops[id])) return true;
       Turns turns(m_, f_, id, effects_, costs_);
-      if (!turns.any()) return true;
+      std::unordered_set<OpId> checks;
+      if (!turns.any() || !findChecks(id, checks)) return true;
       Builder b(m_, f_, region, fn().ops[id].loc);
+      if (!checks.empty()) checkInFront(b, id, checks);
       turns.separate(b);
       fn().regions[region].ops.push_back(id);
       return !(changed = true);
@@ -185,6 +197,42 @@ private:
     return (!points || *points >= fewRows) && std::ranges::all_of(nestResults(op), [](const NestResult& r) {
              return r.kind == NestResultKind::Collect || (r.kind == NestResultKind::Reduce && !isCombine(r));
            });
+  }
+
+  /// The checks of a body, and what they are made of; false if anything else has an effect, or they are dear.
+  bool findChecks(OpId nest, std::unordered_set<OpId>& checks) const {
+    const std::vector<OpId>& ops = fn().regions[fn().ops[nest].regions[0]].ops;
+    const std::unordered_set<OpId> own(ops.begin(), ops.end());
+    std::unordered_set<DimSym> sizes;
+    for (OpId id : ops) sizes.insert(fn().ops[id].resultDims.begin(), fn().ops[id].resultDims.end());
+    auto isOutside = [&](DimSym s) { return !sizes.contains(s); };
+    auto take = [&](auto& self, OpId id) -> bool {
+      const Op& op = fn().ops[id];
+      if (!checks.insert(id).second) return true;
+      if (!op.regions.empty() || op.kind == OpKind::Call || isDear(costs_.ofOp(id)) ||
+          !std::ranges::all_of(sizesOf(m_, fn(), op), isOutside))
+        return false;
+      return std::ranges::all_of(op.operands, [&](ValueId v) {
+        const OpId def = fn().values[v].def;
+        return !def.valid() || !own.contains(def) || self(self, def);
+      });
+    };
+    return std::ranges::all_of(ops, [&](OpId id) {
+      if (!effects_.ofOp(fn(), id).any()) return true;
+      return fn().ops[id].kind == OpKind::Check && take(take, id);
+    });
+  }
+  /// A nest of the checks alone, which leave the other: the first point to fail is the same.
+  void checkInFront(Builder& b, OpId nest, const std::unordered_set<OpId>& checks) {
+    const RegionId body = fn().ops[nest].regions[0];
+    NestBuilder made(b);
+    Cloner copy(m_, f_, f_);
+    openAxes(made, copy, fn(), fn().ops[nest], AxisSet::first(fn().ops[nest].dims.size()));
+    Builder in = b.in(made.body());
+    for (OpId id : std::vector<OpId>(fn().regions[body].ops))
+      if (checks.contains(id)) copy.op(id, in);
+    made.finish();
+    std::erase_if(fn().regions[body].ops, [&](OpId id) { return fn().ops[id].kind == OpKind::Check; });
   }
 
   Module& m_;

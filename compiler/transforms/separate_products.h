@@ -1,6 +1,6 @@
 #pragma once
-// Takes products of a row and a matrix out of nests over the rows: over all rows they are products of matrices,
-// which tiles compute.
+// Takes products of a row and a matrix out of nests over the rows: over all rows they are products of
+// matrices, which tiles compute.
 //
 //   before:  %y = nest (t: T) -> collect[t] {
 //              %w = nest (s: S, k: K) -> keep[s] sum { … get %q[%t, %k] … get %m[%s, %k] … }
@@ -11,10 +11,10 @@
 //            %e = nest (t: T) -> collect[t] { nest (s: S) -> collect[s] { … get %w[%t, %s] … } … }
 //            %r = nest (t: T) -> collect[t] { nest (d: D, s: S) -> keep[d] sum { … get %e[%t, %s] … } … }
 //
-// What stands between two products is a nest too, and what nothing but the end of the body needs stays with it.
-// Rows are arrays of rows then, of which only strips are made (loops/join_strips.h). Only what nothing with
-// an effect stands in front of, and whose sizes are those of all rows. Requires: verified Core without
-// derivatives, orders not chosen. Keeps: values, effects in their order.
+// What stands between two products is a nest too, and what nothing but the end of the body needs stays with
+// it. Rows are arrays of rows then, of which only strips are made (loops/join_strips.h): so nests with an
+// effect stay, whose points may fail. Sizes are those of all rows. Requires: verified Core without
+// derivatives, orders not chosen. Keeps: values.
 
 #include "core/ir.h"
 

@@ -342,6 +342,23 @@ TEST(Order, OfSeveralSweepsEachIsOneOfTheRow) {
   EXPECT_EQ(ordersOf(rows(scores + other, "%m", "f32[N]")), "lanes(64, k);lanes(64, l)");
 }
 
+/// What is summed over the other side of products is a chain of tiles, whatever else its terms read.
+TEST(Order, SumsOverASideOfProductsAreChains) {
+  auto sum = [](const std::string& weight, const std::string& row) {
+    return "fn f [N, M, K] (%x: f32[N, K], %y: f32[M, K], %w: f32[M]) -> (f32[N]) {\n"
+           "  %r = nest (%i: N, %j: M) -> keep[i] sum {\n    %s = nest (%k: K) -> keep[] sum {\n"
+           "      %a = get %x[" +
+           row +
+           ", %k] : f32\n      %b = get %y[%j, %k] : f32\n      %p = mul %a, %b : f32\n"
+           "      yield %p\n    } : f32\n    %c = get %w[" +
+           weight +
+           "] : f32\n    %q = mul %s, %c : f32\n"
+           "    yield %q\n  } : f32[N]\n  yield %r\n}\n";
+  };
+  EXPECT_EQ(ordersOf(sum("%j", "%i")), "chain;chain");
+  EXPECT_EQ(ordersOf(sum("%j", "%j")), "lanes(64, j);lanes(64, k)") << "one side";
+}
+
 TEST(Order, IndicesOfLoopsAreNoAxes) {
   EXPECT_EQ(ordersOf(R"(fn f [N, K] (%x: f32[N, K], %w: f32[K, N], %n: i64, %z: f32) -> (f32) {
   %r = for collects 0 %n, %z { (%i: i64, %c: f32)

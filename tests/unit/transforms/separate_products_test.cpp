@@ -78,15 +78,24 @@ TEST(SeparateProducts, NotOfAFewRows) {
   EXPECT_EQ(nestsOf(m), 1u) << m.text();
 }
 
-/// A check may say that what is read behind it is there; what fails first is told.
-TEST(SeparateProducts, NotBehindAnEffect) {
-  const std::string check = "    check index \"\" %t dims [4]\n";
-  PassText behind(rows(check + scores, "%w", "9", "f32[9, 8]")),
-      before(rows(scores + check, "%w", "9", "f32[9, 8]"));
-  behind.apply(separateProducts, arguments());
-  EXPECT_EQ(nestsOf(behind), 1u) << behind.text();
-  before.apply(separateProducts, arguments());
-  EXPECT_EQ(nestsOf(before), 2u) << before.text();
+/// Points that may fail are no strips: checks are a nest of their own in front, other effects stay.
+TEST(SeparateProducts, ChecksAreInFrontAndNestsWithOtherEffectsStay) {
+  const std::string check = "    check index \"\" %t dims [4]\n",
+                    debug = "    %o = const 1.0 : f32\n    %u = debug %o : f32\n";
+  for (const std::string& body : {check + scores, scores + check}) {
+    PassText m(rows(body, "%w", "9", "f32[9, 8]"));
+    m.apply(separateProducts, arguments());
+    EXPECT_EQ(nestsOf(m), 3u) << m.text();
+  }
+  PassText stays(rows(debug + scores, "%w", "9", "f32[9, 8]"));
+  stays.apply(separateProducts);
+  EXPECT_EQ(nestsOf(stays), 1u) << stays.text();
+}
+
+TEST(SeparateProducts, NotWhereAPointReadsFewElements) {
+  PassText m(rows(scores + "    %one = const 1 : i64\n    %g = get %w[%one] : f32\n", "%g", "9", "f32[9]"));
+  m.apply(separateProducts, arguments());
+  EXPECT_EQ(nestsOf(m), 1u) << m.text();
 }
 
 TEST(SeparateProducts, NotOfRowsOfTheirOwnLength) {
