@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <unordered_set>
 
 namespace melix::core {
 
@@ -305,12 +306,38 @@ std::optional<Ranges::Range> Ranges::ofValue(ValueId v, int depth) {
       static_cast<size_t>(std::find_if(op->results.begin(), op->results.end(), isIt) - op->results.begin());
   switch (op->kind) {
   case OpKind::If:
-    return ofEither(op->operands[0], terminator(f_, op->regions[0]).operands[k],
-                    terminator(f_, op->regions[1]).operands[k], depth / 2);
+    return outside(*op, ofEither(op->operands[0], terminator(f_, op->regions[0]).operands[k],
+                                 terminator(f_, op->regions[1]).operands[k], depth / 2));
   case OpKind::Select: return ofEither(op->operands[0], op->operands[1], op->operands[2], depth / 2);
   case OpKind::Nest: return ofNestResult(*op, v, depth);
   default: return ofOp(*op, depth);
   }
+}
+
+/// The range of what a region of the op yields, without sizes that are found inside: another one each time.
+std::optional<Ranges::Range> Ranges::outside(const Op& op, std::optional<Range> inside) {
+  std::vector<DimSym> symbols;
+  if (inside) {
+    dims_.collectSymbols(inside->low, symbols);
+    dims_.collectSymbols(inside->high, symbols);
+  }
+  if (symbols.empty()) return inside;
+  std::unordered_set<DimSym> own;
+  for (RegionId r : op.regions) {
+    own.insert(f_.regions[r].dimParams.begin(), f_.regions[r].dimParams.end());
+    forEachOp(f_, r, [&](OpId id) {
+      own.insert(f_.ops[id].resultDims.begin(), f_.ops[id].resultDims.end());
+      for (RegionId inner : f_.ops[id].regions)
+        own.insert(f_.regions[inner].dimParams.begin(), f_.regions[inner].dimParams.end());
+    });
+  }
+  auto isOwn = [&](DimSym s) { return own.contains(s); };
+  if (std::ranges::none_of(symbols, isOwn)) return inside;
+  const Range wider{extreme(inside->low, true), extreme(inside->high, false)};
+  symbols.clear();
+  dims_.collectSymbols(wider.low, symbols);
+  dims_.collectSymbols(wider.high, symbols);
+  return std::ranges::none_of(symbols, isOwn) ? std::optional(wider) : std::nullopt;
 }
 
 /// Each of the two where the condition lets it be.
@@ -343,7 +370,7 @@ std::optional<Ranges::Range> Ranges::ofNestResult(const Op& nest, ValueId result
     const std::span<const ValueId> own = view.results(part);
     const auto at = std::find(own.begin(), own.end(), result);
     if (at == own.end()) continue;
-    if (part.spec->kind == NestResultKind::Collect) return range(view.yields(part)[0], depth);
+    if (part.spec->kind == NestResultKind::Collect) return outside(nest, range(view.yields(part)[0], depth));
     if (!isPosition(*part.spec)) return std::nullopt;
     auto axis = static_cast<uint32_t>(at - own.begin()); // of those that are reduced
     const std::vector<uint32_t>& keep = part.spec->keep;

@@ -66,6 +66,7 @@ private:
   std::optional<Range> ofValue(ValueId v, int depth);
   std::optional<Range> ofOp(const Op& op, int depth);
   std::optional<Range> ofEither(ValueId condition, ValueId yes, ValueId no, int depth);
+  std::optional<Range> outside(const Op& op, std::optional<Range> inside);
   std::optional<Range> ofElement(const Op& op, int depth);
   std::optional<Range> ofNestResult(const Op& nest, ValueId result, int depth);
   std::optional<Range> ofProduct(const Op& op, int depth);
