@@ -169,11 +169,11 @@ public:
 
   bool changed = false;
 
-  void run(RegionId region) {
+  void run(RegionId region, bool isInNest = false) {
     rewriteRegion(m_, f_, region, [&](OpId id) {
       const Regions regions = fn().ops[id].regions;
-      for (RegionId inner : regions) run(inner);
-      if (!isOfRows(fn().ops[id])) return true;
+      for (RegionId inner : regions) run(inner, isInNest || fn().ops[id].kind == OpKind::Nest);
+      if (!isOfRows(fn().ops[id], isInNest)) return true;
       Turns turns(m_, f_, id, effects_, costs_);
       std::unordered_set<OpId> checks;
       if (!turns.any() || !findChecks(id, checks)) return true;
@@ -188,14 +188,15 @@ public:
 private:
   Function& fn() const { return m_.functions[f_]; }
 
-  /// A nest of more than a few rows, each of which is there.
-  bool isOfRows(const Op& op) const {
+  /// A nest of more than a few rows, of which strips are made: in another nest only if they are collected.
+  bool isOfRows(const Op& op, bool isInNest) const {
     constexpr uint64_t fewRows = 4;
     if (op.kind != OpKind::Nest || op.dims.empty() || op.dims.size() > AxisSet::most || nestAccs(op) > 0)
       return false;
     const std::optional<uint64_t> points = costs_.fewPointsOf(op);
-    return (!points || *points >= fewRows) && std::ranges::all_of(nestResults(op), [](const NestResult& r) {
-             return r.kind == NestResultKind::Collect || (r.kind == NestResultKind::Reduce && !isCombine(r));
+    return (!points || *points >= fewRows) && std::ranges::all_of(nestResults(op), [&](const NestResult& r) {
+             return r.kind == NestResultKind::Collect ||
+                    (!isInNest && r.kind == NestResultKind::Reduce && !isCombine(r));
            });
   }
 
