@@ -194,10 +194,23 @@ private:
     if (op.kind != OpKind::Nest || op.dims.empty() || op.dims.size() > AxisSet::most || nestAccs(op) > 0)
       return false;
     const std::optional<uint64_t> points = costs_.fewPointsOf(op);
-    return (!points || *points >= fewRows) && std::ranges::all_of(nestResults(op), [&](const NestResult& r) {
+    const std::vector<OpId>& ops = fn().regions[op.regions[0]].ops;
+    return (!points || *points >= fewRows) &&
+           std::ranges::all_of(ops, [&](OpId id) { return isSweep(fn().ops[id]); }) &&
+           std::ranges::all_of(nestResults(op), [&](const NestResult& r) {
              return r.kind == NestResultKind::Collect ||
                     (!isInNest && r.kind == NestResultKind::Reduce && !isCombine(r));
            });
+  }
+
+  /// Not what takes a row as a whole, or in its order.
+  static bool isSweep(const Op& op) {
+    const bool isWhole = op.kind == OpKind::ArgSort || op.kind == OpKind::Call || op.kind == OpKind::For ||
+                         op.kind == OpKind::While;
+    return !isWhole && (op.kind != OpKind::Nest ||
+                        (nestAccs(op) == 0 && std::ranges::all_of(nestResults(op), [](const NestResult& r) {
+                           return r.kind == NestResultKind::Collect || r.kind == NestResultKind::Reduce;
+                         })));
   }
 
   /// The checks of a body, and what they are made of; false if anything else has an effect, or they are dear.
