@@ -77,25 +77,33 @@ private:
   }
 
   /// Whether the term holds sums of products of which a kept axis tells one side, and a reduced one the
-  /// other.
+  /// other, whose elements do not lie side by side along it.
   bool isOverProducts() const {
-    std::set<Axes> all;
-    for (const TermAccess& a : about_.accesses) all.insert(a.axes);
-    auto tells = [](const Axes& axes, const Axes& one, const Axes& other) {
-      return std::any_of(one.begin(), one.end(),
-                         [&](ValueId x) { return axes.contains(x) && !other.contains(x); });
+    std::set<Axes> rows, columns;
+    for (const TermAccess& a : about_.accesses) {
+      if (!meets(a.axes, reduced_))
+        rows.insert(a.axes);
+      else if (!a.indices.empty() && !meets(a.indices.back(), reduced_))
+        columns.insert(a.axes);
+    }
+    auto tellsRows = [&](const Axes& row, const Axes& column) {
+      return std::any_of(row.begin(), row.end(), [&](ValueId x) {
+        return about_.together.contains(x) && !about_.shortAxes.contains(x) && !column.contains(x);
+      });
     };
     auto isSummedInside = [&](const Axes& row, const Axes& column) {
       return std::any_of(row.begin(), row.end(), [&](ValueId x) {
         return column.contains(x) && !about_.kept.contains(x) && !reduced_.contains(x);
       });
     };
-    auto areSides = [&](const Axes& row, const Axes& column) {
-      return tells(about_.together, row, column) && !meets(row, reduced_) && tells(reduced_, column, row) &&
-             !tells(about_.kept, column, row) && isSummedInside(row, column);
+    auto holdsKept = [&](const Axes& row, const Axes& column) {
+      return std::all_of(column.begin(), column.end(),
+                         [&](ValueId x) { return row.contains(x) || !about_.kept.contains(x); });
     };
-    return std::any_of(all.begin(), all.end(), [&](const Axes& row) {
-      return std::any_of(all.begin(), all.end(), [&](const Axes& column) { return areSides(row, column); });
+    return std::any_of(rows.begin(), rows.end(), [&](const Axes& row) {
+      return std::any_of(columns.begin(), columns.end(), [&](const Axes& column) {
+        return tellsRows(row, column) && holdsKept(row, column) && isSummedInside(row, column);
+      });
     });
   }
 

@@ -11,8 +11,8 @@
 //      chain. Axes of nests around a loop, a nest that adds into accumulators, or one of several nests of a
 //      point that keeps axes of its own, in which the sum stands do not count: their points are not computed
 //      side by side. Kept axes, but no accesses: chain.
-//   c. The term holds a sum of products of which a kept axis tells one side and a reduced one the other:
-//      chain, as tiles compute the terms.
+//   c. The term holds a sum of products of which a kept axis, of no literal extent < 16, tells one side and a
+//      reduced one the other, whose last index does not vary with it: chain, as tiles compute the terms.
 //   d. Among the accesses with most axes: if the last index of one varies with a kept axis, chain; but where
 //      it varies with a reduced axis too, a kept axis of literal extent < 16 does not count (gradients of
 //      filters). Else, if the last index of one varies with a reduced axis, lanes. Else chain.

@@ -55,7 +55,7 @@ bool Ranges::resultFits(const Op& check) {
 }
 
 bool Ranges::pointsFit(const Op& check) {
-  return facts_.atMost(extreme(dims_.product(check.dims), false), INT64_MAX) &&
+  return isAtMost(dims_.product(check.dims), INT64_MAX) &&
          std::all_of(check.dims.begin(), check.dims.end(), [&](DimId d) { return isExact(d); });
 }
 
@@ -81,10 +81,8 @@ bool Ranges::isProved(const Op& check) {
     return holds;
   }
   case CheckKind::DimEqual: return check.dims[0] == check.dims[1] && !dims_.isTooLarge(check.dims[0]);
-  case CheckKind::DimNonNegative:
-    return facts_.atLeast(extreme(check.dims[0], true), 0) && isExact(check.dims[0]);
-  case CheckKind::DimFits:
-    return facts_.atMost(extreme(check.dims[0], false), types::maxExtent) && isExact(check.dims[0]);
+  case CheckKind::DimNonNegative: return isAtLeast(check.dims[0], 0) && isExact(check.dims[0]);
+  case CheckKind::DimFits: return isAtMost(check.dims[0], types::maxExtent) && isExact(check.dims[0]);
   case CheckKind::ArrayFits: return arrayFits(check);
   case CheckKind::PointsFit: return pointsFit(check);
   case CheckKind::NotEmpty: return facts_.atLeast(check.dims[0], 1);

@@ -244,8 +244,15 @@ void Ranges::narrow(ValueId v, std::optional<DimId> low, std::optional<DimId> hi
 bool Ranges::noLess(DimId a, DimId b) {
   if (std::optional<int64_t> least = dims_.asConstant(b)) return facts_.atLeast(a, *least);
   if (std::optional<int64_t> most = dims_.asConstant(a)) return facts_.atMost(b, *most);
-  const DimId more = dims_.sub(a, b);
-  return facts_.atLeast(more, 0) || (!bound_.empty() && facts_.atLeast(extreme(more, true), 0));
+  return isAtLeast(dims_.sub(a, b), 0);
+}
+
+/// By what is known of the dimension, or of the numbers that its symbols are bound to.
+bool Ranges::isAtLeast(DimId d, types::DimFacts::Wide bound) {
+  return facts_.atLeast(d, bound) || (!bound_.empty() && facts_.atLeast(extreme(d, true), bound));
+}
+bool Ranges::isAtMost(DimId d, types::DimFacts::Wide bound) {
+  return facts_.atMost(d, bound) || (!bound_.empty() && facts_.atMost(extreme(d, false), bound));
 }
 
 bool Ranges::mentions(DimId d, DimSym s) const {

@@ -83,6 +83,8 @@ private:
   std::optional<int64_t> integer(ValueId v) const;
   const Op* def(ValueId v) const { return f_.values[v].def.valid() ? &f_.ops[f_.values[v].def] : nullptr; }
   bool noLess(DimId a, DimId b);
+  bool isAtLeast(DimId d, types::DimFacts::Wide bound);
+  bool isAtMost(DimId d, types::DimFacts::Wide bound);
   bool mentions(DimId d, DimSym s) const;
   DimId extreme(DimId d, bool isLeast);
   DimId greater(DimId a, DimId b);

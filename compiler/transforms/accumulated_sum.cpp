@@ -260,9 +260,9 @@ private:
     return condition.valid() ? e.binary(OpKind::And, condition, more) : more;
   }
 
-  /// The affine form without the axes `but` and `but2`.
   static ValueId scaled(Emit& e, ValueId v, int64_t c) { return c == 1 ? v : e.mul(v, e.i64(c)); }
 
+  /// The affine form without the axes `but` and `but2`.
   ValueId form(Emit& e, const AffineIndex& i, ValueId but = {}, ValueId but2 = {}) {
     ValueId sum;
     std::vector<ValueId> less;

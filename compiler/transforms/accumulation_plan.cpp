@@ -376,10 +376,12 @@ static bool isPlainBranch(const Function& f, const Op& o) {
          });
 }
 
-/// Whether it collects elements each of which costs about as much as to read it.
-static bool isRow(const Function& f, const Op& o) {
+/// Whether it collects numbers, in the order of its axes, each of which costs about as much as to read it.
+static bool isRow(const types::TypeStore& types, const Function& f, const Op& o) {
   if (o.kind != OpKind::Nest || nestAccs(o) > 0 || o.results.size() != 1) return false;
-  return nestResults(o)[0].kind == NestResultKind::Collect &&
+  const NestResult& r = nestResults(o)[0];
+  return r.kind == NestResultKind::Collect && r.keep == collecting(o.dims.size()).keep &&
+         types.isScalar(f.typeOf(terminator(f, o.regions[0]).operands[0])) &&
          std::ranges::none_of(f.regions[o.regions[0]].ops, [&](OpId inner) { return dear(f.ops[inner]); });
 }
 
@@ -405,7 +407,7 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed
     for (DimSym s : o.resultDims) wanted |= needed.dims.count(s.index) != 0;
     if (!wanted) continue;
     const bool isAdded = o.results.size() == 1 && o.results[0] == fn().ops[c.site.add].operands[1];
-    if (isAdded && level + 1 == c.site.levels.size() && isRow(fn(), o)) c.row = ops[i];
+    if (isAdded && level + 1 == c.site.levels.size() && isRow(types(), fn(), o)) c.row = ops[i];
     if (dear(o) && level == 0 && c.row != ops[i]) {
       for (ValueId r : o.results) {
         if (!needed.values.count(r.index)) continue;

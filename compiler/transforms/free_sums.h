@@ -3,16 +3,16 @@
 // a select takes those that count. What is left out again is the business of loops (split_masked.h).
 //
 //   before:  nest (i: N, j: M) -> collect[i, j] { %m = cmp le %j, %i
-//              %s = if %m { %p = nest (k: K) -> keep[] sum { … get %x[%i, %k] … get %y[%j, %k] … }  %d = div
-//              %p, %a
-//                           yield %d } { yield %inf }   yield %s }
+//              %s = if %m { %p = nest (k: K) -> keep[] sum { … get %x[%i, %k] … get %y[%j, %k] … }
+//                           %d = div %p, %a   yield %d } { yield %inf }
+//              yield %s }
 //   after:   nest (i: N, j: M) -> collect[i, j] { %m = cmp le %j, %i
 //              %p = nest (k: K) -> keep[] sum { … }  %d = div %p, %a   %s = select %m, %d, %inf   yield %s }
 //
 // Only where all that has to hold compares sums of axes, and either orders such of different sides of the
 // product or leaves out few points (`i != j`); both arms read in range at all points, without an effect.
-// Beside sums, branches between numbers that are there, or cost no more than a branch, are choices too. Requires: verified Core. Keeps: bits,
-// every effect.
+// Beside sums, branches between numbers that are there, or cost no more than a branch, are choices too.
+// Requires: verified Core. Keeps: bits, every effect.
 
 #include "core/ir.h"
 

@@ -20,6 +20,7 @@ public:
   FactWalk(const Module& m, const Function& f) : m_(m), f_(f) {}
 
   void run(OpId nest) {
+    outside_ = f_.ops[nest].dims.size();
     op(nest);
     for (ValueId v : used_)
       if (!made_.contains(v) && !m_.types.isScalar(f_.typeOf(v)) && captured_.insert(v).second)
@@ -27,7 +28,7 @@ public:
     for (size_t k = 0; k < 2; ++k) facts.sides[k] = sides_[k] & below(f_.ops[nest].dims.size());
   }
   NestFacts facts;
-  std::vector<OpId> rowProducts; ///< of the body
+  std::vector<OpId> productsOfRows; ///< nests of the body
 
 private:
   Mask maskOf(ValueId v) const {
@@ -67,7 +68,7 @@ private:
     Mask all = 0;
     const bool isOutermost = !part_.valid();
     for (OpId inner : f_.regions[r].ops) {
-      if (isOutermost) part_ = inner, outside_ = op.dims.size();
+      if (isOutermost) part_ = inner;
       this->op(inner);
       for (ValueId v : f_.ops[inner].results) all |= maskOf(v);
     }
@@ -103,8 +104,9 @@ private:
       return (rows & ~outside) == 0 && (columns & outside) == 0 && columns != 0;
     };
     const bool isRows = areRows(one, other) || areRows(other, one);
-    if (isRows && part_.valid() && (rowProducts.empty() || rowProducts.back() != part_))
-      rowProducts.push_back(part_);
+    if (isRows && part_.valid() && f_.ops[part_].kind == OpKind::Nest &&
+        (productsOfRows.empty() || productsOfRows.back() != part_))
+      productsOfRows.push_back(part_);
   }
 
   const Module& m_;
@@ -133,7 +135,7 @@ NestFacts nestFacts(const Module& m, const Function& f, const Effects& effects, 
 std::vector<OpId> rowProducts(const Module& m, const Function& f, OpId nest) {
   FactWalk walk(m, f);
   walk.run(nest);
-  return std::move(walk.rowProducts);
+  return std::move(walk.productsOfRows);
 }
 
 } // namespace melix::transforms

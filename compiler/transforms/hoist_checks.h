@@ -1,9 +1,8 @@
 #pragma once
 // A check that is the same at all points of a nest is made in front of it, if there are points.
 //
-//   before:  %r = nest (i: N) -> collect[i] { check not_empty dims [M]   %k = nest (j: M) -> keep[] argmin {
-//   … }
-//                                             yield %k }
+//   before:  %r = nest (i: N) -> collect[i] {
+//              check not_empty dims [M]   %k = nest (j: M) -> keep[] argmin { … }   yield %k }
 //   after:   %some = cmp gt N, 0   if %some { check not_empty dims [M]  yield } { yield }
 //            %r = nest (i: N) -> collect[i] { %k = nest (j: M) -> keep[] argmin { … }   yield %k }
 //

@@ -22,11 +22,13 @@ public:
   Turns(Module& m, FunctionId f, OpId nest, const Effects& effects, const Costs& costs)
       : m_(m), f_(f), nest_(nest), costs_(costs), body_(fn().ops[nest].regions[0]),
         ops_(fn().regions[body_].ops) {
+    const std::vector<OpId> all = rowProducts(m_, fn(), nest_);
+    if (all.empty()) return;
     for (OpId id : ops_) own_.insert(id);
-    findProducts(effects);
-    if (products_.empty()) return;
-    for (OpId id : ops_) needs_[id] = needsOf(id);
-    number();
+    for (OpId id : ops_)
+      for (OpId need : needs_[id] = needsOf(id)) users_[need].push_back(id);
+    findProducts(all, effects);
+    if (!products_.empty()) number();
   }
 
   bool any() const { return !products_.empty() && areArrays_; }
@@ -45,10 +47,10 @@ private:
   Function& fn() const { return m_.functions[f_]; }
   bool isProduct(OpId id) const { return isProduct_.contains(id); }
 
-  void findProducts(const Effects& effects) {
+  void findProducts(const std::vector<OpId>& all, const Effects& effects) {
     const SweepBody body(m_, f_, nest_, effects);
-    for (OpId id : rowProducts(m_, fn(), nest_))
-      if (body.axesOf(id) && !costs_.fewPointsOf(fn().ops[id]) && !isReadByElements(id, body_))
+    for (OpId id : all)
+      if (body.axesOf(id) && !costs_.fewPointsOf(fn().ops[id]) && isSwept(id) && !isReadByElements(id, body_))
         products_.push_back(id);
     isProduct_.insert(products_.begin(), products_.end());
   }
@@ -62,6 +64,21 @@ private:
       return isBranch &&
              std::ranges::any_of(op.regions, [&](RegionId r) { return isReadByElements(made, r); });
     });
+  }
+  /// Whether a point gives what the op makes, or sweeps over it: itself, or what is made of it, element by
+  /// element.
+  bool isSwept(OpId made) const {
+    const auto users = users_.find(made);
+    return users != users_.end() && std::ranges::any_of(users->second, [&](OpId id) {
+             const Op& op = fn().ops[id];
+             if (op.kind == OpKind::Yield || !op.regions.empty())
+               return op.kind != OpKind::Nest || !isCollected(op) || isSwept(id);
+             return m_.types.kind(fn().typeOf(op.results[0])) == TypeKind::Array && isSwept(id);
+           });
+  }
+  static bool isCollected(const Op& nest) {
+    return std::ranges::all_of(nestResults(nest),
+                               [](const NestResult& r) { return r.kind == NestResultKind::Collect; });
   }
   std::vector<OpId> needsOf(OpId id) const {
     std::vector<OpId> out;
@@ -157,7 +174,7 @@ private:
   std::unordered_set<OpId> own_;
   std::vector<OpId> products_; ///< by turns
   std::unordered_set<OpId> isProduct_;
-  std::unordered_map<OpId, std::vector<OpId>> needs_;
+  std::unordered_map<OpId, std::vector<OpId>> needs_, users_;
   std::unordered_map<OpId, uint32_t> turn_;
   bool areArrays_ = true; ///< whether all that goes from one nest to another is numbers
 };

@@ -12,9 +12,11 @@
 //            %r = nest (t: T) -> collect[t] { nest (d: D, s: S) -> keep[d] sum { … get %e[%t, %s] … } … }
 //
 // What stands between two products is a nest too, and what nothing but the end of the body needs stays with
-// it. Rows are arrays of rows then, of which only strips are made (loops/join_strips.h): so nests with an
-// effect stay, whose points may fail. Sizes are those of all rows. Requires: verified Core without
-// derivatives, orders not chosen. Keeps: values.
+// it. Rows are arrays of numbers of all rows then, of which only strips are made (loops/join_strips.h). So
+// nests stay whose points may fail, but for checks of what is read, which are a nest in front; which sort,
+// scan or loop; which a point of another nest reduces; and products of which a point reads single elements.
+// Sizes are those of all rows, of which there are four or more. Requires: verified Core without derivatives,
+// orders not chosen. Keeps: values.
 
 #include "core/ir.h"
 

@@ -342,21 +342,22 @@ TEST(Order, OfSeveralSweepsEachIsOneOfTheRow) {
   EXPECT_EQ(ordersOf(rows(scores + other, "%m", "f32[N]")), "lanes(64, k);lanes(64, l)");
 }
 
-/// What is summed over the other side of products is a chain of tiles, whatever else its terms read.
+/// What is summed over the other side of products is a chain of tiles, whatever else its terms read, unless
+/// the elements of that side lie as the lanes do, or there are few rows.
 TEST(Order, SumsOverASideOfProductsAreChains) {
-  auto sum = [](const std::string& weight, const std::string& row) {
-    return "fn f [N, M, K] (%x: f32[N, K], %y: f32[M, K], %w: f32[M]) -> (f32[N]) {\n"
-           "  %r = nest (%i: N, %j: M) -> keep[i] sum {\n    %s = nest (%k: K) -> keep[] sum {\n"
-           "      %a = get %x[" +
-           row +
-           ", %k] : f32\n      %b = get %y[%j, %k] : f32\n      %p = mul %a, %b : f32\n"
-           "      yield %p\n    } : f32\n    %c = get %w[" +
-           weight +
-           "] : f32\n    %q = mul %s, %c : f32\n"
-           "    yield %q\n  } : f32[N]\n  yield %r\n}\n";
+  auto sum = [](const std::string& row, const std::string& column, const std::string& rows = "N") {
+    return "fn f [N, M, K] (%x: f32[" + rows + ", K], %y: f32[M, K], %z: f32[K, M], %w: f32[M]) -> (f32[" +
+           rows + "]) {\n  %r = nest (%i: " + rows + ", %j: M) -> keep[i] sum {\n" +
+           "    %s = nest (%k: K) -> keep[] sum {\n      %a = get %x[" + row +
+           ", %k] : f32\n      %b = get " + column +
+           " : f32\n      %p = mul %a, %b : f32\n      yield %p\n    } : f32\n" +
+           "    %c = get %w[%j] : f32\n    %q = mul %s, %c : f32\n    yield %q\n  } : f32[" + rows +
+           "]\n  yield %r\n}\n";
   };
-  EXPECT_EQ(ordersOf(sum("%j", "%i")), "chain;chain");
-  EXPECT_EQ(ordersOf(sum("%j", "%j")), "lanes(64, j);lanes(64, k)") << "one side";
+  EXPECT_EQ(ordersOf(sum("%i", "%y[%j, %k]")), "chain;chain");
+  EXPECT_EQ(ordersOf(sum("%i", "%z[%k, %j]")), "lanes(64, j);chain") << "side by side";
+  EXPECT_EQ(ordersOf(sum("%i", "%y[%j, %k]", "4")), "lanes(64, j);chain") << "few rows";
+  EXPECT_EQ(ordersOf(sum("%j", "%y[%j, %k]")), "lanes(64, j);lanes(64, k)") << "one side";
 }
 
 TEST(Order, IndicesOfLoopsAreNoAxes) {

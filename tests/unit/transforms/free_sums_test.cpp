@@ -94,5 +94,22 @@ TEST(FreeSums, WhatMayBeOutOfRangeStays) {
   EXPECT_FALSE(leaves(before, "        %d = sub %i, %j : i64\n        %b = get %y[%d, %k] : f32\n"));
 }
 
+/// A branch beside a sum between its root and a number, or something dearer.
+TEST(FreeSums, BranchesNoDearerThanAChoiceAreChoices) {
+  const Value numbers = Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2});
+  for (const auto& [op, isChoice] : {std::pair("sqrt %s", true), std::pair("math exp %s", false)}) {
+    PassText m(
+        "fn f (%x: f32[3, 2], %y: f32[3, 2]) -> (f32[3, 3]) {\n  %z = const 0.0 : f32\n"
+        "  %r = nest (%i: 3, %j: 3) -> collect[i, j] {\n    %s = nest (%k: 2) -> keep[] sum {\n"
+        "      %a = get %x[%i, %k] : f32\n      %b = get %y[%j, %k] : f32\n      %p = mul %a, %b : f32\n"
+        "      yield %p\n    } : f32\n    %c = cmp gt %s, %z : bool\n    %t = if %c {\n      %q = " +
+        std::string(op) +
+        " : f32\n      yield %q\n    } {\n      yield %z\n    } : f32\n    yield %t\n"
+        "  } : f32[3, 3]\n  yield %r\n}\n");
+    m.apply(freeSums, {numbers, numbers});
+    EXPECT_EQ(m.count("select %c"), isChoice ? 1u : 0u) << m.text();
+  }
+}
+
 } // namespace
 } // namespace melix::transforms

@@ -93,9 +93,12 @@ TEST(SeparateProducts, ChecksAreInFrontAndNestsWithOtherEffectsStay) {
 }
 
 TEST(SeparateProducts, NotWhereAPointReadsFewElements) {
-  PassText m(rows(scores + "    %one = const 1 : i64\n    %g = get %w[%one] : f32\n", "%g", "9", "f32[9]"));
-  m.apply(separateProducts, arguments());
-  EXPECT_EQ(nestsOf(m), 1u) << m.text();
+  for (const auto& [made, of] : {std::pair(scores, "%w"), std::pair(scores + squares, "%e")}) {
+    PassText m(
+        rows(made + "    %one = const 1 : i64\n    %g = get " + of + "[%one] : f32\n", "%g", "9", "f32[9]"));
+    m.apply(separateProducts, arguments());
+    EXPECT_EQ(nestsOf(m), 1u) << m.text();
+  }
 }
 
 TEST(SeparateProducts, NotOfRowsOfTheirOwnLength) {

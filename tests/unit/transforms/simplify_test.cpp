@@ -49,6 +49,16 @@ TEST(Simplify, IndicesOfARowThatEndsWithAnotherAreInRange) {
   EXPECT_EQ(checks("n", "C"), 1u);
 }
 
+/// Of a number that nothing is known of, what a check says of the size.
+TEST(Simplify, WhatACheckSaysOfASizeIsKnown) {
+  PassText m("fn f (%x: i64[9], %z: i64) -> (i64) {\n  %n = get %x[%z] : i64\n  bind_dim %n defines [M]\n"
+             "  check dim_non_negative \"\" dims [M]\n  check dim_non_negative \"\" dims [M + 1]\n"
+             "  check dim_fits \"\" dims [M]\n  check dim_fits \"\" dims [M]\n"
+             "  %d = dim_value dims [M + 1] : i64\n  yield %d\n}\n");
+  m.apply(simplify);
+  EXPECT_EQ(m.count("check"), 2u) << m.text();
+}
+
 TEST(Simplify, ASizeInStepsIsTheProduct) {
   PassText m(R"(fn size [N, M] (%x: f32[N, M]) -> (i64) keep {
   %zero = const 0 : i64
