@@ -66,15 +66,24 @@ private:
     });
   }
   /// Whether a point gives what the op makes, or sweeps over it: itself, or what is made of it, element by
-  /// element.
+  /// element. Numbers are no rows.
   bool isSwept(OpId made) const {
-    const auto users = users_.find(made);
-    return users != users_.end() && std::ranges::any_of(users->second, [&](OpId id) {
-             const Op& op = fn().ops[id];
-             if (op.kind == OpKind::Yield || !op.regions.empty())
-               return op.kind != OpKind::Nest || !isCollected(op) || isSwept(id);
-             return m_.types.kind(fn().typeOf(op.results[0])) == TypeKind::Array && isSwept(id);
-           });
+    std::unordered_set<OpId> seen;
+    auto reaches = [&](auto& self, OpId id) -> bool {
+      const auto users = users_.find(id);
+      return users != users_.end() && std::ranges::any_of(users->second, [&](OpId user) {
+               if (!seen.insert(user).second) return false;
+               const Op& op = fn().ops[user];
+               if (op.kind == OpKind::Yield || (!op.regions.empty() && op.kind != OpKind::Nest)) return true;
+               if (op.kind == OpKind::Nest && !isCollected(op)) return true;
+               return givesArray(op) && self(self, user);
+             });
+    };
+    return !givesArray(fn().ops[made]) || reaches(reaches, made);
+  }
+  bool givesArray(const Op& op) const {
+    return std::ranges::any_of(op.results,
+                               [&](ValueId v) { return m_.types.kind(fn().typeOf(v)) == TypeKind::Array; });
   }
   static bool isCollected(const Op& nest) {
     return std::ranges::all_of(nestResults(nest),

@@ -92,6 +92,38 @@ TEST(SeparateProducts, ChecksAreInFrontAndNestsWithOtherEffectsStay) {
   EXPECT_EQ(nestsOf(stays), 1u) << stays.text();
 }
 
+/// A number of a point is no row: what is made of it, or checked, does not matter.
+TEST(SeparateProducts, SumsOfProductsAreNumbersOfThePoint) {
+  const std::string
+      total = "    %s = nest (%i: 8, %u: 9) -> keep[] sum {\n      %w = nest (%k: 10) -> keep[] sum {\n"
+              "        %a = get %q[%t, %k] : f32\n        %b = get %m[%i, %k] : f32\n"
+              "        %p = mul %a, %b : f32\n        yield %p\n      } : f32\n"
+              "      %c = get %v[%i, %u] : f32\n      %e = mul %w, %c : f32\n      yield %e\n    } : f32\n",
+      twice = "    %g = add %s, %s : f32\n", check = "    check converts \"i32\" of i32 %s\n";
+  PassText made(rows(total + twice, "%g", "9", "f32[9]"));
+  made.apply(separateProducts, arguments());
+  EXPECT_EQ(nestsOf(made), 2u) << made.text();
+  PassText checked(rows(total + check, "%s", "9", "f32[9]"));
+  checked.apply(separateProducts);
+  EXPECT_EQ(nestsOf(checked), 1u) << checked.text();
+}
+
+/// However often what is made of a row meets itself.
+TEST(SeparateProducts, RowsThatMeetThemselvesAreFollowedOnce) {
+  std::string chain = scores, last = "%w";
+  for (int k = 0; k < 60; ++k) {
+    const std::string n = std::to_string(k), next = "%x" + n;
+    chain += "    " + next + " = nest (%i" + n + ": 8) -> collect[i" + n + "] {\n      %l" + n + " = get " +
+             last + "[%i" + n + "] : f32\n      %r" + n + " = get " + last + "[%i" + n + "] : f32\n      %o" +
+             n + " = add %l" + n + ", %r" + n + " : f32\n      yield %o" + n + "\n    } : f32[8]\n";
+    last = next;
+  }
+  PassText m(
+      rows(chain + "    %one = const 1 : i64\n    %g = get " + last + "[%one] : f32\n", "%g", "9", "f32[9]"));
+  m.apply(separateProducts);
+  EXPECT_EQ(nestsOf(m), 1u) << m.text();
+}
+
 TEST(SeparateProducts, NotWhereAPointReadsFewElements) {
   for (const auto& [made, of] : {std::pair(scores, "%w"), std::pair(scores + squares, "%e")}) {
     PassText m(
