@@ -17,9 +17,11 @@ struct Found {
   const MelixFrame* end = nullptr;
 };
 
-const MelixLineTable* tableOf(const uint8_t* address) {
+/// The table of the code that a call stands in. It returns behind itself: never to the first byte of its
+/// code, but, where the call is the last of it, to the byte behind, with which other code may begin.
+const MelixLineTable* tableOf(const uint8_t* returnAddress) {
   for (const MelixLineTable* t = __atomic_load_n(&tables, __ATOMIC_ACQUIRE); t; t = t->next) {
-    if (address >= t->base && address <= t->base + t->size) return t;
+    if (returnAddress > t->base && returnAddress <= t->base + t->size) return t;
   }
   return nullptr;
 }

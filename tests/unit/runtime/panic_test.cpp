@@ -100,6 +100,19 @@ TEST_F(Panic, shows_place_line_and_frames_inlined_ones_too) {
                    "  at main (main.mlx:20)\n");
 }
 
+TEST_F(Panic, a_call_at_the_end_of_its_code_is_told_from_the_code_behind_it) {
+  noteCalls();
+  Table ends({{noted[0], {{"leaf", "a.mlx", 9, 3, "x[5]"}}}});
+  ends.table.size = static_cast<uint64_t>(noted[0] - ends.table.base);
+  MelixLineTable behind{noted[0], 64, ends.entries.data(), 0, ends.frames.data(), "", nullptr};
+  melix_register_lines(&behind);
+  hook = panicHere;
+  EXPECT_EQ(run([&] { middle(task); }), MELIX_PANIC);
+  melix_unregister_lines(&behind);
+  EXPECT_EQ(panic, "a.mlx:9:3: panic: index 5 is out of range for an axis of size 3 {x} {7}\nx[5]\n"
+                   "  at leaf (a.mlx:9)\n");
+}
+
 TEST_F(Panic, without_a_table_there_is_the_message) {
   hook = panicHere;
   EXPECT_EQ(run([&] { middle(task); }), MELIX_PANIC);
