@@ -86,9 +86,12 @@ void Fusion::standIn(OpId op, OpId standing) {
   for (RegionId r : f.ops[op].regions) forEachOp(f, r, [&](OpId inner) { standsAt_[inner] = standing; });
 }
 
-void Fusion::putFront(RegionId region, OpId standing) {
-  pending_.front[region].push_back(taken(region, standing));
+OpId Fusion::firstOf(RegionId region, std::span<const OpId> ops) {
+  if (ops.size() == 1) return ops[0];
+  settle(region);
+  return *std::ranges::find_first_of(f.regions[region].ops, ops);
 }
+
 void Fusion::putAfter(OpId op, OpId standing) {
   const RegionId region = uses.regionOf(op);
   pending_.after[{region, op}].push_back(taken(region, standing));

@@ -72,9 +72,10 @@ public:
   // --- ops that come and go; lists of ops are made anew by `settle`
   /// The op is used by nobody any more.
   void drop(core::OpId op);
-  /// For ops that `putFront`, `putAfter` or `putBefore` take.
+  /// Which of ops that stand in the region stands first.
+  core::OpId firstOf(core::RegionId region, std::span<const core::OpId> ops);
+  /// For ops that `putAfter` or `putBefore` take.
   core::Builder scratch(core::LocId loc);
-  void putFront(core::RegionId region, core::OpId standing);
   void putAfter(core::OpId op, core::OpId standing);
   void putBefore(core::OpId op, core::OpId standing);
   /// Ops that stand elsewhere so far; from now on they count as standing where `standing` does.

@@ -137,7 +137,7 @@ private:
   }
   FusionReason enter(Point p) {
     for (Point& known : points_)
-      if (known.region == p.region && known.index == p.index && (mayStandFirst(p) || isSameOp(known, p))) {
+      if (known.region == p.region && known.index == p.index && (isInside(p) || isSameOp(known, p))) {
         known.reads.push_back(p.reads[0]);
         return FusionReason::None;
       }
@@ -148,6 +148,8 @@ private:
     points_.push_back(std::move(p));
     return FusionReason::None;
   }
+  /// Whether the reads stand in another region than the nest, where one body serves all of them.
+  bool isInside(const Point& p) const { return p.region != s_.block(); }
   static bool isSameOp(const Point& a, const Point& b) { return a.reads[0].get == b.reads[0].get; }
 
   /// For how many points of the reader an element is read at most; none if that is not known.
@@ -225,32 +227,18 @@ private:
     Cloner cloner(s_.m, s_.id, s_.id);
     for (size_t k = 0; k < view_.axes(); ++k) cloner.values.emplace(view_.axisParams()[k], p.index[k]);
     const Cloner::Yielded end = cloner.body(view_.body(), b);
-    const OpId behind = standingBehind(p);
-    const OpId read = p.reads[0].get, standing = s_.standingAt(read);
+    const OpId first = firstOf(p), standing = s_.standingAt(first);
     if (p.region == s_.block())
-      for (OpId op : s_.f.regions[b.region].ops) s_.standsFor(op, read);
-    if (mayStandFirst(p))
-      behind.valid() ? s_.putAfter(behind, standing) : s_.putFront(p.region, standing);
-    else
-      s_.putBefore(read, standing);
+      for (OpId op : s_.f.regions[b.region].ops) s_.standsFor(op, first);
+    s_.putBefore(first, standing);
     for (const Read& r : p.reads) become(r, end.values[r.part->yields.first]);
   }
-  /// Which ops of the region itself make the indices.
-  std::vector<OpId> makers(const Point& p) const {
-    std::vector<OpId> out;
-    for (ValueId v : p.index) {
-      const OpId def = s_.f.values[v].def;
-      if (def.valid() && s_.uses.regionOf(def) == p.region && std::ranges::find(out, def) == out.end())
-        out.push_back(def);
-    }
-    return out;
-  }
-  /// Whether the body can stand in front of all reads of the point: in another region than the nest, where
-  /// one op at most has to come first.
-  bool mayStandFirst(const Point& p) const { return p.region != s_.block() && makers(p).size() <= 1; }
-  OpId standingBehind(const Point& p) const {
-    const std::vector<OpId> all = makers(p);
-    return all.empty() ? OpId() : all[0];
+  /// The read that stands first: in front of it, and behind the checks of its indices, the body may stand,
+  /// which has no checks of an axis of its own.
+  OpId firstOf(const Point& p) {
+    std::vector<OpId> gets;
+    for (const Read& read : p.reads) gets.push_back(read.get);
+    return s_.firstOf(p.region, gets);
   }
 
   /// The read is of the element that was computed, or that element itself.

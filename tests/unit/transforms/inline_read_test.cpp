@@ -149,6 +149,40 @@ TEST(InlineRead, BranchesComputeWhatTheyRead) {
   EXPECT_EQ(m.count("nest"), 1u) << m.text();
 }
 
+/// The body has no check of its axis: it stands behind that of the first read.
+TEST(InlineRead, StandsBehindTheCheckOfTheIndex) {
+  PassText m(R"(fn f (%x: f32[6], %at: i64[3]) -> (f32[3]) {
+  %a = nest (%i: 6) -> collect[i] {
+    %1 = get %x[%i] : f32
+    %2 = neg %1 : f32
+    yield %2
+  } : f32[6]
+  %b = nest (%j: 3) -> collect[j] {
+    %3 = get %at[%j] : i64
+    check index "" %3 dims [6]
+    %4 = get %a[%3] : f32
+    %5 = get %a[%3] : f32
+    %6 = mul %4, %5 : f32
+    yield %6
+  } : f32[3]
+  yield %b
+}
+)");
+  m.apply(inlineReads);
+  EXPECT_EQ(m.text(), R"(fn f (%x: f32[6], %at: i64[3]) -> (f32[3]) {
+  %b = nest (%j: 3) -> collect[j] {
+    %0 = get %at[%j] : i64
+    check index "" %0 dims [6]
+    %1 = get %x[%0] : f32
+    %2 = neg %1 : f32
+    %3 = mul %2, %2 : f32
+    yield %3
+  } : f32[3]
+  yield %b
+}
+)");
+}
+
 /// What a loop reads it may read often.
 TEST(InlineRead, LoopsReadArrays) {
   PassText m(R"(fn f (%x: f32[6], %n: i64) -> (f32) {
