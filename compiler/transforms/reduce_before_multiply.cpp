@@ -184,6 +184,7 @@ private:
 
   void rewrite(const Op& op, const Product& product, const Cut& cut, const SweepBody& body, RegionId region) {
     Builder b(m_, f_, region, op.loc);
+    const ValueId anyInside = hasTerms(op, cut, b);
     const ValueId table = innerSum(op, cut, body, b);
     NestBuilder outer(b);
     Cloner copy(m_, f_, f_);
@@ -201,7 +202,26 @@ private:
     NestResult result = nestResults(op)[0];
     for (uint32_t& a : result.keep) a = numberIn(kept, a);
     outer.add(std::move(result), in.binary(OpKind::Mul, outside, term));
-    takeOver(fn(), outer.finish(), op.results);
+    takeOver(fn(), anyInside.valid() ? unlessEmpty(outer.one(), anyInside, b) : outer.finish(), op.results);
+  }
+  /// Whether the inner sum has terms; none where it always has. Without, there is no term at all, though what
+  /// stays outside may be infinite, and would make NaN of the sum that is 0 then.
+  ValueId hasTerms(const Op& op, const Cut& cut, Builder& b) {
+    std::vector<DimId> extents;
+    for (size_t a = 0; a < op.dims.size(); ++a)
+      if (cut.summed.contains(a)) extents.push_back(op.dims[a]);
+    const DimId terms = m_.types.dims.product(extents);
+    if (m_.types.dims.atLeast(terms, 1)) return {};
+    return b.compare(ops::CmpKind::Gt, b.dimValue(terms), b.integer(0));
+  }
+  /// The nest that gives the elements of `sums` if `any`, and zeros else.
+  OpId unlessEmpty(ValueId sums, ValueId any, Builder& b) {
+    NestBuilder made(b);
+    const std::vector<ValueId> at = made.openAxes(m_.types[fn().typeOf(sums)].dims);
+    Builder in = b.in(made.body());
+    const ValueId sum = in.getAt(sums, at);
+    made.add(collecting(at.size()), in.select(any, sum, in.zero(fn().typeOf(sum))));
+    return made.finish();
   }
   /// The axes of its result stand first.
   ValueId innerSum(const Op& op, const Cut& cut, const SweepBody& body, Builder& b) {

@@ -7,8 +7,9 @@
 //            %r = nest (i: I, j: J) -> keep[i] sum { yield %a[j, i] * %u[j] }
 //
 // Products of three or more factors of floats, and signs; the table between the sums is no larger than an
-// array that the product reads. Only nests without effects. Requires: verified Core, sums without an order.
-// Keeps: values up to the rounding of sums and products.
+// array that the product reads. Only nests without effects. Where the inner sum may have no terms (N is 0), a
+// nest behind makes zeros then. Requires: verified Core, sums without an order. Keeps: values up to the
+// rounding of sums and products.
 
 #include "core/ir.h"
 

@@ -2,6 +2,8 @@
 #include "transforms/pass_text.h"
 #include "transforms/reduce_before_multiply.h"
 
+#include <limits>
+
 namespace melix::transforms {
 namespace {
 
@@ -37,6 +39,26 @@ TEST(ReduceBeforeMultiply, AFactorIsASumOfProducts) {
                      "    yield %q\n"));
   m.apply(reduceBeforeMultiply, arguments());
   EXPECT_EQ(m.count(" sum {"), 2u) << m.text();
+}
+
+/// 0 times an infinite factor is no number, where there is no term at all.
+TEST(ReduceBeforeMultiply, ASumWithoutTermsIsZero) {
+  PassText m(R"(fn f [N] (%w: f32[N], %b: f32[16]) -> (f32[4]) {
+  %a = reshape %b : f32[4, 4]
+  %r = nest (%i: 4, %n: N, %j: 4) -> keep[i] sum {
+    %x = get %w[%n] : f32
+    %z = get %a[%j, %i] : f32
+    %p = mul %x, %x : f32
+    %q = mul %p, %z : f32
+    yield %q
+  } : f32[4]
+  yield %r
+}
+)");
+  std::vector<float> infinite(16, std::numeric_limits<float>::infinity());
+  m.apply(reduceBeforeMultiply, {Value::floats({}), Value::floats(infinite)});
+  EXPECT_EQ(m.count(" sum {"), 2u) << m.text();
+  EXPECT_EQ(m.count("select"), 1u) << m.text();
 }
 
 TEST(ReduceBeforeMultiply, AProductOfTwoStays) {
