@@ -3,6 +3,7 @@
 
 #include "core/clone.h"
 #include "core/nest.h"
+#include "core/sizes.h"
 #include "transforms/ad_backward_known.h"
 #include "transforms/ad_keep.h"
 #include "transforms/minimum_cut.h"
@@ -79,6 +80,14 @@ struct KnownValues::Slice {
   Effort effort;                ///< at one point
 };
 
+/// Whether the op mentions a size that the region binds.
+bool KnownValues::isSizeOf(RegionId region, const Op& op) const {
+  return std::ranges::any_of(sizesOf(ad_.module, g(), op), [&](DimSym d) {
+    const auto home = dimHome_.find(d);
+    return home != dimHome_.end() && home->second == region;
+  });
+}
+
 /// None if it is more than scalar work.
 std::optional<KnownValues::Slice> KnownValues::sliceOf(ValueId v) const {
   const OpId nest = g().values[v].def;
@@ -91,7 +100,11 @@ std::optional<KnownValues::Slice> KnownValues::sliceOf(ValueId v) const {
   std::unordered_set<ValueId> seen;
   bool scalar = true;
   std::function<void(ValueId)> visit = [&](ValueId x) { // as deep as what `isWorth` allows
-    if (!scalar || isImmediate(x) || !seen.insert(x).second) return;
+    if (!scalar || !seen.insert(x).second) return;
+    if (isImmediate(x)) {
+      scalar = !isSizeOf(view.body(), *definition(x));
+      return;
+    }
     if (uses_.homeOf(x) != view.body()) return out.outside.push_back(x);
     const OpId def = g().values[x].def;
     if (!def.valid()) return; // an axis
@@ -125,20 +138,45 @@ uint64_t KnownValues::pointsFor(const Scope& s, ValueId v) const {
   return points;
 }
 
+/// The numbers that sizes are bound to which an op mentions, itself or by an operand that is one.
+void KnownValues::addNumbers(const Op& op, std::vector<ValueId>& out) const {
+  for (DimSym d : sizesOf(ad_.module, g(), op)) addNumbers(d, out);
+  for (ValueId x : op.operands)
+    if (isImmediate(x)) addNumbers(*definition(x), out);
+}
+void KnownValues::addNumbers(DimSym d, std::vector<ValueId>& out) const {
+  const types::DimSubst& same = ad_.dimsOf(lin_.source);
+  if (const auto alias = same.find(d); alias != same.end()) {
+    std::vector<DimSym> symbols;
+    types().dims.collectSymbols(alias->second, symbols);
+    for (DimSym each : symbols) addNumbers(each, out);
+  } else if (isBoundAtHand(d)) {
+    const ValueId number = boundTo_.at(d);
+    out.push_back(number);
+    if (isImmediate(number)) addNumbers(*definition(number), out);
+  }
+}
+
 /// The values of which `v`, defined in the region of `s`, can be made again.
 std::optional<std::vector<ValueId>> KnownValues::sourcesAgain(const Scope& s, ValueId v) const {
   const Op* def = definition(v);
   if (exact_.contains(v) && def && !hands(*def)) return std::nullopt;
   if (const std::optional<Slice> slice = sliceOf(v)) {
-    for (OpId id : slice->ops)
+    std::vector<ValueId> sources = slice->outside;
+    addNumbers(*def, sources);
+    for (OpId id : slice->ops) {
       if (opOf(id).kind == OpKind::Get && updated(opOf(id).operands[0])) return std::nullopt;
-    return slice->outside;
+      addNumbers(opOf(id), sources);
+    }
+    return sources;
   }
   if (!def || !effortAgain(g(), types(), *def)) return std::nullopt;
   if (def->kind == OpKind::Get && updated(def->operands[0]) &&
       (!isOutside(s, def->operands[0]) || !walksAll(levelOf(s), *def)))
     return std::nullopt;
-  return std::vector<ValueId>(def->operands.begin(), def->operands.end());
+  std::vector<ValueId> sources(def->operands.begin(), def->operands.end());
+  addNumbers(*def, sources);
+  return sources;
 }
 
 /// Whether a value from further out is at hand, or will be without anything saved for it alone: a parameter,

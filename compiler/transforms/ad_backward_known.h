@@ -115,6 +115,9 @@ private:
   // What is kept and what is made again (ad_backward_kept.cpp).
   class Choice;
   std::vector<ValueId> choose(const Scope& s);
+  void addNumbers(const Op& op, std::vector<ValueId>& out) const;
+  void addNumbers(DimSym d, std::vector<ValueId>& out) const;
+  bool isSizeOf(RegionId region, const Op& op) const;
   std::optional<std::vector<ValueId>> sourcesAgain(const Scope& s, ValueId v) const;
   struct Slice;
   std::optional<Slice> sliceOf(ValueId v) const;
