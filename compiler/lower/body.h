@@ -274,8 +274,13 @@ private:
   Needs needs(NodeId n);
   Needs needs(const check::Names& reads);
   void introduce(NodeId n);
+  void addSizes(std::span<const check::NestAxis> axes, check::Names& reads);
   Needs needsOf(std::span<const check::NestAxis> axes);
+  bool isKnownAhead(const check::NestAxis& axis);
+  void introduceIndex(LocalId index, const Needs& given);
+  void introduceAxis(const check::NestAxis& axis);
   bool introduceAxes(std::span<const check::NestAxis> axes);
+  std::vector<check::NestAxis> introduceInner(std::span<const check::NestAxis> axes);
   bool heavy(NodeId n);
   bool stops(NodeId n);
 
@@ -287,6 +292,7 @@ private:
     std::vector<std::pair<size_t, NodeId>> pieces;
     Needs needs;
     bool exits = false, skips = false;
+    bool searches = false; ///< whether some point of axes that are open gets there
     TypeId type;
     Make there, elsewhere;
     bool runs(NodeId n) const;
@@ -299,19 +305,24 @@ private:
   Turn turnAt(NodeId n, NodeId next);
   std::optional<Way> wayTo(const std::vector<NodeId>& nodes, std::optional<uint64_t> axes);
   void addPiece(Way& way, size_t depth, NodeId piece, check::Names& reads);
+  bool isOpen(const check::NestAxis& axis) const { return sweep_.open.contains(axis.index); }
+  bool isIntoOpen(NodeId n, NodeId next) const;
   ValueId along(const Way& way, size_t k = 0);
+  ValueId alongNode(const Way& way, size_t k);
+  ValueId anyPoint(const check::Nest& ref, const Make& body);
   ValueId through(const Way& way, NodeId n, const Turn& turn, NodeId next);
   ValueId throughArm(const Way& way, check::Node node, const Turn& turn, NodeId next);
 
   // --- hoist.cpp
-  /// The axes around the part of a body at hand: those of the builder, then those of sweeps inside of it. A
-  /// part that needs not all of `whole` is computed ahead.
+  /// The axes around the part of a body at hand: those of the builder, then those of sweeps inside of it
+  /// whose sizes are known ahead. A part that needs not all of `whole` is computed ahead.
   struct Sweep {
     std::vector<check::NestAxis> axes;
     uint64_t whole = 0;
     std::vector<NodeId> path;
     std::map<LocalId, Needs> locals;
     std::map<DimSym, Needs> sizes;
+    std::set<LocalId> open; ///< axes of sweeps inside whose sizes are not known ahead: no axes of this
     std::set<NodeId> stays; ///< tried before, and not to be moved: trying again would double at each level
     size_t around = 0;      ///< axes of the builder that are swept around this
     size_t rows = 0;        ///< so many of its axes tell how long a sweep inside is; none if all do, or none

@@ -121,11 +121,10 @@ void BodyLowering::lookInside(NodeId n) {
   switch (node.kind) {
   case NodeKind::Nest:
     if (node.as<Nest>().kind == NestKind::Reduce) look(node.children[node.children.size() - 2]);
-    if (!introduceAxes(node.as<Nest>().axes)) {
-      const Needs given = needsOf(node.as<Nest>().axes);
+    if (const std::vector<NestAxis> open = introduceInner(node.as<Nest>().axes); !open.empty()) {
+      const Needs given = needsOf(open);
       const size_t rows = static_cast<size_t>(std::bit_width(given.axes));
       if (!given.own && rows > 0) sweep_.rows = sweep_.rows == 0 ? rows : std::min(sweep_.rows, rows);
-      break;
     }
     if (node.as<Nest>().filtered) look(node.children[1]);
     look(node.children[0]);
@@ -180,7 +179,9 @@ bool BodyLowering::makeLight(const Way& way) {
     sweep_.path.assign(way.nodes.begin(), way.nodes.begin() + static_cast<ptrdiff_t>(depth) + 1);
     size_t around = 0;
     for (NodeId n : sweep_.path)
-      if (auto* nest = std::get_if<Nest>(&instance_.nodes[n].payload)) around += nest->axes.size();
+      if (auto* nest = std::get_if<Nest>(&instance_.nodes[n].payload))
+        around += static_cast<size_t>(std::count_if(nest->axes.begin(), nest->axes.end(),
+                                                    [&](const NestAxis& axis) { return !isOpen(axis); }));
     sweep_.axes.resize(around - sweep_.around);
     look(piece);
     sweep_.whole = whole;

@@ -62,30 +62,63 @@ void BodyLowering::introduce(NodeId n) {
   }
 }
 
-/// What the extents of axes need.
-BodyLowering::Needs BodyLowering::needsOf(std::span<const NestAxis> axes) {
-  Names reads;
+/// Adds the sizes that the extents of axes mention.
+void BodyLowering::addSizes(std::span<const NestAxis> axes, Names& reads) {
   for (const NestAxis& axis : axes) {
     std::vector<DimSym> symbols;
     types_.dims.collectSymbols(axis.extent, symbols);
     reads.sizes.insert(symbols.begin(), symbols.end());
   }
+}
+
+/// What the extents of axes need.
+BodyLowering::Needs BodyLowering::needsOf(std::span<const NestAxis> axes) {
+  Names reads;
+  addSizes(axes, reads);
   return needs(reads);
 }
 
-/// The axes of a nest become axes of the sweep, if each has a size that is known before it.
-bool BodyLowering::introduceAxes(std::span<const NestAxis> axes) {
+/// Whether the axis has a size that is known before the sweep.
+bool BodyLowering::isKnownAhead(const NestAxis& axis) {
   std::vector<DimSym> symbols;
-  for (const NestAxis& axis : axes) types_.dims.collectSymbols(axis.extent, symbols);
-  bool later = std::any_of(symbols.begin(), symbols.end(), [&](DimSym s) { return isLater(s); });
-  if (later || !needsOf(axes).within(0) || sweep_.axes.size() + axes.size() > 63) return false;
-  for (const NestAxis& axis : axes) {
-    Needs one{uint64_t(1) << sweep_.axes.size(), false};
-    sweep_.axes.push_back(axis);
-    sweep_.locals[axis.index] = one;
-    if (DimSym s = instance_.locals[axis.index].asDim) sweep_.sizes[s] = one;
-  }
+  types_.dims.collectSymbols(axis.extent, symbols);
+  const bool later = std::any_of(symbols.begin(), symbols.end(), [&](DimSym s) { return isLater(s); });
+  return !later && needsOf(std::span(&axis, 1)).within(0) && sweep_.axes.size() < 63;
+}
+
+/// The index needs an axis of the sweep, or what only the point at hand has.
+void BodyLowering::introduceIndex(LocalId index, const Needs& given) {
+  sweep_.locals[index] = given;
+  if (DimSym s = instance_.locals[index].asDim) sweep_.sizes[s] = given;
+}
+void BodyLowering::introduceAxis(const NestAxis& axis) {
+  const Needs one{uint64_t(1) << sweep_.axes.size(), false};
+  sweep_.axes.push_back(axis);
+  introduceIndex(axis.index, one);
+}
+
+/// The axes of a builder become axes of the sweep, if each is known ahead.
+bool BodyLowering::introduceAxes(std::span<const NestAxis> axes) {
+  if (!std::all_of(axes.begin(), axes.end(), [&](const NestAxis& axis) { return isKnownAhead(axis); }))
+    return false;
+  for (const NestAxis& axis : axes) introduceAxis(axis);
   return true;
+}
+
+/// The axes of a sweep inside: those that are known ahead are of this sweep too. The others, which this
+/// gives, stay open: what their indices are needed for stays in them.
+std::vector<NestAxis> BodyLowering::introduceInner(std::span<const NestAxis> axes) {
+  std::vector<NestAxis> open;
+  for (const NestAxis& axis : axes) {
+    if (isKnownAhead(axis)) {
+      introduceAxis(axis);
+      continue;
+    }
+    sweep_.open.insert(axis.index);
+    introduceIndex(axis.index, {0, true});
+    open.push_back(axis);
+  }
+  return open;
 }
 
 /// Whether lowering `n` again would do work twice, or show something twice.

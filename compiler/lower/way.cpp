@@ -64,12 +64,23 @@ void BodyLowering::addPiece(Way& way, size_t depth, NodeId piece, Names& reads) 
   collectRead(instance_, types_, piece, reads);
 }
 
+/// Whether the way leads to what a sweep runs at its points, of which axes are open.
+bool BodyLowering::isIntoOpen(NodeId n, NodeId next) const {
+  const Node& node = instance_.nodes[n];
+  if (node.kind != NodeKind::Nest) return false;
+  const std::vector<NestAxis>& axes = node.as<Nest>().axes;
+  if (std::none_of(axes.begin(), axes.end(), [&](const NestAxis& axis) { return isOpen(axis); }))
+    return false;
+  return next == node.children[0] || (node.as<Nest>().filtered && next == node.children[1]);
+}
+
 /// The way to the last of `nodes`. With `axes`: for points of these only, as far as they tell; conditions
 /// that need more are skipped. Without: what decides whether a point reaches the end.
 std::optional<BodyLowering::Way> BodyLowering::wayTo(const std::vector<NodeId>& nodes,
                                                      std::optional<uint64_t> axes) {
   Way way;
   way.nodes = nodes;
+  way.searches = !axes;
   Names reads;
   if (axes) collectRead(instance_, types_, nodes.back(), reads);
   auto told = [&](NodeId n) { return !axes || needs(n).within(*axes); };
@@ -86,6 +97,14 @@ std::optional<BodyLowering::Way> BodyLowering::wayTo(const std::vector<NodeId>& 
       way.skips = true;
       // The names of an arm come from what is matched; guards of arms are skipped.
       if (node.kind == NodeKind::Match && told(turn.gate[0])) addPiece(way, k, turn.gate[0], reads);
+    }
+    if (isIntoOpen(nodes[k], nodes[k + 1])) {
+      if (way.exits) return std::nullopt;
+      way.skips = true;
+      if (way.searches) {
+        addSizes(node.as<Nest>().axes, reads);
+        way.needs.join(needsOf(node.as<Nest>().axes));
+      }
     }
     for (size_t s = turn.earlier.size(); s-- > 0;) {
       NodeId piece = turn.earlier[s];
@@ -138,10 +157,36 @@ ValueId BodyLowering::through(const Way& way, NodeId n, const Turn& turn, NodeId
   });
 }
 
+/// Whether at some point of the open axes of a sweep `body` gives true. Their sizes are checked where it
+/// runs.
+ValueId BodyLowering::anyPoint(const Nest& ref, const Make& body) {
+  core::NestBuilder made(b_);
+  std::vector<std::pair<LocalId, DimId>> open;
+  for (const NestAxis& axis : ref.axes) {
+    if (!isOpen(axis)) continue;
+    const DimId d = D(axis.extent);
+    checkDivisors(d);
+    open.emplace_back(axis.index,
+                      types_.dims.atLeast(d, 0) ? d : types_.dims.max(d, types_.dims.constant(0)));
+  }
+  ValueId found;
+  inRegion(made.body(), [&] {
+    for (const auto& [index, extent] : open) axisParam(made, extent, index);
+    found = body();
+  });
+  made.add(resultOf(NestKind::Any, 0), found);
+  return made.one();
+}
+
 /// What `there` gives at the end of the way from its node `k`, or `elsewhere` where the point does not get
 /// there.
 ValueId BodyLowering::along(const Way& way, size_t k) {
   if (k + 1 == way.nodes.size()) return way.there();
+  if (!way.searches || !isIntoOpen(way.nodes[k], way.nodes[k + 1])) return alongNode(way, k);
+  return anyPoint(instance_.nodes[way.nodes[k]].as<Nest>(), [&] { return alongNode(way, k); });
+}
+
+ValueId BodyLowering::alongNode(const Way& way, size_t k) {
   NodeId n = way.nodes[k], next = way.nodes[k + 1];
   const Turn turn = turnAt(n, next);
   instead_[next] = [this, &way, k] { return along(way, k + 1); };

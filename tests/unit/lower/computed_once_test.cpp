@@ -125,6 +125,21 @@ TEST(ComputedOnce, InRangesThatDependOnTheFirstAxes) {
             Numbers({}));
 }
 
+/// What does not need the indices of such a sum itself: if some point of it is reached.
+TEST(ComputedOnce, InRangesThatDependWhatNeedsNoneOfThem) {
+  const auto counts = [](const std::string& term) {
+    return debugged("let n = 3\nlet a = [for i in 0..n, j in 0..n: " + term + "]\nassert a[0, 0] == 0\n");
+  };
+  EXPECT_EQ(counts("sum(for k in 0..j: slow(i))"), Numbers({0, 1, 2}));
+  EXPECT_EQ(counts("sum(for k in 0..i: slow(j))"), Numbers({0, 1, 2}));
+  EXPECT_EQ(counts("i * sum(for k in 0..i: slow(7))"), Numbers({7}));
+  EXPECT_EQ(counts("i * sum(for k in 0..max(i - 5, 0): slow(7))"), Numbers());
+  EXPECT_EQ(counts("sum(for k in 0..n, l in 0..k: slow(i))"), Numbers({0, 1, 2}));
+  EXPECT_EQ(counts("sum(for k in 0..n: sum(for l in 0..k if l + i > 2: slow(i)))"), Numbers({2}));
+  EXPECT_EQ(counts("i * sum(for k in 0..i, l in 0..n: slow(l))"), Numbers({0, 1, 2}));
+  EXPECT_EQ(counts("if i > 1 { sum(for k in 0..j: slow(i)) } else { 0 }"), Numbers({2}));
+}
+
 TEST(ComputedOnce, InLoopsAndBehindExits) {
   EXPECT_EQ(
       debugged("let a = [for i in 0..3, j in 0..2: {\n  var s = 0\n  for k in 0..i { s += slow(33) * k }\n"
