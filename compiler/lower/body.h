@@ -335,6 +335,7 @@ private:
   };
   size_t hoist(NodeId nest, size_t around = 0);
   void look(NodeId n);
+  void lookAt(NodeId n);
   void lookInside(NodeId n);
   bool moveAhead(NodeId n, uint64_t axes);
   bool makeLight(const Way& way);

@@ -98,10 +98,14 @@ size_t BodyLowering::hoist(NodeId nest, size_t around) {
   return rows;
 }
 
-/// Computes `n` ahead, or parts of it.
+/// Computes `n` ahead, or parts of it. What it binds is introduced behind it, sizes that are bound inside
+/// too: where these are needed, it runs as a whole.
 void BodyLowering::look(NodeId n) {
+  if (heavy(n)) lookAt(n);
   introduce(n);
-  if (!heavy(n)) return;
+}
+
+void BodyLowering::lookAt(NodeId n) {
   NodeKind kind = instance_.nodes[n].kind;
   if (mayMove(kind) && !exitsIn(instance_, n)) {
     Needs given = needs(n);
@@ -128,6 +132,13 @@ void BodyLowering::lookInside(NodeId n) {
     }
     if (node.as<Nest>().filtered) look(node.children[1]);
     look(node.children[0]);
+    break;
+  case NodeKind::Match: // its arms stand behind what is matched
+    look(node.children[0]);
+    introduce(n);
+    forEachChild(node, [&](NodeId child) {
+      if (child != node.children[0]) look(child);
+    });
     break;
   case NodeKind::Elementwise: // its last child is about elements
     for (size_t k = 0; k + 1 < node.children.size(); ++k) look(node.children[k]);

@@ -49,17 +49,14 @@ void BodyLowering::introduce(NodeId n) {
     }
     for (DimSym s : sizes) sweep_.sizes[s] = given;
   };
-  if (node.kind == NodeKind::Let) {
-    Needs given = needs(node.children[0]);
-    Names defined;
-    collectDefined(instance_, node.children[0], defined);
-    for (DimSym s : defined.sizes) sweep_.sizes[s] = given;
-    bind(node.as<PatternRef>().pattern, given);
-  } else if (node.kind == NodeKind::Match) {
-    Needs given = needs(node.children[0]);
-    given.own |= !node.as<Arms>().places.empty();
-    for (const check::Arm& arm : node.as<Arms>().arms) bind(arm.pattern, given);
-  }
+  if (node.kind != NodeKind::Let && node.kind != NodeKind::Match) return;
+  Needs given = needs(node.children[0]);
+  if (node.kind == NodeKind::Match) given.own |= !node.as<Arms>().places.empty();
+  Names defined;
+  collectDefined(instance_, node.children[0], defined);
+  for (DimSym s : defined.sizes) sweep_.sizes[s] = given;
+  if (node.kind == NodeKind::Let) return bind(node.as<PatternRef>().pattern, given);
+  for (const check::Arm& arm : node.as<Arms>().arms) bind(arm.pattern, given);
 }
 
 /// Adds the sizes that the extents of axes mention.
