@@ -22,12 +22,15 @@ struct PointSums {
   RegionId home;
   std::vector<std::pair<StmtId, RegionId>> stores; ///< by sum; where each stands
 
-  /// Where the first of them stands, alone or in a branch.
+  /// Where the first of them stands, alone or in a branch: behind the sums, which they use.
   size_t storesFrom(const Function& fn) const {
     const std::vector<StmtId>& stmts = fn.regions[home].stmts;
     const auto first = std::ranges::find_if(stmts, [&](StmtId id) {
-      const Stmt& s = fn.stmts[id];
-      return s.kind == StmtKind::Store || (s.kind == StmtKind::If && s.results.empty());
+      return std::ranges::any_of(stores, [&](const auto& store) {
+        return store.first == id || std::ranges::any_of(fn.stmts[id].regions, [&](RegionId r) {
+                 return regionsWithin(fn, r).contains(store.second);
+               });
+      });
     });
     return static_cast<size_t>(first - stmts.begin());
   }
@@ -146,6 +149,7 @@ private:
   /// Whether each sum has a place, which can be told in front of all stores.
   bool arePlacesKnown(const PointSums& sums) const {
     const size_t front = sums.storesFrom(fn_);
+    const std::unordered_set<RegionId> inside = regionsWithin(fn_, sums.home);
     return std::ranges::all_of(sums.stores, [&](const auto& store) {
       if (!store.first.valid()) return false;
       const std::vector<ValueId>& operands = fn_.stmts[store.first].operands;
@@ -153,7 +157,7 @@ private:
         const Value& value = fn_.values[v];
         if (value.region == sums.home)
           return !value.def.valid() || placeOf(fn_, sums.home, value.def) < front;
-        return value.region != store.second;
+        return !inside.contains(value.region);
       });
     });
   }

@@ -8,7 +8,8 @@ namespace {
 /// A kernel that stores, at each of its points, a sum of %n blocks; `made` stands in front of the points.
 std::string turned(const std::string& made = "", const std::string& value = "%s",
                    const std::string& beside = "", const std::string& count = "%n",
-                   const std::string& begun = "%nothing") {
+                   const std::string& begun = "%nothing", const std::string& branches = "",
+                   const std::string& ends = "", const std::string& at = "%j") {
   return textAfter(
       "kernel @k(%first: i64, %last: i64, %n: i64, %z: f32, %x: data, %y: data) {\n"
       "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %nothing = const -0.0 : f32\n" +
@@ -18,8 +19,9 @@ std::string turned(const std::string& made = "", const std::string& value = "%s"
           "        %c = for %zero, %n, %z : f32 { (%k, %t)\n          %a = load %x[%k*%one] : f32\n"
           "          %u = add %t, %a : f32\n          yield %u\n        }\n"
           "        %next = add %sofar, %c : f32\n        yield %next\n      }\n" +
-          std::string(value == "%v" ? "      %v = mul %s, %z : f32\n" : "") +
-          "      store %y[%i*%n + %j*%one] = " + value + "\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
+          std::string(value == "%v" ? "      %v = mul %s, %z : f32\n" : "") + branches +
+          "      store %y[%i*%n + " + at + "*%one] = " + value + "\n" + ends +
+          "      yield\n    }\n    yield\n  }\n  yield\n}\n",
       [](Module& module) {
         takeBlocksOutside(module, module.functions[FunctionId(0)]);
         EXPECT_EQ(verify(module, true), "");
@@ -38,6 +40,30 @@ TEST(BlocksOutside, WhatIsMadeInFrontIsMadeOnce) {
   const std::string text = turned("  %p = scratch 64 : address\n  store %p[%zero*%one] = %z\n");
   EXPECT_TRUE(isTurned(text)) << text;
   EXPECT_LT(text.find("store %p["), text.find(" = max %n")) << text;
+}
+
+TEST(BlocksOutside, BranchesThatStoreNothingMayStandInFrontOfTheSums) {
+  const std::string text = turned("", "%s",
+                                  "      %is = cmp lt %j, %n : bool\n"
+                                  "      if %is {\n        yield\n      } {\n        yield\n      }\n"
+                                  "      %many = cmp gt %j, %zero : bool\n      %none = const 0.0 : f32\n"
+                                  "      %begun = select %many, %nothing, %none : f32\n",
+                                  "%n", "%begun");
+  EXPECT_TRUE(isTurned(text)) << text;
+  EXPECT_LT(text.find("} {"), text.find("%begun = select")) << text;
+  EXPECT_LT(text.find("%begun = select"), text.find("load %y[")) << text;
+}
+
+TEST(BlocksOutside, PlacesInBranchesAreKnownInFrontOfThem) {
+  const std::string is = "      %is = cmp lt %j, %n : bool\n",
+                    end = "      yield\n      } {\n        yield\n      }\n";
+  const std::string branch = "      if %is {\n", made = "      %at = add %j, %one : i64\n";
+  auto inTwo = [&](const std::string& branches) {
+    return turned("", "%s", is, "%n", "%nothing", branches, end + end, "%at");
+  };
+  EXPECT_TRUE(isTurned(inTwo(made + branch + branch)));
+  EXPECT_FALSE(isTurned(inTwo(branch + made + branch))) << "made in the outer of two branches";
+  EXPECT_FALSE(isTurned(inTwo(branch + branch + made))) << "made in the inner";
 }
 
 TEST(BlocksOutside, NotWhereMoreIsDoneThanToStoreTheSums) {
