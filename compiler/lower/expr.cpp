@@ -176,10 +176,12 @@ TypeId BodyLowering::inScope(TypeId type) {
   std::vector<DimSym> symbols;
   types_.collectSymbols(type, symbols);
   types::DimSubst elsewhere;
+  const auto isFound = [&](DimSym s) {
+    return types_.dims.info(s).kind == types::DimSymKind::Unknown && !dimMap_.contains(s) &&
+           std::find(instance_.dimParams.begin(), instance_.dimParams.end(), s) == instance_.dimParams.end();
+  };
   for (DimSym s : symbols)
-    if (!dimMap_.contains(s) && types_.dims.info(s).kind == types::DimSymKind::Unknown &&
-        std::find(instance_.dimParams.begin(), instance_.dimParams.end(), s) == instance_.dimParams.end())
-      elsewhere.emplace(s, types_.dims.constant(0));
+    if (isLater(s) || isFound(s)) elsewhere.emplace(s, types_.dims.constant(0));
   return T(elsewhere.empty() ? type : types_.substitute(type, elsewhere));
 }
 

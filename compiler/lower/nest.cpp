@@ -222,7 +222,8 @@ ValueId BodyLowering::filler(TypeId type) {
       std::any_of(t.dims.begin(), t.dims.end(), [&](DimId d) { return types_.dims.asConstant(d) == 0; });
   if (t.kind == TypeKind::Array && empty)
     return b_.zero(type); // its elements may hold such arrays themselves
-  if (t.kind != TypeKind::Array) return types_.kind(type) == TypeKind::Bool ? b_.boolean(false) : undef(type);
+  if (t.kind != TypeKind::Array)
+    return types_.kind(type) == TypeKind::Bool ? b_.boolean(false) : b_.undef(type);
   return collected(type, [&](const std::vector<ValueId>&) { return filler(types_.element(type)); });
 }
 
