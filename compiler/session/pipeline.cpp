@@ -16,6 +16,7 @@
 #include "transforms/hoist_axes.h"
 #include "transforms/hoist_checks.h"
 #include "transforms/inline_calls.h"
+#include "transforms/interchange_loops.h"
 #include "transforms/merge_functions.h"
 #include "transforms/name_sizes.h"
 #include "transforms/open_records.h"
@@ -78,6 +79,10 @@ void checksInFront(core::Module& module) {
   if (transforms::hoistChecks(module)) transforms::simplify(module);
 }
 
+void interchange(core::Module& module) {
+  if (transforms::interchangeLoops(module)) transforms::simplify(module);
+}
+
 void separateProducts(core::Module& module) {
   if (transforms::separateProducts(module)) transforms::simplify(module);
 }
@@ -138,6 +143,7 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
       {"split_results", plain(transforms::splitResults), true},
       {"raise_loops", plain(raise), true},
       {"hoist_checks", plain(checksInFront), true},
+      {"interchange_loops", plain(interchange), true},
       {"separate_products", plain(separateProducts), true},
   };
   passes.insert(passes.end(), fusing.begin(), fusing.end());

@@ -112,7 +112,7 @@ private:
     for (Conversion& c : conversions) {
       if (total.valid() && loops_ > 0) takeParts(c, k, id);
       const PlannedAdd add{c, id, kept};
-      if (total.valid() && isBestInPlace(c)) {
+      if (total.valid() && isFromAround(total) && isBestInPlace(c)) {
         total = addEachTerm(m_, f_, uses_, add, e, total);
         continue;
       }
@@ -144,11 +144,13 @@ private:
   }
 
   /// Whether a loop, which adds to an array again and again, does so best where it lies: each term has a
-  /// place of its own, which is there, and is made of nothing that is updated.
+  /// place of its own, which is there, and is made of nothing that is updated. Not all of a row: that is made
+  /// anew, as what is written with `+` is.
   bool isBestInPlace(const Conversion& c) const {
     if (loops_ == 0 || c.mayMissPoints()) return false;
     const std::vector<DimId>& extents =
         types()[types()[fn().typeOf(fn().ops[c.site.add].operands[0])].parts[0]].dims;
+    if (extents.size() == 1 && isWholeAxis(c, c.target[0], extents[0])) return false;
     std::unordered_set<ValueId> own;
     for (size_t d = 0; d < c.target.size(); ++d) {
       const Solved& s = c.target[d];
@@ -173,6 +175,25 @@ private:
       if (op.kind != OpKind::Get && op.kind != OpKind::CastDims)
         return op.kind == OpKind::Set || op.kind == OpKind::AddAt || !op.regions.empty();
       v = op.operands[0];
+    }
+  }
+
+  /// Whether what is added to comes from around the region at hand: not from an array made for it alone.
+  bool isFromAround(ValueId v) const {
+    for (;;) {
+      const OpId def = fn().values[v].def;
+      if (!def.valid()) return true;
+      const Op& op = fn().ops[def];
+      if (op.kind == OpKind::Nest) {
+        const NestView nest(fn(), op);
+        const uint32_t part = fn().values[v].index;
+        if (part < nest.partResults()) return false;
+        v = nest.accOperands()[part - nest.partResults()];
+      } else if (op.kind == OpKind::Set || op.kind == OpKind::AddAt || op.kind == OpKind::CastDims) {
+        v = op.operands[0];
+      } else {
+        return op.kind != OpKind::Zero;
+      }
     }
   }
 

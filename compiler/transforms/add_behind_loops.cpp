@@ -119,10 +119,15 @@ private:
     if (op.kind == OpKind::Nest)
       for (ValueId v : NestView(fn(), op).accOperands())
         if (!isTaken(v)) return false;
+    return isMadeBehind(id);
+  }
+
+  /// Whether the op has all it needs behind the loop: made again there, or kept for all turns.
+  bool isMadeBehind(OpId id) {
     if (effects_.ofOp(fn(), id).any() || mentionsSizes(sizesWithin(m_, fn(), id))) return false;
-    return std::ranges::all_of(inputs(id), [&](ValueId v) {
-      return isAgain(v) || (isKept(v) && op.kind == OpKind::Nest && rank(v) < depth(id));
-    });
+    const bool isNest = fn().ops[id].kind == OpKind::Nest;
+    return std::ranges::all_of(
+        inputs(id), [&](ValueId v) { return isAgain(v) || (isNest && isKept(v) && rank(v) < depth(id)); });
   }
 
   /// Values of the loop's body that the op takes, but accumulators.
@@ -152,7 +157,15 @@ private:
     const bool is = (reads || constant || scalar) && op.resultDims.empty() &&
                     !effects_.ofOp(fn(), def).any() && !mentionsSizes(sizesOf(m_, fn(), op)) &&
                     std::ranges::all_of(op.operands, [&](ValueId x) { return isAgain(x); });
-    return again_[v] = is;
+    return again_[v] = is || isCollectedAgain(def);
+  }
+  /// An array of which each element costs little, as the products of two rows.
+  bool isCollectedAgain(OpId id) {
+    const Op& op = fn().ops[id];
+    return op.kind == OpKind::Nest && nestAccs(op) == 0 && op.resultDims.empty() &&
+           std::ranges::all_of(nestResults(op),
+                               [](const NestResult& r) { return r.kind == NestResultKind::Collect; }) &&
+           !isDear(Costs(m_, fn()).ofRegion(op.regions[0])) && isMadeBehind(id);
   }
 
   /// Whether it can be kept for all turns: its sizes are known outside.
@@ -217,7 +230,7 @@ private:
       return;
     }
     if (!again.insert(fn().values[v].def).second) return;
-    for (ValueId x : fn().ops[fn().values[v].def].operands) need(x, again, kept);
+    for (ValueId x : inputs(fn().values[v].def)) need(x, again, kept);
   }
 
   /// The loop stacks these too; gives the arrays, as long as the loop has turns.

@@ -12,6 +12,7 @@ namespace {
 
 using Mask = uint64_t; ///< axes, by number
 constexpr uint32_t mostAxes = 64;
+constexpr int64_t fewColumns = 16; ///< of a product that tiles would fill by half
 Mask below(size_t axes) { return axes < mostAxes ? (Mask{1} << axes) - 1 : ~Mask{0}; }
 
 /// Follows which axes values vary with, and finds sums of products whose factors keep different ones.
@@ -28,7 +29,7 @@ public:
     for (size_t k = 0; k < 2; ++k) facts.sides[k] = sides_[k] & below(f_.ops[nest].dims.size());
   }
   NestFacts facts;
-  std::vector<OpId> productsOfRows; ///< nests of the body
+  std::vector<OpId> productsOfRows; ///< nests and loops of the body that have any
 
 private:
   Mask maskOf(ValueId v) const {
@@ -62,8 +63,15 @@ private:
     const bool sweeps = op.kind == OpKind::Nest && r == op.regions[0];
     for (size_t k = 0; k < params.size(); ++k) {
       const bool axis = sweeps && k < op.dims.size();
-      define(params[k], axis ? Mask{1} << std::min(axes_, mostAxes - 1) : given);
-      if (axis) ++axes_;
+      if (axis) {
+        define(params[k], Mask{1} << std::min(axes_, mostAxes - 1));
+        extents_.push_back(op.dims[k]);
+        ++axes_;
+      } else {
+        define(params[k], op.kind != OpKind::For ? given
+                          : k == 0               ? maskOf(op.operands[0])
+                                                 : given | carriedBy(r));
+      }
     }
     Mask all = 0;
     const bool isOutermost = !part_.valid();
@@ -73,6 +81,14 @@ private:
       for (ValueId v : f_.ops[inner].results) all |= maskOf(v);
     }
     if (isOutermost) part_ = OpId();
+    return all;
+  }
+  /// What is carried from turn to turn may vary with all that a turn uses.
+  Mask carriedBy(RegionId r) const {
+    Mask all = 0;
+    forEachOp(f_, r, [&](OpId id) {
+      for (ValueId v : f_.ops[id].operands) all |= maskOf(v);
+    });
     return all;
   }
   /// Reads of the body of a nest that sums, whose kept axes do not hold each other: the two sides of a
@@ -89,24 +105,33 @@ private:
         if ((reads_[k] & reduced) == 0) continue;
         const Mask kept = reads_[k] & below(first + op.dims.size()) & ~reduced;
         if ((widest & ~kept) != 0 && (kept & ~widest) != 0) {
-          twoSides(widest & ~kept, kept & ~widest);
+          twoSides(widest & ~kept, kept & ~widest, reduced);
         }
         if (std::popcount(kept) > std::popcount(widest)) widest = kept;
       }
     }
   }
 
-  void twoSides(Mask one, Mask other) {
+  void twoSides(Mask one, Mask other, Mask reduced) {
     sides_[0] |= one;
     sides_[1] |= other;
     const Mask outside = below(outside_);
-    auto areRows = [outside](Mask rows, Mask columns) {
-      return (rows & ~outside) == 0 && (columns & outside) == 0 && columns != 0;
+    auto columnsOf = [outside](Mask rows, Mask columns) {
+      return (rows & ~outside) == 0 && (columns & outside) == 0 ? columns : 0;
     };
-    const bool isRows = areRows(one, other) || areRows(other, one);
-    if (isRows && part_.valid() && f_.ops[part_].kind == OpKind::Nest &&
-        (productsOfRows.empty() || productsOfRows.back() != part_))
-      productsOfRows.push_back(part_);
+    const Mask columns = columnsOf(one, other) | columnsOf(other, one);
+    if (columns == 0 || !part_.valid() || !isAbove(fewColumns - 1, columns) ||
+        !isAbove(fewPoints, columns | reduced))
+      return;
+    if (productsOfRows.empty() || productsOfRows.back() != part_) productsOfRows.push_back(part_);
+  }
+  /// Whether axes together have more points than so many, as far as is known.
+  bool isAbove(int64_t points, Mask axes) const {
+    Dims dims;
+    for (uint32_t a = 0; a < extents_.size(); ++a)
+      if ((axes >> std::min(a, mostAxes - 1) & 1) != 0) dims.push_back(extents_[a]);
+    const std::optional<int64_t> known = m_.types.dims.asConstant(m_.types.dims.product(dims));
+    return !known || *known > points;
   }
 
   const Module& m_;
@@ -114,6 +139,7 @@ private:
   std::unordered_map<ValueId, Mask> masks_;
   std::unordered_set<ValueId> made_, captured_;
   std::vector<ValueId> used_;
+  Dims extents_;            ///< of the axes
   std::vector<Mask> reads_; ///< of arrays, in the order of the ops
   uint32_t axes_ = 0;
   std::array<Mask, 2> sides_ = {};

@@ -5,6 +5,9 @@
 #include "core/uses.h"
 #include "core/walk.h"
 
+#include <algorithm>
+#include <array>
+
 namespace melix::transforms {
 
 using namespace core;
@@ -46,10 +49,25 @@ public:
   }
 
 private:
+  /// Where code stands: a loop is one that carries a row.
+  enum Place : size_t { Anywhere, InNest, InLoopOfNest, places };
+  Place within(Place around, const Function& f, const Op& op) const {
+    if (op.kind == OpKind::Nest) return std::max(around, InNest);
+    return carriesRow(f, op) && around != Anywhere ? InLoopOfNest : around;
+  }
+  /// Whether it is a counted loop that carries an array of one axis.
+  bool carriesRow(const Function& f, const Op& op) const {
+    return op.kind == OpKind::For && std::ranges::any_of(op.operands, [&](ValueId v) {
+             const types::Type& type = m_.types[f.typeOf(v)];
+             return type.kind == TypeKind::Array && type.dims.size() == 1;
+           });
+  }
+
   struct Info {
-    unsigned own = 0;   ///< its ops as they are
-    unsigned whole = 0; ///< with those that are inlined into it
+    unsigned own = 0;                        ///< its ops as they are
+    std::array<unsigned, places> whole = {}; ///< with those that are inlined into it where it stands
     bool pinned = false, inlines = false, done = false;
+    bool loops = false; ///< whether it has a loop that carries a row, with what is inlined into it
   };
 
   void analyse(FunctionId id) {
@@ -60,27 +78,40 @@ private:
     if (!f.body.valid()) return;
     forEachOp(f, [&](OpId op) {
       info.own += f.ops[op].kind != OpKind::Yield;
+      info.loops |= carriesRow(f, f.ops[op]);
       info.pinned |= f.ops[op].kind == OpKind::StopGradient && options_.beforeDerivatives;
     });
   }
 
   /// The callees are measured already.
   void measure(FunctionId id) {
-    const Function& f = m_.functions[id];
+    if (!m_.functions[id].body.valid()) return;
     Info& info = info_[id.index];
-    info.whole = info.own;
-    if (!f.body.valid()) return;
-    forEachOp(f, [&](OpId op) {
-      if (!isWanted(id, f.ops[op])) return;
-      info.inlines = true;
-      info.whole += info_[f.ops[op].as<CallAttr>().callee.index].whole;
-    });
+    for (size_t place = 0; place < places; ++place) {
+      info.whole[place] = info.own;
+      measure(id, m_.functions[id].body, static_cast<Place>(place), info.whole[place]);
+    }
+  }
+  void measure(FunctionId id, RegionId region, Place place, unsigned& whole) {
+    const Function& f = m_.functions[id];
+    for (OpId op : f.regions[region].ops) {
+      ++work.ops;
+      if (isWanted(id, f.ops[op], place)) {
+        const Info& callee = info_[f.ops[op].as<CallAttr>().callee.index];
+        info_[id.index].inlines = true;
+        info_[id.index].loops |= callee.loops;
+        whole += callee.whole[place];
+      }
+      for (RegionId inner : f.ops[op].regions) measure(id, inner, within(place, f, f.ops[op]), whole);
+    }
   }
 
-  bool isWanted(FunctionId caller, const Op& op) const {
+  bool isWanted(FunctionId caller, const Op& op, Place place) const {
     if (op.kind != OpKind::Call || info_[caller.index].own > options_.largestCaller) return false;
     const Info& callee = info_[op.as<CallAttr>().callee.index];
-    return !callee.pinned && callee.whole <= options_.largestCallee;
+    const bool isLoopOfRows = place == InLoopOfNest || (place == InNest && callee.loops);
+    return !callee.pinned &&
+           callee.whole[place] <= (isLoopOfRows ? options_.largestLoopOfRows : options_.largestCallee);
   }
 
   /// What the result dims of calls are, and these in the order in which the calls were inlined.
@@ -92,7 +123,7 @@ private:
   void inlineInto(FunctionId id) {
     LiveUses uses(m_, id);
     Sizes sizes;
-    region(id, m_.functions[id].body, uses, sizes);
+    region(id, m_.functions[id].body, Anywhere, uses, sizes);
     // A size of a call may be decided by a call of its body, which is inlined after it.
     for (size_t k = sizes.decided.size(); k-- > 0;) {
       DimId& d = sizes.dims.at(sizes.decided[k]);
@@ -101,20 +132,20 @@ private:
     replaceDims(m_, id, sizes.dims);
   }
 
-  void region(FunctionId id, RegionId r, LiveUses& uses, Sizes& sizes) {
+  void region(FunctionId id, RegionId r, Place at, LiveUses& uses, Sizes& sizes) {
     const std::vector<OpId> list = std::move(m_.functions[id].regions[r].ops);
     m_.functions[id].regions[r].ops.clear();
-    for (OpId op : list) place(id, r, op, uses, sizes);
+    for (OpId op : list) place(id, r, op, at, uses, sizes);
   }
 
   /// Appends the op, or what is copied in its place: the body of the callee as it stands, of which calls are
   /// inlined in their turn.
-  void place(FunctionId id, RegionId r, OpId op, LiveUses& uses, Sizes& sizes) {
+  void place(FunctionId id, RegionId r, OpId op, Place at, LiveUses& uses, Sizes& sizes) {
     auto ops = [&]() -> std::vector<OpId>& { return m_.functions[id].regions[r].ops; };
     Op& call = m_.functions[id].ops[op];
-    if (!isWanted(id, call)) {
+    if (!isWanted(id, call, at)) {
       ops().push_back(op);
-      for (RegionId inner : call.regions) region(id, inner, uses, sizes);
+      for (RegionId inner : call.regions) region(id, inner, within(at, m_.functions[id], call), uses, sizes);
       return;
     }
     for (DimId& d : call.dims) d = m_.types.dims.substitute(d, sizes.dims);
@@ -131,7 +162,7 @@ private:
     ops().resize(before);
     for (OpId each : made) uses.enter(each, r);
     for (size_t k = 0; k < results.size(); ++k) uses.replace(call.results[k], results[k]);
-    for (OpId each : made) place(id, r, each, uses, sizes);
+    for (OpId each : made) place(id, r, each, at, uses, sizes);
   }
 
   Module& m_;

@@ -50,7 +50,7 @@ private:
   void findProducts(const std::vector<OpId>& all, const Effects& effects) {
     const SweepBody body(m_, f_, nest_, effects);
     for (OpId id : all)
-      if (body.axesOf(id) && !costs_.fewPointsOf(fn().ops[id]) && isSwept(id) && !isReadByElements(id, body_))
+      if (fn().ops[id].kind == OpKind::Nest && body.axesOf(id) && isSwept(id) && !isReadByElements(id, body_))
         products_.push_back(id);
     isProduct_.insert(products_.begin(), products_.end());
   }

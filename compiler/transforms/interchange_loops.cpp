@@ -1,0 +1,77 @@
+#include "transforms/interchange_loops.h"
+
+#include "core/walk.h"
+#include "transforms/cost.h"
+#include "transforms/dce.h"
+#include "transforms/fusion.h"
+#include "transforms/loop_of_rows.h"
+#include "transforms/rewrite_region.h"
+
+namespace melix::transforms {
+
+using namespace core;
+
+namespace {
+
+class Interchanger {
+public:
+  Interchanger(Module& m, FunctionId f, const Effects& effects)
+      : m_(m), f_(f), effects_(effects), costs_(m, m.functions[f]) {}
+
+  bool changed = false;
+
+  void run(RegionId region) {
+    rewriteRegion(m_, f_, region, [&](OpId id) {
+      const Regions regions = fn().ops[id].regions;
+      for (RegionId inner : regions) run(inner);
+      if (!isOfRows(fn().ops[id])) return true;
+      std::vector<OpId> made;
+      Builder b(m_, f_, region, fn().ops[id].loc);
+      for (OpId loop : rowProducts(m_, fn(), id)) {
+        if (fn().ops[loop].kind != OpKind::For) continue;
+        LoopOfRows rows(m_, f_, id, loop);
+        if (rows.mayLeave(effects_)) made.push_back(rows.leave(b, effects_, costs_));
+      }
+      if (made.empty()) return true;
+      fn().regions[region].ops.push_back(id);
+      const std::vector<OpId> ops = fn().regions[region].ops;
+      for (OpId loop : made) run(fn().ops[loop].regions[0]);
+      fn().regions[region].ops = ops;
+      return !(changed = true);
+    });
+  }
+
+private:
+  Function& fn() const { return m_.functions[f_]; }
+
+  bool isOfRows(const Op& op) const {
+    constexpr uint64_t fewRows = 4;
+    if (op.kind != OpKind::Nest || op.dims.empty() || op.dims.size() > AxisSet::most || nestAccs(op) > 0)
+      return false;
+    const std::optional<uint64_t> points = costs_.fewPointsOf(op);
+    return !points || *points >= fewRows;
+  }
+
+  Module& m_;
+  FunctionId f_;
+  const Effects& effects_;
+  const Costs costs_;
+};
+
+} // namespace
+
+bool interchangeLoops(Module& m) {
+  const Effects effects(m);
+  bool changed = false;
+  for (uint32_t i = 0; i < m.functions.size(); ++i) {
+    const FunctionId f(i);
+    if (!m.functions[f].body.valid()) continue;
+    Interchanger s(m, f, effects);
+    s.run(m.functions[f].body);
+    if (s.changed) eliminateDeadValues(m, f, effects);
+    changed |= s.changed;
+  }
+  return changed;
+}
+
+} // namespace melix::transforms

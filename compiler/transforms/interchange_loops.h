@@ -1,0 +1,28 @@
+#pragma once
+// Loop interchange: a loop in a nest over rows, whose turns take products of a row and a matrix, goes around
+// the nest. Over all rows these are products of matrices (separate_products.h).
+//
+//   before:  %y = nest (b: B) -> collect[b] {
+//              %h = for %n, %h0, collects 1 { (%t, %h)
+//                %p = nest (%j: H, %k: H) -> keep[j] sum { … get %h[%k] … get %u[%k, %j] … }
+//                %g = nest (%j: H) -> collect[j] { … get %p[%j] … get %x[%b, %t, %j] … }
+//                yield %g, %g } … }
+//   after:   %i = nest (b: B) -> collect[b] { yield %h0 }
+//            %h, %s = for %n, %i, collects 1 { (%t, %h)
+//              %g = nest (b: B) -> collect[b] { … get %h[%b] … }
+//              yield %g, %g }
+//            %y = nest (b: B) -> collect[b] { … get %h[%b], get %s[:, %b] … }
+//
+// What the turns need of a row is made of all rows in front. It must be that all rows have as many turns, that
+// these carry numbers and arrays of them, of sizes that all rows have, and have no effects; of a few rows, or of
+// matrices that registers hold, loops stay. Requires: verified Core without derivatives, orders not chosen.
+// Keeps: values.
+
+#include "core/ir.h"
+
+namespace melix::transforms {
+
+/// Whether there were any.
+bool interchangeLoops(core::Module& module);
+
+} // namespace melix::transforms
