@@ -188,22 +188,23 @@ bool AccumulationPlanner::isThere(const Conversion& c, size_t axis) {
   return ranges_.isIndex(add.operands[2 + static_cast<size_t>(before)], extent);
 }
 
-/// For the outermost axis that stands in this index alone.
+/// For the axis of most points that stands in this index alone: what is left is summed over.
 bool AccumulationPlanner::solveIndex(const Conversion& c, Solved& s, std::map<ValueId, int>& uses) {
   const AffineIndex& i = s.index;
   if (i.axes.empty()) return true;
   if (solveRagged(c, s, uses)) return true;
+  ValueId longest;
   for (ValueId a : c.axes) {
     auto at = i.axes.find(a);
-    if (at == i.axes.end() || (uses[a] != 1 && !i.isAxis()) || (at->second != 1 && at->second != -1))
-      continue;
-    if (i.axes.size() > 1 && (radix(c, i, uses, s) || stride(c, a, uses, s))) return true;
-    s.kind = Solved::Kind::Unit;
-    s.axis = a;
-    s.sign = at->second;
-    return true;
+    const bool isUnit = at != i.axes.end() && (uses[a] == 1 || i.isAxis()) && std::abs(at->second) == 1;
+    if (isUnit && (!longest.valid() || hasMorePoints(c, a, longest))) longest = a;
   }
-  return radix(c, i, uses, s) || multiple(c, uses, s);
+  if (!longest.valid()) return radix(c, i, uses, s) || multiple(c, uses, s);
+  if (i.axes.size() > 1 && (radix(c, i, uses, s) || stride(c, longest, uses, s))) return true;
+  s.kind = Solved::Kind::Unit;
+  s.axis = longest;
+  s.sign = i.axes.at(longest);
+  return true;
 }
 
 /// For the longest axis with a small factor, of which few places are a multiple.

@@ -108,14 +108,24 @@ private:
     out.areOrdered = true;
     out.tellsSidesApart |= (*axes & sides[0]) != 0 && (*axes & sides[1]) != 0;
   }
-  /// Whether the sums in the arms are needed at most points, or not in whole blocks of a product.
+  /// Whether the sums in the arms are needed at most points, or not in whole blocks of a product. What data,
+  /// or bounds of one side, decide may hold anywhere: a product at all points costs less than each of one in
+  /// thirty by itself.
   bool isOfMost(const Op& branch, RegionId body, const std::array<uint64_t, 2>& sides) const {
     Compared seen;
     compare(branch.operands[0], body, sides, deepest, seen);
-    if (!seen.areAxes) return false;
-    const bool whereTheyHold = !seen.areSame && (seen.tellsSidesApart || !seen.areOrdered),
-               whereTheyDoNot = seen.areSame || seen.tellsSidesApart;
+    if (!seen.areAxes || (seen.areOrdered && !seen.tellsSidesApart))
+      return sides[0] != 0 && sides[1] != 0 &&
+             std::ranges::all_of(branch.regions, [this](RegionId arm) { return areOfProducts(arm); });
+    const bool whereTheyHold = !seen.areSame, whereTheyDoNot = seen.areSame || seen.tellsSidesApart;
     return (!hasNest(branch.regions[0]) || whereTheyHold) && (!hasNest(branch.regions[1]) || whereTheyDoNot);
+  }
+  /// Whether the sums of an arm have terms that cost no more than products.
+  bool areOfProducts(RegionId arm) const {
+    return std::ranges::all_of(fn().regions[arm].ops, [this](OpId id) {
+      const Op& op = fn().ops[id];
+      return op.kind != OpKind::Nest || !isDear(costs_.ofRegion(op.regions[0]));
+    });
   }
   /// The axes in a comparison, if it is one of sums of them.
   std::optional<uint64_t> axesCompared(const Op& cmp, RegionId body) const {

@@ -39,13 +39,13 @@ public:
 private:
   Function& fn() const { return m_.functions[f_]; }
 
-  /// A sum of floats alone, of a body without effects; two axes are summed, or there is nothing to move.
+  /// A sum of floats alone, of a body without effects.
   bool isWanted(OpId id) const {
     const Op& op = fn().ops[id];
     if (op.kind != OpKind::Nest || nestAccs(op) > 0 || op.dims.size() > AxisSet::most) return false;
     const std::vector<NestResult>& results = nestResults(op);
     if (results.size() != 1 || results[0].kind != NestResultKind::Reduce) return false;
-    if (results[0].monoid != MonoidKind::Sum || op.dims.size() < results[0].keep.size() + 2) return false;
+    if (results[0].monoid != MonoidKind::Sum || op.dims.size() == results[0].keep.size()) return false;
     if (results[0].keep.empty()) return false;
     const ValueId term = terminator(fn(), op.regions[0]).operands[0];
     return m_.types.isFloat(fn().typeOf(term)) && !effects_.ofOp(fn(), id).any();
@@ -201,6 +201,11 @@ private:
     const ValueId outside = multiply(cut.outside, body, copy, in);
     NestResult result = nestResults(op)[0];
     for (uint32_t& a : result.keep) a = numberIn(kept, a);
+    if (result.keep.size() == kept.size()) {
+      const std::vector<uint32_t> keep = result.keep;
+      result = NestResult();
+      result.keep = keep;
+    }
     outer.add(std::move(result), in.binary(OpKind::Mul, outside, term));
     takeOver(fn(), anyInside.valid() ? unlessEmpty(outer.one(), anyInside, b) : outer.finish(), op.results);
   }

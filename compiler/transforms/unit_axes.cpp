@@ -21,19 +21,17 @@ public:
     bool changed = false;
     for (OpId id : nests) {
       const std::vector<uint32_t> axes = droppedAxes(m_, f_, f_.ops[id]);
-      if (axes.empty()) continue;
       for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) drop(id, *axis);
-      collectSingles(id);
-      changed = true;
+      if (!axes.empty()) collectSingles(id);
+      changed |= !axes.empty();
+      changed |= readAtZero(id);
     }
     return changed;
   }
 
   /// The axes of one point that no result keeps, if none of its results stands in the way.
   static std::vector<uint32_t> droppedAxes(const Module& m, const Function& f, const Op& op) {
-    std::vector<uint32_t> out;
-    for (uint32_t axis = 0; axis < op.dims.size(); ++axis)
-      if (m.types.dims.asConstant(op.dims[axis]) == 1) out.push_back(axis);
+    std::vector<uint32_t> out = unitAxes(m, op);
     if (out.empty()) return out;
     const NestView nest(f, op);
     for (const NestPart& part : nest.parts()) {
@@ -44,6 +42,13 @@ public:
       std::erase_if(
           out, [&](uint32_t axis) { return std::find(r.keep.begin(), r.keep.end(), axis) != r.keep.end(); });
     }
+    return out;
+  }
+
+  static std::vector<uint32_t> unitAxes(const Module& m, const Op& op) {
+    std::vector<uint32_t> out;
+    for (uint32_t axis = 0; axis < op.dims.size(); ++axis)
+      if (m.types.dims.asConstant(op.dims[axis]) == 1) out.push_back(axis);
     return out;
   }
 
@@ -69,6 +74,19 @@ private:
     const RegionId body = op.regions[0];
     const ValueId first = inBody(body, op.loc, 0, [](Builder& b) { return b.integer(0); });
     dropAxis(f_, uses_, id, axis, first);
+  }
+
+  /// What uses an axis of one point that stays uses 0.
+  bool readAtZero(OpId id) {
+    bool changed = false;
+    for (uint32_t axis : unitAxes(m_, f_.ops[id])) {
+      const RegionId body = f_.ops[id].regions[0];
+      const ValueId param = f_.regions[body].params[axis];
+      if (uses_.count(param) == 0) continue;
+      uses_.replace(param, inBody(body, f_.ops[id].loc, 0, [](Builder& b) { return b.integer(0); }));
+      changed = true;
+    }
+    return changed;
   }
 
   /// Results that have nothing left to reduce collect: what their one term and the unit give.
@@ -110,8 +128,7 @@ bool dropUnitAxes(Module& m) {
     if (!f.body.valid()) continue;
     std::vector<OpId> nests;
     forEachOp(f, [&](OpId id) {
-      if (f.ops[id].kind == OpKind::Nest && !AxisDropper::droppedAxes(m, f, f.ops[id]).empty())
-        nests.push_back(id);
+      if (f.ops[id].kind == OpKind::Nest && !AxisDropper::unitAxes(m, f.ops[id]).empty()) nests.push_back(id);
     });
     if (!nests.empty()) changed |= AxisDropper(m, FunctionId(i)).run(nests);
   }

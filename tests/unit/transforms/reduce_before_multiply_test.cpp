@@ -67,6 +67,30 @@ TEST(ReduceBeforeMultiply, AProductOfTwoStays) {
   EXPECT_EQ(m.count("nest"), 1u) << m.text();
 }
 
+/// Of one summed axis all goes inside, and the product is collected; sums of no terms stay zero.
+TEST(ReduceBeforeMultiply, WhatTheSumDoesNotVaryWithMultipliesItAtTheEnd) {
+  for (int64_t n : {3, 0}) {
+    PassText m(R"(fn f [I, N] (%g: f32[I], %u: f32[N, 2], %x: f32[N]) -> (f32[I, 2]) {
+  %s = nest (%i: I, %r: 2, %n: N) -> keep[i, r] sum {
+    %a = get %g[%i] : f32
+    %b = get %u[%n, %r] : f32
+    %c = get %x[%n] : f32
+    %p = mul %b, %c : f32
+    %q = mul %a, %p : f32
+    yield %q
+  } : f32[I, 2]
+  yield %s
+}
+)");
+    const std::vector<float> numbers{1, 2, 3, 4, 5, 6};
+    m.apply(reduceBeforeMultiply,
+            {Value::floats(std::vector<float>{2, std::numeric_limits<float>::infinity()}, {2}),
+             Value::floats({numbers.begin(), numbers.begin() + 2 * n}, {n, 2}),
+             Value::floats({numbers.begin(), numbers.begin() + n}, {n})});
+    EXPECT_EQ(m.count("-> collect["), 1u) << m.text();
+  }
+}
+
 /// Both sums would run over all that the one does.
 TEST(ReduceBeforeMultiply, NoAxisGoesNothingMoves) {
   PassText m(R"(fn f (%w: f32[4], %v: f32[16], %b: f32[16]) -> (f32[4]) {
