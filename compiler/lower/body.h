@@ -345,7 +345,6 @@ private:
   std::vector<uint32_t> axesOf(uint64_t bits);
   DimId extentOf(uint32_t axis);
   std::vector<DimSym> hiddenSizes(NodeId n);
-  TypeId concealing(TypeId type, const std::vector<DimSym>& hidden);
   ValueId concealed(ValueId value, NodeId n, const std::vector<DimSym>& hidden);
   ValueId revealed(ValueId pack, NodeId n, const std::vector<DimSym>& hidden);
   ValueId hoisted(NodeId n, const Ahead& ahead);

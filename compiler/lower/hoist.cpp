@@ -149,6 +149,15 @@ void BodyLowering::lookInside(NodeId n) {
   sweep_.path.pop_back();
 }
 
+/// What a pack that hides sizes of `type` holds: an array tells such that are axes of it, and nothing else.
+static TypeId concealing(types::TypeStore& types, TypeId type, const std::vector<DimSym>& hidden) {
+  const std::vector<DimId>& dims = types[type].dims;
+  const bool told = std::all_of(hidden.begin(), hidden.end(), [&](DimSym s) {
+    return std::find(dims.begin(), dims.end(), types.dims.symbol(s)) != dims.end();
+  });
+  return told || types.kind(type) != TypeKind::Array ? type : types.tuple({type});
+}
+
 /// Lowers `n`, which needs `axes` only, in front of the sweep; false if it has to stay where it is.
 bool BodyLowering::moveAhead(NodeId n, uint64_t axes) {
   TypeId type = instance_.nodes[n].type;
@@ -165,7 +174,7 @@ bool BodyLowering::moveAhead(NodeId n, uint64_t axes) {
   if (!value || !makeLight(*value)) return false;
   if (value->skips && (!reach || !makeLight(*reach))) return false;
   const std::vector<DimSym> hidden = hiddenSizes(n);
-  value->type = hidden.empty() ? type : types_.pack(concealing(type, hidden), hidden);
+  value->type = hidden.empty() ? type : types_.pack(concealing(types_, type, hidden), hidden);
   value->there = [this, n, hidden] { return concealed(expr(n), n, hidden); };
   value->elsewhere = [this, &value] { return filler(T(value->type)); };
   Ahead ahead{computeAhead(axes, *value, reach ? *reach : Way{}), {}, hidden};
@@ -315,15 +324,6 @@ std::vector<DimSym> BodyLowering::hiddenSizes(NodeId n) {
   return hidden;
 }
 
-/// What a pack that hides sizes of `type` holds: an array tells such that are axes of it, and nothing else.
-TypeId BodyLowering::concealing(TypeId type, const std::vector<DimSym>& hidden) {
-  const std::vector<DimId>& dims = types_[type].dims;
-  const bool told = std::all_of(hidden.begin(), hidden.end(), [&](DimSym s) {
-    return std::find(dims.begin(), dims.end(), types_.dims.symbol(s)) != dims.end();
-  });
-  return told || types_.kind(type) != TypeKind::Array ? type : types_.tuple({type});
-}
-
 /// The value of `n` as a pack of its `hidden` sizes.
 ValueId BodyLowering::concealed(ValueId value, NodeId n, const std::vector<DimSym>& hidden) {
   if (hidden.empty()) return value;
@@ -332,7 +332,7 @@ ValueId BodyLowering::concealed(ValueId value, NodeId n, const std::vector<DimSy
   matchDims(type, b_.typeOf(value), actual);
   core::Op op = Builder::simple(OpKind::Pack, {});
   for (DimSym s : hidden) op.dims.push_back(actual.contains(s) ? actual.at(s) : D(types_.dims.symbol(s)));
-  const TypeId held = concealing(type, hidden), pack = T(types_.pack(held, hidden));
+  const TypeId held = concealing(types_, type, hidden), pack = T(types_.pack(held, hidden));
   const TypeId open = types_.openPack(pack, op.dims);
   op.operands = {held == type ? cast(value, open) : b_.make(open, {cast(value, types_[open].parts[0])})};
   return b_.one(std::move(op), pack);
@@ -347,7 +347,8 @@ ValueId BodyLowering::revealed(ValueId pack, NodeId n, const std::vector<DimSym>
     dims.push_back(types_.dims.symbol(op.resultDims.back()));
   }
   ValueId value = b_.one(std::move(op), types_.openPack(b_.typeOf(pack), dims));
-  if (concealing(instance_.nodes[n].type, hidden) != instance_.nodes[n].type) value = b_.field(value, 0);
+  if (concealing(types_, instance_.nodes[n].type, hidden) != instance_.nodes[n].type)
+    value = b_.field(value, 0);
   Names own;
   collectDefined(instance_, n, own);
   for (size_t k = 0; k < hidden.size(); ++k)

@@ -17,6 +17,7 @@
 #include "transforms/hoist_checks.h"
 #include "transforms/inline_calls.h"
 #include "transforms/interchange_loops.h"
+#include "transforms/merge_accumulations.h"
 #include "transforms/merge_functions.h"
 #include "transforms/name_sizes.h"
 #include "transforms/open_records.h"
@@ -63,7 +64,10 @@ void raise(core::Module& module) {
   if (transforms::raiseLoops(module)) transforms::simplify(module);
 }
 
-void accumulate(core::Module& module) { transforms::accumulateToReduce(module); }
+void accumulate(core::Module& module) {
+  transforms::mergeAccumulations(module);
+  transforms::accumulateToReduce(module);
+}
 
 void addBehind(core::Module& module) {
   if (!transforms::addBehindLoops(module)) return;

@@ -399,8 +399,23 @@ bool AccumulationPlanner::slice(Conversion& c) const {
   return dimsCopied(c);
 }
 
+/// Whether those ops of a body that are copied read a row of it element by element, in rows.
+bool AccumulationPlanner::isReadByRows(const Conversion& c, OpId row, RegionId body,
+                                       const std::unordered_set<RegionId>& rows) const {
+  bool is = true;
+  uses_.forEach(fn().ops[row].results[0], [&](Use use) {
+    const OpId user = uses_.ancestorIn(body, use.op);
+    if (!user.valid() || !c.slice.contains(user.index)) return;
+    const Op& by = fn().ops[use.op];
+    is = is && rows.contains(uses_.regionOf(use.op)) && by.kind == OpKind::Get && use.operand == 0 &&
+         types().isScalar(fn().typeOf(by.results[0]));
+  });
+  return is;
+}
+
 bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed) const {
   const std::vector<OpId>& ops = fn().regions[c.site.levels[level].region].ops;
+  std::unordered_set<RegionId> rows; // that the added one is made of, and its own
   for (size_t i = ops.size(); i-- > 0;) {
     const Op& o = fn().ops[ops[i]];
     bool wanted = false;
@@ -409,7 +424,10 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed
     if (!wanted) continue;
     const bool isAdded = o.results.size() == 1 && o.results[0] == fn().ops[c.site.add].operands[1];
     if (isAdded && level + 1 == c.site.levels.size() && isRow(types(), fn(), o)) c.row = ops[i];
-    if (dear(o) && level == 0 && c.row != ops[i]) {
+    const bool isOfRow = c.row == ops[i] || (!rows.empty() && isRow(types(), fn(), o) &&
+                                             isReadByRows(c, ops[i], c.site.levels[level].region, rows));
+    if (isOfRow) rows.insert(o.regions[0]);
+    if (dear(o) && level == 0 && !isOfRow) {
       for (ValueId r : o.results) {
         if (!needed.values.count(r.index)) continue;
         if (!outsideType(fn().typeOf(r)) || types().kind(fn().typeOf(r)) == TypeKind::Acc) return false;
@@ -426,7 +444,7 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed
         c.sizes[o.results[0]] = std::move(*form);
         continue;
       }
-    if (c.row == ops[i] && level == 0) keepNumbers(c, o, needed);
+    if (isOfRow && level == 0) keepNumbers(c, o, needed);
     need(o, needed);
     for (RegionId inner : o.regions) forEachOp(fn(), inner, [&](OpId x) { need(fn().ops[x], needed); });
   }

@@ -56,7 +56,7 @@ struct Conversion {
   /// Sizes from inside the nest, by the value read of them, as forms of the axes.
   std::unordered_map<core::ValueId, core::AffineIndex> sizes;
   std::vector<core::ValueId> element; ///< which of these index the added value
-  core::OpId row;                     ///< the nest that collects it, each element from few reads; or none
+  core::OpId row; ///< the nest that collects it, each element from few reads and of other such rows; or none
   std::vector<Divided> divided;
   /// Numbers that are found at a point, as the place of its greatest: by an axis of all that they can be.
   /// There is a term where the axis is the number.
@@ -137,6 +137,8 @@ private:
     std::unordered_set<uint32_t> kept; ///< values that are not made again
   };
   bool slice(Conversion& c) const;
+  bool isReadByRows(const Conversion& c, core::OpId row, core::RegionId body,
+                    const std::unordered_set<core::RegionId>& rows) const;
   bool sliceLevel(Conversion& c, size_t level, Needed& needed) const;
   void keepNumbers(Conversion& c, const core::Op& row, Needed& needed) const;
   void need(const core::Op& op, Needed& needed) const;

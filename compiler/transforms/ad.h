@@ -66,10 +66,6 @@ enum class CotangentKind : uint8_t {
   Reader,     ///< parameter of Acc type: its result's cotangent is read, nothing comes back
 };
 
-/// The size that a `for` counts to, if its trip count is one.
-std::optional<DimId> countedSize(const Function& f, const types::TypeStore& types,
-                                 const core::LoopView& loop);
-
 /// Whether a tangent of the type has arrays or lists: a fresh one would cost their size.
 bool holdsArrays(const types::TypeStore& types, TypeId t);
 

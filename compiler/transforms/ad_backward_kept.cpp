@@ -26,8 +26,8 @@ namespace melix::transforms {
 //
 // What decides (a comparison of floats, an integer made of one) has to decide as it did: an index that was
 // checked is not checked again. Arithmetic made again may round otherwise, for an `fma` is formed by what
-// stands around it. So a decision is made again only of floats that have their bits: kept, or read where they
-// were kept.
+// stands around it. So a decision is made again only of floats that have their bits: kept, read where they
+// were kept, or sums, differences and extremes of such, in which no product stands.
 
 namespace {
 
@@ -43,12 +43,29 @@ bool decides(const Function& f, const types::TypeStore& types, const Op& op) {
   return types.isFloat(f.typeOf(op.operands[0])) && !types.isFloat(f.typeOf(op.results[0]));
 }
 
-/// Whether what the op gives has the bits of what it takes.
-bool hands(const Op& op) {
-  return op.kind == OpKind::Get || op.kind == OpKind::CastDims || op.kind == OpKind::StopGradient;
-}
-
 } // namespace
+
+/// Whether what the op gives has the same bits whatever stands around it, if what it takes has: an `fma`
+/// takes sums of products.
+bool KnownValues::keepsBits(const Op& op) const {
+  auto isProduct = [this](ValueId v) {
+    const Op* def = definition(v);
+    while (def && def->kind == OpKind::Neg) def = definition(def->operands[0]);
+    return def && def->kind == OpKind::Mul;
+  };
+  switch (op.kind) {
+  case OpKind::Get:
+  case OpKind::CastDims:
+  case OpKind::StopGradient:
+  case OpKind::Neg:
+  case OpKind::Abs:
+  case OpKind::Min:
+  case OpKind::Max: return true;
+  case OpKind::Add:
+  case OpKind::Sub: return std::ranges::none_of(op.operands, isProduct);
+  default: return false;
+  }
+}
 
 /// Whether the value comes from outside of the loop, nest or function around the scope.
 bool KnownValues::isOutside(const Scope& s, ValueId v) const {
@@ -160,7 +177,7 @@ void KnownValues::addNumbers(DimSym d, std::vector<ValueId>& out) const {
 /// The values of which `v`, defined in the region of `s`, can be made again.
 std::optional<std::vector<ValueId>> KnownValues::sourcesAgain(const Scope& s, ValueId v) const {
   const Op* def = definition(v);
-  if (exact_.contains(v) && def && !hands(*def)) return std::nullopt;
+  if (exact_.contains(v) && def && !keepsBits(*def)) return std::nullopt;
   if (const std::optional<Slice> slice = sliceOf(v)) {
     std::vector<ValueId> sources = slice->outside;
     addNumbers(*def, sources);
@@ -270,8 +287,9 @@ private:
       known_.exact_.insert(v);
       if (const auto held = known_.collectedAs(v)) known_.exact_.insert(held->first);
       const Op* def = known_.definition(v);
-      if (def && hands(*def))
-        queue.push_back(def->operands[0]);
+      if (def && known_.keepsBits(*def)) // indices are no floats
+        queue.insert(queue.end(), def->operands.begin(),
+                     def->kind == OpKind::Get ? def->operands.begin() + 1 : def->operands.end());
       else if (auto it = numbers_.find(v); it != numbers_.end() && !nodes_[it->second].further)
         given(nodes_[it->second]);
     }

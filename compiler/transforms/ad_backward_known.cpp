@@ -4,6 +4,7 @@
 
 #include "core/sizes.h"
 #include "core/walk.h"
+#include "transforms/loop_extent.h"
 
 #include <algorithm>
 #include <functional>
@@ -354,19 +355,13 @@ ValueId KnownValues::carrier(OpId id, size_t k, TypeId t) {
 /// the companion defines.
 DimId KnownValues::extentOfItems(OpId id, const LoopView& loop) {
   if (loop.extent().valid()) return types().dims.symbol(loop.extent());
-  if (const std::optional<DimId> counted = countedSize(g(), types(), loop)) return *counted;
+  Ranges ranges(ad_.module, g()); // of what ops tell by themselves
+  if (const DimId counted = loopExtent(ad_.module, g(), ranges, loop.count()); counted.valid())
+    return counted;
   OpResidual& r = lin_.plan.ops[id];
   if (!r.count.valid()) r.count = types().dims.newSym({"n", types::DimSymKind::Unknown, 0, {}});
   dimHome_[r.count] = uses_.regionOf(id);
   return types().dims.symbol(r.count);
-}
-
-/// The size that a `for` counts to.
-std::optional<DimId> countedSize(const Function& f, const types::TypeStore& types, const LoopView& loop) {
-  const OpId def = f.values[loop.count()].def;
-  if (!def.valid() || f.ops[def].kind != OpKind::DimValue) return std::nullopt;
-  const DimId size = f.ops[def].dims[0];
-  return types.dims.atLeast(size, 0) ? std::optional(size) : std::nullopt;
 }
 
 } // namespace melix::transforms

@@ -124,6 +124,7 @@ private:
   Effort effortOf(ValueId v) const;
   uint64_t pointsFor(const Scope& s, ValueId v) const;
   bool isOutside(const Scope& s, ValueId v) const;
+  bool keepsBits(const Op& op) const;
   bool walksAll(const Scope& level, const Op& get) const;
   bool isFree(ValueId v, int& budget) const;
   static void define(Scope& s, ValueId target, Op op, std::vector<OpId>& list);

@@ -214,18 +214,22 @@ public:
 private:
   Function& fn() const { return m_.functions[f_]; }
 
-  /// A nest of more than a few rows, of which strips are made: in another nest only if they are collected.
+  /// A nest of more than a few rows, of which strips are made: in another nest only if some are collected.
   bool isOfRows(const Op& op, bool isInNest) const {
     constexpr uint64_t fewRows = 4;
     if (op.kind != OpKind::Nest || op.dims.empty() || op.dims.size() > AxisSet::most || nestAccs(op) > 0)
       return false;
     const std::optional<uint64_t> points = costs_.fewPointsOf(op);
     const std::vector<OpId>& ops = fn().regions[op.regions[0]].ops;
+    const std::vector<NestResult>& results = nestResults(op);
+    const bool mayReduce = !isInNest || std::ranges::any_of(results, [](const NestResult& r) {
+      return r.kind == NestResultKind::Collect;
+    });
     return (!points || *points >= fewRows) &&
            std::ranges::all_of(ops, [&](OpId id) { return isSweep(fn().ops[id]); }) &&
-           std::ranges::all_of(nestResults(op), [&](const NestResult& r) {
+           std::ranges::all_of(results, [&](const NestResult& r) {
              return r.kind == NestResultKind::Collect ||
-                    (!isInNest && r.kind == NestResultKind::Reduce && !isCombine(r));
+                    (mayReduce && r.kind == NestResultKind::Reduce && !isCombine(r));
            });
   }
 

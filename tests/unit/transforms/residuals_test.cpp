@@ -197,3 +197,39 @@ TEST(Residuals, WhatDecidesIsKeptWhereItsFloatsWouldBeMadeAgain) {
   GradCheck(f).dims({3}).check();
   EXPECT_NE(saved(f, "f", "N").find("bool[N]"), std::string::npos) << saved(f, "f", "N");
 }
+
+TEST(Residuals, ALoopOfLiteralTurnsKeepsArraysOfSoMany) {
+  const std::string f = R"(fn f (%x: f64) -> (f64) {
+  %n = const 5 : i64
+  %r = for collects 0 %n, %x { (%i: i64, %a: f64)
+    %b = math sin %a : f64
+    yield %b
+  } : f64
+  yield %r
+}
+)";
+  GradCheck(f).check();
+  EXPECT_EQ(saved(f, "f"), " f64[5] ");
+}
+
+/// What decides is made again of differences, which round alone; of a product it is not.
+TEST(Residuals, AComparisonOfADifferenceIsMadeAgain) {
+  const auto chosen = [](const std::string& by) {
+    return R"(fn f [N] (%x: f64[N]) -> (f64) {
+  %r = nest (%i: N) -> keep[] sum {
+    %z = const 0.5 : f64
+    %a = get %x[%i] : f64
+)" + by + R"(    %c = cmp lt %d, %z : bool
+    %n = neg %a : f64
+    %s = select %c, %n, %a : f64
+    yield %s
+  } : f64
+  yield %r
+}
+)";
+  };
+  const std::string difference = "    %d = sub %a, %z : f64\n";
+  EXPECT_EQ(saved(chosen(difference), "f", "N"), " f64[N] ");
+  const std::string product = "    %p = mul %a, %a : f64\n    %d = sub %p, %z : f64\n";
+  EXPECT_EQ(saved(chosen(product), "f", "N"), " bool[N] ");
+}

@@ -1,0 +1,28 @@
+#pragma once
+// Nests that add into accumulators of nests around them, made plain for those who make sums of the adds
+// (accumulate_to_reduce.h).
+//
+// A nest that does nothing but run another, which adds into its accumulators, is one nest with it.
+//
+//   before:  %g = nest (%b: B) -> accs (%a = %z) { %x = get %xs[%b]
+//              %i = nest (%n: N) -> accs (%c = %a) { … add_at %c[…] += … get %x[%n] … }   yield %i }
+//   after:   %g = nest (%b: B, %n: N) -> accs (%a = %z) { %x = get %xs[%b]   … add_at %a[…] += … }
+//
+// What stands in front of the inner one is computed at its points: constants, sizes and reads, without effects. The
+// terms are the same in the same order. Of one that does more, what the inner one makes by nests, loops and branches
+// is collected in front of it: it is kept for all points then, as what the outer one makes is.
+//
+//   before:  %i = nest (%n: N) -> accs (%c = %a) { %r = nest (%h: H) -> collect[h] { … }   … add_at %c[…] += … %r … }
+//   after:   %k = nest (%n: N) -> collect[n] { %r = nest (%h: H) -> collect[h] { … }   yield %r }
+//            %i = nest (%n: N) -> accs (%c = %a) { %r = get %k[%n]   … add_at %c[…] += … %r … }
+//
+// Requires: verified Core. Keeps: bits, every effect.
+
+#include "core/ir.h"
+
+namespace melix::transforms {
+
+/// Whether there were any.
+bool mergeAccumulations(core::Module& module);
+
+} // namespace melix::transforms
