@@ -19,7 +19,7 @@ struct Cut {
   core::DimId points = {};
 };
 
-/// Appends the nest in front at `b` and makes the live values reads of it, which stand first in the body;
+/// Requires: the cut has an axis. Appends the nest in front at `b` and makes the live values reads of it, which stand first in the body;
 /// gives the arrays. Keeps: values; effects, if the axes are all those of the nest.
 std::vector<core::ValueId> distribute(core::Builder& b, core::OpId nest, const Cut& cut);
 

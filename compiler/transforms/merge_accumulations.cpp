@@ -90,13 +90,14 @@ private:
   /// Of a nest in another: whether it made anything, which is collected in front of it then.
   bool collectInFront(OpId id, RegionId region) {
     const OpId around = fn().regions[region].parent;
-    if (!around.valid() || fn().ops[around].kind != OpKind::Nest || fn().ops[id].dims.size() > AxisSet::most)
+    const size_t axes = fn().ops[id].dims.size();
+    if (!around.valid() || fn().ops[around].kind != OpKind::Nest || axes == 0 || axes > AxisSet::most)
       return false;
     const SweepBody body(m_, f_, id, effects_);
     const std::vector<ValueId> live = madeBeside(id, body);
     if (live.empty()) return false;
     Builder b(m_, f_, region, fn().ops[id].loc);
-    distribute(b, id, {AxisSet::first(fn().ops[id].dims.size()), body.slice(live), live});
+    distribute(b, id, {AxisSet::first(axes), body.slice(live), live});
     fn().regions[region].ops.push_back(id);
     return changed = true;
   }
