@@ -377,8 +377,7 @@ static bool isPlainBranch(const Function& f, const Op& o) {
          });
 }
 
-/// Whether it collects numbers, in the order of its axes, each of which costs about as much as to read it.
-static bool isRow(const types::TypeStore& types, const Function& f, const Op& o) {
+bool isSoonMadeRow(const types::TypeStore& types, const Function& f, const Op& o) {
   if (o.kind != OpKind::Nest || nestAccs(o) > 0 || o.results.size() != 1) return false;
   const NestResult& r = nestResults(o)[0];
   return r.kind == NestResultKind::Collect && r.keep == collecting(o.dims.size()).keep &&
@@ -423,8 +422,8 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed
     for (DimSym s : o.resultDims) wanted |= needed.dims.count(s.index) != 0;
     if (!wanted) continue;
     const bool isAdded = o.results.size() == 1 && o.results[0] == fn().ops[c.site.add].operands[1];
-    if (isAdded && level + 1 == c.site.levels.size() && isRow(types(), fn(), o)) c.row = ops[i];
-    const bool isOfRow = c.row == ops[i] || (!rows.empty() && isRow(types(), fn(), o) &&
+    if (isAdded && level + 1 == c.site.levels.size() && isSoonMadeRow(types(), fn(), o)) c.row = ops[i];
+    const bool isOfRow = c.row == ops[i] || (!rows.empty() && isSoonMadeRow(types(), fn(), o) &&
                                              isReadByRows(c, ops[i], c.site.levels[level].region, rows));
     if (isOfRow) rows.insert(o.regions[0]);
     if (dear(o) && level == 0 && !isOfRow) {

@@ -80,6 +80,10 @@ struct Conversion {
   bool mayMissPoints() const;
 };
 
+/// Whether an op collects numbers, in the order of its axes, each of which costs about as much as to read it:
+/// what is added of such a row is made again at each element.
+bool isSoonMadeRow(const types::TypeStore& types, const core::Function& f, const core::Op& op);
+
 /// How many times `by` it takes for `n`.
 core::DimId ceilDiv(types::DimStore& dims, core::DimId n, core::DimId by);
 

@@ -3,6 +3,7 @@
 #include "core/clone.h"
 #include "core/nest.h"
 #include "core/walk.h"
+#include "transforms/accumulation_plan.h"
 #include "transforms/distribute.h"
 #include "transforms/rewrite_region.h"
 
@@ -101,24 +102,42 @@ private:
     fn().regions[region].ops.push_back(id);
     return changed = true;
   }
-  /// What ops with regions give to others of the body, if these are numbers.
+  /// What ops with regions give to those that hand accumulators on, if these are numbers: not rows that are
+  /// made again.
   std::vector<ValueId> madeBeside(OpId nest, const SweepBody& body) const {
     std::unordered_set<OpId> makers;
+    const std::unordered_set<OpId> here(bodyOf(nest).begin(), bodyOf(nest).end());
     for (OpId id : bodyOf(nest))
-      if (!fn().ops[id].regions.empty() && body.axesOf(id) &&
+      if (!fn().ops[id].regions.empty() && body.axesOf(id) && !isSoonMadeRow(m_.types, fn(), fn().ops[id]) &&
           std::ranges::all_of(fn().ops[id].results, [&](ValueId v) { return isNumbers(v); }))
         makers.insert(id);
-    std::vector<ValueId> out;
-    auto use = [&](OpId id) {
-      for (ValueId v : fn().ops[id].operands)
-        if (makers.contains(fn().values[v].def) && std::ranges::find(out, v) == out.end()) out.push_back(v);
-    };
-    for (OpId id : bodyOf(nest)) {
-      if (makers.contains(id)) continue;
-      use(id);
-      for (RegionId r : fn().ops[id].regions) forEachOp(fn(), r, use);
+    std::vector<ValueId> out, open;
+    for (OpId id : bodyOf(nest))
+      if (isHandedOn(id))
+        for (RegionId r : fn().ops[id].regions)
+          forEachOp(fn(), r, [&](OpId inner) {
+            open.insert(open.end(), fn().ops[inner].operands.begin(), fn().ops[inner].operands.end());
+          });
+    std::unordered_set<ValueId> seen;
+    while (!open.empty()) {
+      const ValueId v = open.back();
+      open.pop_back();
+      const OpId def = fn().values[v].def;
+      if (!def.valid() || !here.contains(def) || !seen.insert(v).second) continue;
+      if (makers.contains(def))
+        out.push_back(v);
+      else
+        open.insert(open.end(), fn().ops[def].operands.begin(), fn().ops[def].operands.end());
     }
+    std::ranges::sort(out, {}, [](ValueId v) { return v.index; });
     return out;
+  }
+  /// Whether an op of the body hands an accumulator to what is inside of it.
+  bool isHandedOn(OpId id) const {
+    const Op& op = fn().ops[id];
+    return !op.regions.empty() && std::ranges::any_of(op.results, [&](ValueId v) {
+      return m_.types.kind(fn().typeOf(v)) == TypeKind::Acc;
+    });
   }
   bool isNumbers(ValueId v) const {
     TypeId type = fn().typeOf(v);

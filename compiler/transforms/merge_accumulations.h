@@ -9,8 +9,9 @@
 //   after:   %g = nest (%b: B, %n: N) -> accs (%a = %z) { %x = get %xs[%b]   … add_at %a[…] += … }
 //
 // What stands in front of the inner one is computed at its points: constants, sizes and reads, without effects. The
-// terms are the same in the same order. Of one that does more, what the inner one makes by nests, loops and branches
-// is collected in front of it: it is kept for all points then, as what the outer one makes is.
+// terms are the same in the same order. Where the outer one does more, what the inner one makes by nests, loops and
+// branches for nests in it that add is collected in front of it, but for rows that are made again as soon as they are
+// read (accumulation_plan.h): it is kept for all points then, as what the outer one makes is.
 //
 //   before:  %i = nest (%n: N) -> accs (%c = %a) { %r = nest (%h: H) -> collect[h] { … }   … add_at %c[…] += … %r … }
 //   after:   %k = nest (%n: N) -> collect[n] { %r = nest (%h: H) -> collect[h] { … }   yield %r }
