@@ -7,6 +7,8 @@
 #include "transforms/loop_of_rows.h"
 #include "transforms/rewrite_region.h"
 
+#include <unordered_set>
+
 namespace melix::transforms {
 
 using namespace core;
@@ -27,10 +29,11 @@ public:
       if (!isOfRows(fn().ops[id])) return true;
       std::vector<OpId> made;
       Builder b(m_, f_, region, fn().ops[id].loc);
-      for (OpId loop : rowProducts(m_, fn(), id)) {
-        if (fn().ops[loop].kind != OpKind::For) continue;
-        LoopOfRows rows(m_, f_, id, loop);
-        if (rows.mayLeave(effects_)) made.push_back(rows.leave(b, effects_, costs_));
+      const std::vector<OpId> products = rowProducts(m_, fn(), id);
+      // One whose checks went may have stood in the way of others.
+      for (size_t before = made.size() + 1; before != made.size();) {
+        before = made.size();
+        for (OpId loop : products) leave(id, loop, b, made);
       }
       if (made.empty()) return true;
       fn().regions[region].ops.push_back(id);
@@ -44,6 +47,14 @@ public:
 private:
   Function& fn() const { return m_.functions[f_]; }
 
+  void leave(OpId nest, OpId loop, Builder& b, std::vector<OpId>& made) {
+    if (fn().ops[loop].kind != OpKind::For || !left_.insert(loop).second) return;
+    LoopOfRows rows(m_, f_, nest, loop);
+    if (rows.mayLeave(effects_, costs_))
+      made.push_back(rows.leave(b, effects_, costs_));
+    else
+      left_.erase(loop);
+  }
   bool isOfRows(const Op& op) const {
     constexpr uint64_t fewRows = 4;
     if (op.kind != OpKind::Nest || op.dims.empty() || op.dims.size() > AxisSet::most || nestAccs(op) > 0)
@@ -56,6 +67,7 @@ private:
   FunctionId f_;
   const Effects& effects_;
   const Costs costs_;
+  std::unordered_set<OpId> left_; ///< loops that others stand for
 };
 
 } // namespace

@@ -15,7 +15,8 @@
 //
 // What the turns need of a row is made of all rows in front. It must be that all rows have as many turns, that
 // these carry numbers and arrays of them, of sizes that all rows have, and have no effects; of a few rows, or of
-// matrices that registers hold, loops stay. Requires: verified Core without derivatives, orders not chosen.
+// matrices that registers hold, loops stay, and where arrays of all rows would be larger than what the nest gives, or
+// there is none, as of a sum over rows that are made of their index. Requires: verified Core without derivatives, orders not chosen.
 // Keeps: values.
 
 #include "core/ir.h"

@@ -28,16 +28,41 @@ LoopOfRows::LoopOfRows(Module& m, FunctionId f, OpId nest, OpId loop)
   });
 }
 
-bool LoopOfRows::mayLeave(const Effects& effects) {
+bool LoopOfRows::mayLeave(const Effects& effects, const Costs& costs) {
   const LoopView loop(fn(), fn().ops[loop_]);
-  if (!loop.bodyDims().empty()) return false;
+  if (!loop.bodyDims().empty() || !hasRoom(costs)) return false;
   const SweepBody body(m_, f_, nest_, effects), turns(m_, f_, loop_, effects);
   const std::optional<AxisSet> count = body.axesOf(loop.count());
   return count && count->empty() && body.readsWithin(loop.count()) &&
          std::ranges::all_of(needs_, [&](ValueId v) { return body.axesOf(v).has_value(); }) &&
-         std::ranges::all_of(fn().ops[loop_].results, [&](ValueId v) { return isNumbers(v); }) &&
          !mentionsSizesOfPoint() && findChecks(body, turns, effects) && findCarries(loop, body, turns) &&
          (checksOfTurn_.empty() || hasPoints() || std::ranges::all_of(carries_, &CarryOfRows::isOfRows));
+}
+
+/// Whether what becomes an array of all rows is no larger than what all rows give, or, where these are
+/// reduced, is a row of rows that are read.
+bool LoopOfRows::hasRoom(const Costs& costs) const {
+  const NestView nest(fn(), fn().ops[nest_]);
+  bool isRead = false;
+  size_t axes = 1;
+  for (const NestPart& part : nest.parts()) {
+    const types::Type& type = m_.types[fn().typeOf(nest.yields(part)[0])];
+    isRead |= part.spec->kind == NestResultKind::Collect;
+    if (part.spec->kind == NestResultKind::Collect && type.kind == TypeKind::Array)
+      axes = std::max(axes, type.dims.size());
+  }
+  forEachOp(fn(), body_, [&](OpId id) {
+    const Op& op = fn().ops[id];
+    isRead |= op.kind == OpKind::Get && std::ranges::any_of(nest.axisParams(), [&](ValueId axis) {
+                return std::ranges::find(op.operands, axis) != op.operands.end();
+              });
+  });
+  auto fits = [&](ValueId v) {
+    const types::Type& type = m_.types[fn().typeOf(v)];
+    return isNumbers(v) && (type.kind != TypeKind::Array || type.dims.size() <= axes);
+  };
+  return isRead && std::ranges::all_of(fn().ops[loop_].results, fits) &&
+         std::ranges::all_of(dearNeeds(costs), fits);
 }
 
 bool LoopOfRows::hasPoints() const {
@@ -154,16 +179,17 @@ std::vector<ValueId> LoopOfRows::neededBy(const std::vector<ValueId>& values, co
   return out;
 }
 
-/// What the turns need that costs more than to read it again.
+/// What the turns need that costs more than to read it again, with all that the same ops give.
 std::vector<ValueId> LoopOfRows::dearNeeds(const Costs& costs) const {
   std::vector<ValueId> out;
-  std::unordered_set<ValueId> seen;
+  std::unordered_set<OpId> seen;
   const std::unordered_set<OpId> here(fn().regions[body_].ops.begin(), fn().regions[body_].ops.end());
   auto need = [&](auto& self, ValueId v) -> void {
     const OpId def = fn().values[v].def;
-    if (!def.valid() || !here.contains(def) || !seen.insert(v).second) return;
+    if (!def.valid() || !here.contains(def) || !seen.insert(def).second) return;
     const Op& op = fn().ops[def];
-    if (!op.regions.empty() || op.kind == OpKind::Call || isDear(costs.ofOp(def))) return out.push_back(v);
+    if (!op.regions.empty() || op.kind == OpKind::Call || isDear(costs.ofOp(def)))
+      return (void)std::ranges::copy(op.results, std::back_inserter(out));
     for (ValueId each : op.operands) self(self, each);
   };
   for (ValueId v : needs_) need(need, v);

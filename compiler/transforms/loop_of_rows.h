@@ -25,7 +25,7 @@ public:
 
   /// Whether all rows have as many turns, which carry rows of numbers, and nothing but checks has an effect,
   /// which need nothing that is carried.
-  bool mayLeave(const core::Effects& effects);
+  bool mayLeave(const core::Effects& effects, const Costs& costs);
   /// Appends the loop at `b`, in front of it nests of what its turns need of a point, and of all checks; the
   /// nest reads what they give. Gives the loop. Requires: it may leave.
   core::OpId leave(core::Builder& b, const core::Effects& effects, const Costs& costs);
@@ -35,6 +35,7 @@ private:
   core::RegionId turnBody() const { return fn().ops[loop_].regions[0]; }
   AxisSet allAxes() const { return AxisSet::first(fn().ops[nest_].dims.size()); }
 
+  bool hasRoom(const Costs& costs) const;
   bool hasPoints() const;
   bool isNumbers(core::ValueId v) const;
   bool mentionsSizesOfPoint() const;

@@ -140,5 +140,36 @@ TEST(InterchangeLoops, NotWithoutAProductOfTheRow) {
   EXPECT_FALSE(loop.goesAround());
 }
 
+/// Arrays of all rows are no larger than what the nest gives, and there are none of what is made of an index
+/// and added.
+TEST(InterchangeLoops, NotWhereArraysOfAllRowsAreWhatNothingElseIs) {
+  const auto summed = [](const std::string& row) {
+    std::string text = with("", "%p", "f32[D]").text();
+    const auto put = [&](const std::string& from, const std::string& by) {
+      for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + by.size()))
+        text.replace(at, from.size(), by);
+    };
+    put("collect[b], collect[b]", "keep[] sum, keep[] sum");
+    put("f32[B, D], f32[B, D]) {", "f32[D], f32[D]) {");
+    put("  } : f32[B, D], f32[B, D]\n  yield %all", "  } : f32[D], f32[D]\n  yield %all");
+    put("    %row = get %x[%b] : f32[T, D]\n", row);
+    PassText m(text);
+    m.apply(interchangeLoops, arguments());
+    return m.count("%c: f32[B, D])") > 0;
+  };
+  EXPECT_TRUE(summed("    %row = get %x[%b] : f32[T, D]\n"));
+  EXPECT_FALSE(summed("    %first = const 0 : i64\n    %row = get %x[%first] : f32[T, D]\n"));
+  const std::string filled = "      %u = set %c[%t] = %g : f32[T, D]\n";
+  std::string text = with(filled, "%u", "f32[T, D]").text();
+  text.replace(text.find("collect[b], collect[b]"), 22, "collect[b], keep[] sum");
+  for (size_t at; (at = text.find("f32[B, T, D]) {")) != std::string::npos;)
+    text.replace(at, 15, "f32[T, D]) {");
+  for (size_t at; (at = text.find("f32[B, D], f32[B, T, D]\n")) != std::string::npos;)
+    text.replace(at, 24, "f32[B, D], f32[T, D]\n");
+  PassText m(text);
+  m.apply(interchangeLoops, arguments());
+  EXPECT_EQ(m.count("%c: f32[B, T, D])"), 0u) << m.text();
+}
+
 } // namespace
 } // namespace melix::transforms
