@@ -148,6 +148,8 @@ void removeSlots(Function& f, OpId id, const std::vector<bool>& gone) {
   if (op.kind == OpKind::For) removeStacks(op, slots, gone);
 }
 
+void addAccumulators(Op& nest, size_t more) { nest.as<NestAttr>().accs += static_cast<uint32_t>(more); }
+
 // --- edges
 // --------------------------------------------------------------------------------------------------------
 

@@ -108,6 +108,8 @@ private:
 
 /// Takes slots out of an op: operands, parameters, yields, results and what the attribute says of them.
 void removeSlots(Function& f, OpId op, const std::vector<bool>& gone);
+/// The nest has so many accumulators more: what belongs to them was put into its lists.
+void addAccumulators(Op& nest, size_t more);
 
 enum class FlowKind : uint8_t {
   Enter,  ///< operand to parameter

@@ -31,6 +31,7 @@
 #include "transforms/simplify.h"
 #include "transforms/specialise_calls.h"
 #include "transforms/specialise_sizes.h"
+#include "transforms/split_accumulators.h"
 #include "transforms/split_results.h"
 #include "transforms/sum_before_scatter.h"
 #include "transforms/sum_rows.h"
@@ -62,6 +63,10 @@ void openedRecords(core::Module& module) { transforms::openRecords(module); }
 void raise(core::Module& module) {
   if (transforms::nameSizes(module)) transforms::simplify(module);
   if (transforms::raiseLoops(module)) transforms::simplify(module);
+}
+
+void splitSums(core::Module& module) {
+  if (transforms::splitAccumulators(module)) transforms::simplify(module);
 }
 
 void accumulate(core::Module& module) {
@@ -141,6 +146,7 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
       {"open_results", plain(openedResults), true},
       {"open_records", plain(openedRecords), true},
       {"simplify", plain(transforms::simplify), true},
+      {"split_accumulators", plain(splitSums), true},
       {"accumulate_to_reduce", plain(accumulate), true},
       {"add_behind_loops", plain(addBehind), true},
       {"sum_before_scatter", plain(scatter), true},
