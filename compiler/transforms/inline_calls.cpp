@@ -51,9 +51,13 @@ public:
 private:
   /// Where code stands: a loop is one that carries a row.
   enum Place : size_t { Anywhere, InNest, InLoopOfNest, places };
-  Place within(Place around, const Function& f, const Op& op) const {
-    if (op.kind == OpKind::Nest) return std::max(around, InNest);
-    return carriesRow(f, op) && around != Anywhere ? InLoopOfNest : around;
+  struct Site {
+    Place place;
+    Place caller; ///< where the function that it belongs to stands
+  };
+  Site within(Site at, const Function& f, const Op& op) const {
+    if (op.kind == OpKind::Nest) return {std::max(at.place, InNest), at.caller};
+    return {carriesRow(f, op) && at.place != Anywhere ? InLoopOfNest : at.place, at.caller};
   }
   /// Whether it is a counted loop that carries an array of one axis.
   bool carriesRow(const Function& f, const Op& op) const {
@@ -64,8 +68,9 @@ private:
   }
 
   struct Info {
-    unsigned own = 0;                        ///< its ops as they are
-    std::array<unsigned, places> whole = {}; ///< with those that are inlined into it where it stands
+    unsigned own = 0;                              ///< its ops as they are
+    std::array<unsigned, places> whole = {};       ///< with those that are inlined into it where it stands
+    std::array<unsigned, places> loopsOfRows = {}; ///< ops of all that comes into it as loops of rows
     bool pinned = false, inlines = false, done = false;
     bool loops = false; ///< whether it has a loop that carries a row, with what is inlined into it
   };
@@ -88,30 +93,55 @@ private:
     if (!m_.functions[id].body.valid()) return;
     Info& info = info_[id.index];
     for (size_t place = 0; place < places; ++place) {
+      info.loopsOfRows[place] = loopsOfRows(id, m_.functions[id].body, static_cast<Place>(place));
       info.whole[place] = info.own;
-      measure(id, m_.functions[id].body, static_cast<Place>(place), info.whole[place]);
+      measure(id, m_.functions[id].body, {static_cast<Place>(place), static_cast<Place>(place)},
+              info.whole[place]);
     }
   }
-  void measure(FunctionId id, RegionId region, Place place, unsigned& whole) {
+  void measure(FunctionId id, RegionId region, Site at, unsigned& whole) {
     const Function& f = m_.functions[id];
     for (OpId op : f.regions[region].ops) {
       ++work.ops;
-      if (isWanted(id, f.ops[op], place)) {
+      if (isWanted(id, f.ops[op], at)) {
         const Info& callee = info_[f.ops[op].as<CallAttr>().callee.index];
         info_[id.index].inlines = true;
         info_[id.index].loops |= callee.loops;
-        whole += callee.whole[place];
+        whole += callee.whole[at.place];
       }
-      for (RegionId inner : f.ops[op].regions) measure(id, inner, within(place, f, f.ops[op]), whole);
+      for (RegionId inner : f.ops[op].regions) measure(id, inner, within(at, f, f.ops[op]), whole);
     }
   }
+  unsigned loopsOfRows(FunctionId id, RegionId region, Place place) const {
+    unsigned ops = 0;
+    const Function& f = m_.functions[id];
+    for (OpId op : f.regions[region].ops) {
+      if (f.ops[op].kind == OpKind::Call) {
+        const Info& callee = info_[f.ops[op].as<CallAttr>().callee.index];
+        if (isSmall(callee, place))
+          ops += callee.loopsOfRows[place];
+        else if (isLoopOfRows(callee, place))
+          ops += callee.whole[place];
+      }
+      for (RegionId inner : f.ops[op].regions)
+        ops += loopsOfRows(id, inner, within({place, place}, f, f.ops[op]).place);
+    }
+    return std::min(ops, options_.mostLoopsOfRows + 1);
+  }
+  bool isSmall(const Info& callee, Place place) const {
+    return !callee.pinned && callee.whole[place] <= options_.largestCallee;
+  }
+  bool isLoopOfRows(const Info& callee, Place place) const {
+    return !callee.pinned && callee.whole[place] <= options_.largestLoopOfRows &&
+           (place == InLoopOfNest || (place == InNest && callee.loops));
+  }
 
-  bool isWanted(FunctionId caller, const Op& op, Place place) const {
+  bool isWanted(FunctionId caller, const Op& op, Site at) const {
     if (op.kind != OpKind::Call || info_[caller.index].own > options_.largestCaller) return false;
     const Info& callee = info_[op.as<CallAttr>().callee.index];
-    const bool isLoopOfRows = place == InLoopOfNest || (place == InNest && callee.loops);
-    return !callee.pinned &&
-           callee.whole[place] <= (isLoopOfRows ? options_.largestLoopOfRows : options_.largestCallee);
+    return isSmall(callee, at.place) ||
+           (isLoopOfRows(callee, at.place) &&
+            info_[caller.index].loopsOfRows[at.caller] <= options_.mostLoopsOfRows);
   }
 
   /// What the result dims of calls are, and these in the order in which the calls were inlined.
@@ -123,7 +153,7 @@ private:
   void inlineInto(FunctionId id) {
     LiveUses uses(m_, id);
     Sizes sizes;
-    region(id, m_.functions[id].body, Anywhere, uses, sizes);
+    region(id, m_.functions[id].body, {Anywhere, Anywhere}, uses, sizes);
     // A size of a call may be decided by a call of its body, which is inlined after it.
     for (size_t k = sizes.decided.size(); k-- > 0;) {
       DimId& d = sizes.dims.at(sizes.decided[k]);
@@ -132,7 +162,7 @@ private:
     replaceDims(m_, id, sizes.dims);
   }
 
-  void region(FunctionId id, RegionId r, Place at, LiveUses& uses, Sizes& sizes) {
+  void region(FunctionId id, RegionId r, Site at, LiveUses& uses, Sizes& sizes) {
     const std::vector<OpId> list = std::move(m_.functions[id].regions[r].ops);
     m_.functions[id].regions[r].ops.clear();
     for (OpId op : list) place(id, r, op, at, uses, sizes);
@@ -140,7 +170,7 @@ private:
 
   /// Appends the op, or what is copied in its place: the body of the callee as it stands, of which calls are
   /// inlined in their turn.
-  void place(FunctionId id, RegionId r, OpId op, Place at, LiveUses& uses, Sizes& sizes) {
+  void place(FunctionId id, RegionId r, OpId op, Site at, LiveUses& uses, Sizes& sizes) {
     auto ops = [&]() -> std::vector<OpId>& { return m_.functions[id].regions[r].ops; };
     Op& call = m_.functions[id].ops[op];
     if (!isWanted(id, call, at)) {

@@ -19,6 +19,7 @@ namespace melix::transforms {
 struct InlineOptions {
   unsigned largestCallee = 128;
   unsigned largestLoopOfRows = 512;
+  unsigned mostLoopsOfRows = 2048; ///< ops of all of them in one caller; of more none is inlined
   unsigned largestCaller = 4096;
   bool beforeDerivatives = true;
 };

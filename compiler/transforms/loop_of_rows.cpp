@@ -115,7 +115,8 @@ bool LoopOfRows::findCarries(const LoopView& loop, const SweepBody& body, const 
       carry.updates.push_back(def);
     std::ranges::reverse(carry.updates);
     if (v != loop.carryParams()[k]) carry.updates.clear();
-    if (carry.isOfRows() ? !isRow(loop.carryYields()[k]) : !areSameForAll(carry, body, turns)) return false;
+    if (carry.isOfRows() ? !isRow(loop.carryYields()[k], false) : !areSameForAll(carry, body, turns))
+      return false;
     carries_.push_back(std::move(carry));
   }
   return true;
@@ -125,19 +126,26 @@ bool LoopOfRows::isUpdate(OpId id) const {
   return id.valid() && (fn().ops[id].kind == OpKind::Set || fn().ops[id].kind == OpKind::AddAt);
 }
 
-/// A number, or an array of one axis that lies in no other.
-bool LoopOfRows::isRow(ValueId v) const {
+/// A number, or an array of one axis that is made anew: what is updated in place would be copied.
+bool LoopOfRows::isRow(ValueId v, bool isUpdated) const {
   const types::Type& type = m_.types[fn().typeOf(v)];
   if (type.kind != TypeKind::Array) return true;
   const OpId def = fn().values[v].def;
   if (type.dims.size() > 1) return false;
-  if (!def.valid()) return true;
+  if (!def.valid()) return !isUpdated;
   const Op& op = fn().ops[def];
-  if (op.kind == OpKind::Nest || op.regions.empty()) return true;
+  if (isUpdate(def)) return isRow(op.operands[0], isUpdated || !op.as<Path>().empty());
+  if (op.kind == OpKind::Nest) {
+    const NestView nest(fn(), op);
+    const uint32_t k = fn().values[v].index;
+    return k < nest.partResults() || isRow(nest.accOperands()[k - nest.partResults()], true);
+  }
+  if (op.regions.empty()) return true;
   const size_t k = static_cast<size_t>(std::ranges::find(op.results, v) - op.results.begin());
   const bool isChoice = op.kind == OpKind::If || op.kind == OpKind::Match || op.kind == OpKind::For;
-  return isChoice &&
-         std::ranges::all_of(op.regions, [&](RegionId r) { return isRow(terminator(fn(), r).operands[k]); });
+  return isChoice && std::ranges::all_of(op.regions, [&](RegionId r) {
+           return isRow(terminator(fn(), r).operands[k], isUpdated);
+         });
 }
 
 /// Whether the places of updates depend on the turn alone, and are known where there are no rows.

@@ -42,7 +42,7 @@ private:
   bool findChecks(const SweepBody& body, const SweepBody& turns, const core::Effects& effects);
   bool findCarries(const core::LoopView& loop, const SweepBody& body, const SweepBody& turns);
   bool isUpdate(core::OpId id) const;
-  bool isRow(core::ValueId v) const;
+  bool isRow(core::ValueId v, bool isUpdated) const;
   bool areSameForAll(const CarryOfRows& carry, const SweepBody& body, const SweepBody& turns) const;
   std::vector<core::ValueId> indicesOf(core::OpId update) const;
   std::vector<core::ValueId> neededBy(const std::vector<core::ValueId>& values, const SweepBody& turns) const;

@@ -103,6 +103,18 @@ TEST(InterchangeLoops, NotArraysOfSeveralAxesThatAreMadeAnew) {
                    .goesAround());
 }
 
+/// Of a row whose elements are updated one by one all would be copied at each turn.
+TEST(InterchangeLoops, NotRowsThatAreUpdatedInPlace) {
+  const std::string place = "      %z = mul %b, %t : i64\n      %l = irem %z, %n : i64\n"
+                            "      %e1 = get %g[%t] : f32\n";
+  EXPECT_FALSE(with(place + "      %u = set %c[%l] = %e1 : f32[D]\n", "%u", "f32[D]").goesAround());
+  EXPECT_FALSE(with(place + "      %is = cmp gt %l, %t : bool\n      %u = if %is {\n"
+                            "        %o1 = set %c[%l] = %e1 : f32[D]\n        yield %o1\n      } {\n"
+                            "        yield %c\n      } : f32[D]\n",
+                    "%u", "f32[D]")
+                   .goesAround());
+}
+
 TEST(InterchangeLoops, AsManyTurnsForAllRows) {
   Loop loop;
   loop.count = "%b";

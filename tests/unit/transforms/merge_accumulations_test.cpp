@@ -24,7 +24,7 @@ std::string adding(const std::string& inBatch, const std::string& inRow) {
 }
 const std::string batch = "    %s = get %x[%b] : f32[3, 4]\n", row = "      %r = get %s[%n] : f32[4]\n";
 const std::string doubled = "      %t = get %s[%n] : f32[4]\n      %r = nest (%m: 4) -> collect[m] {\n"
-                            "        %y = get %t[%m] : f32\n        %z = mul %y, %k : f32\n"
+                            "        %y = get %t[%m] : f32\n        %z = math exp %y : f32\n"
                             "        yield %z\n      } : f32[4]\n";
 
 TEST(MergeAccumulations, NestsOfNothingElseAreOne) {
@@ -45,7 +45,7 @@ TEST(MergeAccumulations, WhatANestMakesBesideItsAddsIsCollectedInFront) {
   PassText m(beside);
   m.apply(mergeAccumulations, arguments());
   EXPECT_EQ(m.count("nest (%n: 3) -> collect[n]"), 1u) << m.text();
-  EXPECT_EQ(m.count("%z = mul %y"), 1u) << m.text();
+  EXPECT_EQ(m.count("%z = math exp %y"), 1u) << m.text();
 }
 
 TEST(MergeAccumulations, NotWithAnEffectInFront) {
