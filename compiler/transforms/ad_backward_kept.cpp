@@ -50,7 +50,8 @@ bool decides(const Function& f, const types::TypeStore& types, const Op& op) {
 bool KnownValues::keepsBits(const Op& op) const {
   auto isProduct = [this](ValueId v) {
     const Op* def = definition(v);
-    while (def && def->kind == OpKind::Neg) def = definition(def->operands[0]);
+    while (def && (def->kind == OpKind::Neg || def->kind == OpKind::StopGradient))
+      def = definition(def->operands[0]);
     return def && def->kind == OpKind::Mul;
   };
   switch (op.kind) {

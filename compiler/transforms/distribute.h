@@ -19,8 +19,9 @@ struct Cut {
   core::DimId points = {};
 };
 
-/// Requires: the cut has an axis. Appends the nest in front at `b` and makes the live values reads of it, which stand first in the body;
-/// gives the arrays. Keeps: values; effects, if the axes are all those of the nest.
+/// Requires: the cut has an axis. Appends the nest in front at `b` and makes the live values reads of it,
+/// which stand first in the body; gives the arrays. Keeps: values; effects, if the axes are all those of the
+/// nest.
 std::vector<core::ValueId> distribute(core::Builder& b, core::OpId nest, const Cut& cut);
 
 } // namespace melix::transforms

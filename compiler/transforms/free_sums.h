@@ -10,10 +10,10 @@
 //              %p = nest (k: K) -> keep[] sum { … }  %d = div %p, %a   %s = select %m, %d, %inf   yield %s }
 //
 // Only where all that has to hold compares sums of axes, and either orders such of different sides of the
-// product or leaves out few points (`i != j`), or where data decide (`mask[i, j]`, `j < length[b]`) and the terms
-// are products alone; both arms read in range at all points, without an effect.
-// Beside sums, branches between numbers that are there, or cost no more than a branch, are choices too.
-// Requires: verified Core. Keeps: bits, every effect.
+// product or leaves out few points (`i != j`), or where data decide (`mask[i, j]`, `j < length[b]`) and the
+// terms are products alone; both arms read in range at all points, without an effect. Beside sums, branches
+// between numbers that are there, or cost no more than a branch, are choices too. Requires: verified Core.
+// Keeps: bits, every effect.
 
 #include "core/ir.h"
 

@@ -61,6 +61,7 @@ private:
   Mask region(const Op& op, RegionId r, Mask given) {
     const std::vector<ValueId>& params = f_.regions[r].params;
     const bool sweeps = op.kind == OpKind::Nest && r == op.regions[0];
+    const Mask carried = op.kind == OpKind::For && params.size() > 1 ? given | carriedBy(r) : given;
     for (size_t k = 0; k < params.size(); ++k) {
       const bool axis = sweeps && k < op.dims.size();
       if (axis) {
@@ -68,9 +69,7 @@ private:
         extents_.push_back(op.dims[k]);
         ++axes_;
       } else {
-        define(params[k], op.kind != OpKind::For ? given
-                          : k == 0               ? maskOf(op.operands[0])
-                                                 : given | carriedBy(r));
+        define(params[k], op.kind == OpKind::For && k == 0 ? maskOf(op.operands[0]) : carried);
       }
     }
     Mask all = 0;

@@ -6,11 +6,11 @@
 // Whether a call is inlined depends on its caller and its callee alone: a callee that has at most
 // `largestCallee` ops with what is inlined into it goes into a caller that has at most `largestCaller`,
 // whoever else calls it. So one more call elsewhere changes no bits, and a program grows by `largestCallee` a
-// call at most; by `largestLoopOfRows` for a loop that carries a row at each point of a nest, and what this calls, which is
-// to become a loop over all rows (interchange_loops.h). Not inlined: recursive functions, those that are declared so, functions with a derivative
-// rule of their own, and, before derivatives are expanded, those that hold `stop_gradient`. Requires:
-// verified Core. Keeps: locations, as inlined at the call. Functions that nothing reaches afterwards lose
-// their bodies unless they are kept.
+// call at most; by `largestLoopOfRows` for a loop that carries a row at each point of a nest, and what this
+// calls, which is to become a loop over all rows (interchange_loops.h). Not inlined: recursive functions,
+// those that are declared so, functions with a derivative rule of their own, and, before derivatives are
+// expanded, those that hold `stop_gradient`. Requires: verified Core. Keeps: locations, as inlined at the
+// call. Functions that nothing reaches afterwards lose their bodies unless they are kept.
 
 #include "core/ir.h"
 

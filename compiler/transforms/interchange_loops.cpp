@@ -37,9 +37,7 @@ public:
       }
       if (made.empty()) return true;
       fn().regions[region].ops.push_back(id);
-      const std::vector<OpId> ops = fn().regions[region].ops;
       for (OpId loop : made) run(fn().ops[loop].regions[0]);
-      fn().regions[region].ops = ops;
       return !(changed = true);
     });
   }

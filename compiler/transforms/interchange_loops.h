@@ -13,11 +13,13 @@
 //              yield %g, %g }
 //            %y = nest (b: B) -> collect[b] { … get %h[%b], get %s[:, %b] … }
 //
-// What the turns need of a row is made of all rows in front. It must be that all rows have as many turns, that
-// these carry numbers and arrays of them, of sizes that all rows have, and have no effects; of a few rows, or of
-// matrices that registers hold, loops stay, and where arrays of all rows would be larger than what the nest gives, or
-// there is none, as of a sum over rows that are made of their index. Requires: verified Core without derivatives, orders not chosen.
-// Keeps: values.
+// What the turns need of a row is made of all rows in front, and checks that they make of what is read are a
+// nest in front of that: the first row that fails is the same, at its first turn that does. It must be that
+// all rows have as many turns, that these carry numbers, rows that a turn makes anew, or arrays of which it
+// updates the same parts for all rows, and have no other effect. Loops stay of a few rows, of products in
+// branches or of matrices that registers hold; where arrays of all rows would have more axes than what the
+// nest gives; and where nothing has an element for each row, as of a sum over rows that are made of their
+// index. Requires: verified Core without derivatives, orders not chosen. Keeps: values, every effect.
 
 #include "core/ir.h"
 

@@ -94,6 +94,8 @@ private:
     const size_t axes = fn().ops[id].dims.size();
     if (!around.valid() || fn().ops[around].kind != OpKind::Nest || axes == 0 || axes > AxisSet::most)
       return false;
+    // What is made could stand behind a check that guards what it reads.
+    if (std::ranges::any_of(bodyOf(id), [&](OpId op) { return effects_.ofOp(fn(), op).any(); })) return false;
     const SweepBody body(m_, f_, id, effects_);
     const std::vector<ValueId> live = madeBeside(id, body);
     if (live.empty()) return false;

@@ -1,6 +1,6 @@
 #pragma once
-// A sum over axes that a factor does not have moves inside it, where both sums that are left, or the one and what
-// it is multiplied by, run over fewer axes than the one.
+// A sum over axes that a factor does not have moves inside it, where both sums that are left, or the one and
+// what it is multiplied by, run over fewer axes than the one.
 //
 //   before:  %r = nest (i: I, n: N, j: J) -> keep[i] sum { yield %w[n] * %t[n, j] * %a[j, i] }
 //   after:   %u = nest (j: J, n: N) -> keep[j] sum { yield %w[n] * %t[n, j] }

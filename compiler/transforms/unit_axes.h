@@ -6,8 +6,9 @@
 //            %z = const 0.0 : f32  %s = add %z, %a : f32  yield %s }
 //
 // An axis of extent 1 that no result keeps; where a result reduces nothing else, it collects. Not of nests
-// that filter, look for positions or combine by a region. Of an axis that stays the index is the constant 0: nothing
-// varies with it, so that a product with a matrix of one column is one with a vector. Requires: verified Core. Keeps: every effect; bits.
+// that filter, look for positions or combine by a region. Of an axis that stays the index is the constant 0:
+// nothing varies with it, so that a product with a matrix of one column is one with a vector. Requires:
+// verified Core. Keeps: every effect; bits.
 
 #include "core/ir.h"
 
