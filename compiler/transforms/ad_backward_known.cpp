@@ -356,8 +356,10 @@ ValueId KnownValues::carrier(OpId id, size_t k, TypeId t) {
 DimId KnownValues::extentOfItems(OpId id, const LoopView& loop) {
   if (loop.extent().valid()) return types().dims.symbol(loop.extent());
   Ranges ranges(ad_.module, g()); // of what ops tell by themselves
+  types::DimStore& dims = types().dims;
   if (const DimId counted = loopExtent(ad_.module, g(), ranges, loop.count()); counted.valid())
-    return counted;
+    return dims.atLeast(counted, 0) ? counted
+                                    : dims.max(counted, dims.constant(0)); // also where no turn runs
   OpResidual& r = lin_.plan.ops[id];
   if (!r.count.valid()) r.count = types().dims.newSym({"n", types::DimSymKind::Unknown, 0, {}});
   dimHome_[r.count] = uses_.regionOf(id);

@@ -323,7 +323,10 @@ private:
   Function& fn() const { return m_.functions[f_]; }
 
   bool behind(OpId loop, RegionId region) {
-    const DimId turns = loopExtent(m_, fn(), ranges_, fn().ops[loop].operands[0]);
+    DimId turns = loopExtent(m_, fn(), ranges_, fn().ops[loop].operands[0]);
+    types::DimStore& dims = m_.types.dims;
+    // What is kept of each turn of a loop around has this size also where that has none.
+    if (turns.valid() && !dims.atLeast(turns, 0)) turns = dims.max(turns, dims.constant(0));
     return turns.valid() && Adds(m_, f_, uses_, effects_, loop).run(region, scratch_, turns);
   }
 
