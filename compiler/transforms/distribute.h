@@ -13,7 +13,7 @@ namespace melix::transforms {
 struct Cut {
   AxisSet axes;                    ///< of the nest in front: all that the live values vary with
   std::vector<core::OpId> ops;     ///< of the body, in order: they make the live values
-  std::vector<core::ValueId> live; ///< made by them
+  std::vector<core::ValueId> live; ///< made by them, with all that others use of what the same ops give
   bool moves = false;              ///< all the ops go, be it that they have effects; else others may use them
   /// If given, a number of points: the nest in front runs only if there are any, else its arrays are zeros.
   core::DimId points = {};

@@ -141,6 +141,8 @@ private:
 /// What holds of the nest as it stands, found in one walk over it.
 NestFacts nestFacts(const core::Module& m, const core::Function& f, const core::Effects& effects,
                     const Costs& costs, core::OpId nest);
+/// Whether a nest is one over rows: more than a few points, as far as is known, which add to nothing.
+bool isOverRows(const Costs& costs, const core::Op& op);
 /// The ops with regions in the body of the nest that sum products of which its axes alone vary one side, and
 /// their own alone the other: products of a row and a matrix, which registers do not hold.
 std::vector<core::OpId> rowProducts(const core::Module& m, const core::Function& f, core::OpId nest);

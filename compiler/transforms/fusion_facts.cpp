@@ -157,6 +157,14 @@ NestFacts nestFacts(const Module& m, const Function& f, const Effects& effects, 
   return std::move(walk.facts);
 }
 
+bool isOverRows(const Costs& costs, const Op& op) {
+  constexpr uint64_t fewRows = 4;
+  if (op.kind != OpKind::Nest || op.dims.empty() || op.dims.size() > mostAxes || nestAccs(op) > 0)
+    return false;
+  const std::optional<uint64_t> points = costs.fewPointsOf(op);
+  return !points || *points >= fewRows;
+}
+
 std::vector<OpId> rowProducts(const Module& m, const Function& f, OpId nest) {
   FactWalk walk(m, f);
   walk.run(nest);

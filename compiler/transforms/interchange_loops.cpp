@@ -26,7 +26,7 @@ public:
     rewriteRegion(m_, f_, region, [&](OpId id) {
       const Regions regions = fn().ops[id].regions;
       for (RegionId inner : regions) run(inner);
-      if (!isOfRows(fn().ops[id])) return true;
+      if (!isOverRows(costs_, fn().ops[id])) return true;
       std::vector<OpId> made;
       Builder b(m_, f_, region, fn().ops[id].loc);
       const std::vector<OpId> products = rowProducts(m_, fn(), id);
@@ -52,13 +52,6 @@ private:
       made.push_back(rows.leave(b, effects_, costs_));
     else
       left_.erase(loop);
-  }
-  bool isOfRows(const Op& op) const {
-    constexpr uint64_t fewRows = 4;
-    if (op.kind != OpKind::Nest || op.dims.empty() || op.dims.size() > AxisSet::most || nestAccs(op) > 0)
-      return false;
-    const std::optional<uint64_t> points = costs_.fewPointsOf(op);
-    return !points || *points >= fewRows;
   }
 
   Module& m_;

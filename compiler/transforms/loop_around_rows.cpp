@@ -37,7 +37,7 @@ void LoopOfRows::checkInFront(Builder& b, const Effects& effects) {
   Builder row = b.in(rows.nest.body());
   for (OpId id : std::vector<OpId>(fn().regions[body_].ops)) {
     if (copied.contains(id)) rows.copy.op(id, row);
-    if (id == loop_ && !checksOfTurn_.empty()) checkTurns(row, rows.copy, turns);
+    if (id == loop_ && !checksOfTurn_.empty()) checkTurns(row, rows.copy, turns, tested);
   }
   rows.nest.finish();
   const std::unordered_set<OpId> gone(checks_.begin(), checks_.end());
@@ -46,9 +46,9 @@ void LoopOfRows::checkInFront(Builder& b, const Effects& effects) {
   std::erase_if(fn().regions[turnBody()].ops, [&](OpId id) { return goneOfTurn.contains(id); });
 }
 
-void LoopOfRows::checkTurns(Builder& row, Cloner& copy, const SweepBody& turns) const {
-  std::vector<ValueId> tested;
-  for (OpId id : checksOfTurn_) std::ranges::copy(fn().ops[id].operands, std::back_inserter(tested));
+/// A loop of the checks of turns, which test these values.
+void LoopOfRows::checkTurns(Builder& row, Cloner& copy, const SweepBody& turns,
+                            const std::vector<ValueId>& tested) const {
   const std::vector<OpId> makes = turns.slice(tested);
   std::unordered_set<OpId> copied(makes.begin(), makes.end());
   copied.insert(checksOfTurn_.begin(), checksOfTurn_.end());

@@ -59,7 +59,8 @@ bool LoopOfRows::hasRoom(const Costs& costs) const {
   });
   auto fits = [&](ValueId v) {
     const types::Type& type = m_.types[fn().typeOf(v)];
-    return isNumbers(v) && (type.kind != TypeKind::Array || type.dims.size() <= axes);
+    return isOfNumbers(m_.types, fn().typeOf(v)) &&
+           (type.kind != TypeKind::Array || type.dims.size() <= axes);
   };
   return isRead && std::ranges::all_of(fn().ops[loop_].results, fits) &&
          std::ranges::all_of(dearNeeds(costs), fits);
@@ -67,12 +68,6 @@ bool LoopOfRows::hasRoom(const Costs& costs) const {
 
 bool LoopOfRows::hasPoints() const {
   return std::ranges::all_of(fn().ops[nest_].dims, [&](DimId d) { return m_.types.dims.atLeast(d, 1); });
-}
-
-bool LoopOfRows::isNumbers(ValueId v) const {
-  TypeId type = fn().typeOf(v);
-  if (m_.types.kind(type) == TypeKind::Array) type = m_.types.element(type);
-  return m_.types.isScalar(type);
 }
 
 bool LoopOfRows::mentionsSizesOfPoint() const {

@@ -37,7 +37,6 @@ private:
 
   bool hasRoom(const Costs& costs) const;
   bool hasPoints() const;
-  bool isNumbers(core::ValueId v) const;
   bool mentionsSizesOfPoint() const;
   bool findChecks(const SweepBody& body, const SweepBody& turns, const core::Effects& effects);
   bool findCarries(const core::LoopView& loop, const SweepBody& body, const SweepBody& turns);
@@ -57,7 +56,8 @@ private:
   Rows openRows(core::Builder& b) const;
   Rows rowsAt(core::Builder& b, const SweepBody& body, std::span<const core::ValueId> values) const;
   void checkInFront(core::Builder& b, const core::Effects& effects);
-  void checkTurns(core::Builder& row, core::Cloner& copy, const SweepBody& turns) const;
+  void checkTurns(core::Builder& row, core::Cloner& copy, const SweepBody& turns,
+                  const std::vector<core::ValueId>& tested) const;
   core::OpId around(core::Builder& b, const SweepBody& body, const SweepBody& turns);
   std::vector<core::ValueId> begun(core::Builder& b, const SweepBody& body,
                                    std::span<const core::ValueId> carries) const;

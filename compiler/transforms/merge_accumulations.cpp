@@ -111,7 +111,8 @@ private:
     const std::unordered_set<OpId> here(bodyOf(nest).begin(), bodyOf(nest).end());
     for (OpId id : bodyOf(nest))
       if (!fn().ops[id].regions.empty() && body.axesOf(id) && !isSoonMadeRow(m_.types, fn(), fn().ops[id]) &&
-          std::ranges::all_of(fn().ops[id].results, [&](ValueId v) { return isNumbers(v); }))
+          std::ranges::all_of(fn().ops[id].results,
+                              [&](ValueId v) { return isOfNumbers(m_.types, fn().typeOf(v)); }))
         makers.insert(id);
     std::vector<ValueId> out, open;
     for (OpId id : bodyOf(nest))
@@ -120,14 +121,14 @@ private:
           forEachOp(fn(), r, [&](OpId inner) {
             open.insert(open.end(), fn().ops[inner].operands.begin(), fn().ops[inner].operands.end());
           });
-    std::unordered_set<ValueId> seen;
+    std::unordered_set<OpId> seen;
     while (!open.empty()) {
       const ValueId v = open.back();
       open.pop_back();
       const OpId def = fn().values[v].def;
-      if (!def.valid() || !here.contains(def) || !seen.insert(v).second) continue;
+      if (!def.valid() || !here.contains(def) || !seen.insert(def).second) continue;
       if (makers.contains(def))
-        out.push_back(v);
+        out.insert(out.end(), fn().ops[def].results.begin(), fn().ops[def].results.end());
       else
         open.insert(open.end(), fn().ops[def].operands.begin(), fn().ops[def].operands.end());
     }
@@ -140,11 +141,6 @@ private:
     return !op.regions.empty() && std::ranges::any_of(op.results, [&](ValueId v) {
       return m_.types.kind(fn().typeOf(v)) == TypeKind::Acc;
     });
-  }
-  bool isNumbers(ValueId v) const {
-    TypeId type = fn().typeOf(v);
-    if (m_.types.kind(type) == TypeKind::Array) type = m_.types.element(type);
-    return m_.types.isScalar(type);
   }
 
   Module& m_;

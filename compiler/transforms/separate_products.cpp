@@ -117,11 +117,7 @@ private:
     for (OpId id : products_)
       areArrays_ = areArrays_ && std::ranges::all_of(resultsOf(id), [&](ValueId v) { return isNumbers(v); });
   }
-  bool isNumbers(ValueId v) const {
-    TypeId type = fn().typeOf(v);
-    if (m_.types.kind(type) == TypeKind::Array) type = m_.types.element(type);
-    return m_.types.isScalar(type);
-  }
+  bool isNumbers(ValueId v) const { return isOfNumbers(m_.types, fn().typeOf(v)); }
 
   /// What costs about as much as to read it again.
   bool isCheap(OpId id) const {
@@ -216,17 +212,13 @@ private:
 
   /// A nest of more than a few rows, of which strips are made: in another nest only if some are collected.
   bool isOfRows(const Op& op, bool isInNest) const {
-    constexpr uint64_t fewRows = 4;
-    if (op.kind != OpKind::Nest || op.dims.empty() || op.dims.size() > AxisSet::most || nestAccs(op) > 0)
-      return false;
-    const std::optional<uint64_t> points = costs_.fewPointsOf(op);
+    if (!isOverRows(costs_, op)) return false;
     const std::vector<OpId>& ops = fn().regions[op.regions[0]].ops;
     const std::vector<NestResult>& results = nestResults(op);
     const bool mayReduce = !isInNest || std::ranges::any_of(results, [](const NestResult& r) {
       return r.kind == NestResultKind::Collect;
     });
-    return (!points || *points >= fewRows) &&
-           std::ranges::all_of(ops, [&](OpId id) { return isSweep(fn().ops[id]); }) &&
+    return std::ranges::all_of(ops, [&](OpId id) { return isSweep(fn().ops[id]); }) &&
            std::ranges::all_of(results, [&](const NestResult& r) {
              return r.kind == NestResultKind::Collect ||
                     (mayReduce && r.kind == NestResultKind::Reduce && !isCombine(r));

@@ -131,6 +131,10 @@ std::vector<OpId> SweepBody::slice(std::span<const ValueId> values) const {
   return out;
 }
 
+bool isOfNumbers(const types::TypeStore& types, TypeId type) {
+  return types.isScalar(types.kind(type) == TypeKind::Array ? types.element(type) : type);
+}
+
 std::vector<ValueId> openAxes(NestBuilder& made, Cloner& copy, const Function& f, const Op& nest,
                               AxisSet axes) {
   std::vector<ValueId> originals;

@@ -82,6 +82,9 @@ private:
   std::unordered_set<core::DimSym> sizes_; ///< that the body defines
 };
 
+/// Whether values of a type are numbers, or arrays of them.
+bool isOfNumbers(const types::TypeStore& types, core::TypeId type);
+
 /// The nest's axes of the set, opened in `made` in their order; `copy` knows them from then on. The axes of
 /// the original, in the same order.
 std::vector<core::ValueId> openAxes(core::NestBuilder& made, core::Cloner& copy, const core::Function& f,

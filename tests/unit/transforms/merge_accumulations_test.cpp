@@ -48,6 +48,24 @@ TEST(MergeAccumulations, WhatANestMakesBesideItsAddsIsCollectedInFront) {
   EXPECT_EQ(m.count("%z = math exp %y"), 1u) << m.text();
 }
 
+/// One is for the nest that adds, the other for an add beside it.
+TEST(MergeAccumulations, AllThatOneOpGivesIsCollectedTogether) {
+  std::string both = adding(batch, "      %t = get %s[%n] : f32[4]\n"
+                                   "      %r, %y2 = nest (%m: 4) -> collect[m], collect[m] {\n"
+                                   "        %y = get %t[%m] : f32\n        %z = math exp %y : f32\n"
+                                   "        yield %z, %y\n      } : f32[4], f32[4]\n"
+                                   "      %c2 = add_at %c += %y2 : acc f32[4]\n");
+  both.replace(both.find("accs (%e = %c)"), 14, "accs (%e = %c2)");
+  const std::string sum = "    %u = nest (%l: 3, %p: 4) -> keep[] sum {\n      %d = get %s[%l, %p] : f32\n"
+                          "      yield %d\n    } : f32\n    %zero = const 0 : i64\n"
+                          "    %j = add_at %a[%zero] += %u : acc f32[4]\n";
+  both.insert(both.find("    %i = nest"), sum);
+  both.replace(both.find("accs (%c = %a)"), 14, "accs (%c = %j)");
+  PassText m(both);
+  m.apply(mergeAccumulations, arguments());
+  EXPECT_EQ(m.count("nest (%n: 3) -> collect[n], collect[n]"), 1u) << m.text();
+}
+
 TEST(MergeAccumulations, NotWithAnEffectInFront) {
   PassText m(adding(batch + "    check index \"\" %b dims [2]\n", row));
   m.apply(mergeAccumulations, arguments());
