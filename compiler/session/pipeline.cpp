@@ -29,6 +29,7 @@
 #include "transforms/separate_sums.h"
 #include "transforms/separate_terms.h"
 #include "transforms/simplify.h"
+#include "transforms/sink_loops.h"
 #include "transforms/specialise_calls.h"
 #include "transforms/specialise_sizes.h"
 #include "transforms/split_accumulators.h"
@@ -63,6 +64,12 @@ void openedRecords(core::Module& module) { transforms::openRecords(module); }
 void raise(core::Module& module) {
   if (transforms::nameSizes(module)) transforms::simplify(module);
   if (transforms::raiseLoops(module)) transforms::simplify(module);
+  // A loop that is sunk leaves one around it with a nest: that may be a nest too then.
+  while (transforms::sinkLoops(module)) {
+    transforms::simplify(module);
+    if (!transforms::raiseLoops(module)) break;
+    transforms::simplify(module);
+  }
 }
 
 void splitSums(core::Module& module) {

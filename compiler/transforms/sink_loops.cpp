@@ -1,0 +1,413 @@
+#include "transforms/sink_loops.h"
+
+#include "core/flow.h"
+#include "core/place.h"
+#include "core/ranges.h"
+#include "core/uses.h"
+#include "core/walk.h"
+#include "core/work.h"
+#include "transforms/ad.h"
+#include "transforms/turn_elements.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <unordered_set>
+
+namespace melix::transforms {
+
+using namespace core;
+
+namespace {
+
+/// Values that are looked at to see what a read varies with.
+constexpr size_t mostLooked = 512;
+constexpr size_t mostOwnOps = 32; ///< of a turn, that update the array
+
+/// An array that a loop carries, and the part of it that a turn makes anew.
+struct Carried {
+  uint32_t number = 0;
+  ValueId begun, param, result; ///< before, in and behind the loop
+  Place place;                  ///< of the part, by values of the loop; all of it if there are no steps
+  ValueId part;                 ///< what a turn puts there
+  std::vector<OpId> ops;        ///< of the loop's body, that make it and nothing else
+};
+
+/// Whether a number is added to by what follows in a region, and nothing else becomes of it: `held` are the
+/// values that it becomes.
+bool onlyAdds(const Function& f, RegionId r, std::unordered_set<ValueId>& held);
+
+/// The same of one op; what it gives, or hands on to its regions, is held too.
+bool addsTo(const Function& f, const Op& op, uint32_t operand, std::unordered_set<ValueId>& held) {
+  switch (op.kind) {
+  case OpKind::Yield: return true;
+  case OpKind::Add: held.insert(op.results[0]); return true;
+  case OpKind::Sub: held.insert(op.results[0]); return operand == 0;
+  case OpKind::Select: held.insert(op.results[0]); return operand > 0;
+  case OpKind::For:
+    if (operand == 0) return false;
+    held.insert(LoopView(f, op).carryParams()[operand - 1]);
+    held.insert(op.results[operand - 1]);
+    return true;
+  default: return false;
+  }
+}
+
+bool onlyAdds(const Function& f, RegionId r, std::unordered_set<ValueId>& held) {
+  for (OpId id : f.regions[r].ops) {
+    const Op& op = f.ops[id];
+    for (uint32_t k = 0; k < op.operands.size(); ++k)
+      if (held.contains(op.operands[k]) && !addsTo(f, op, k, held)) return false;
+    for (RegionId inner : op.regions) {
+      if (!onlyAdds(f, inner, held)) return false;
+      const Operands& yields = terminator(f, inner).operands;
+      for (size_t k = 0; k < op.results.size(); ++k)
+        if (held.contains(yields[k])) held.insert(op.results[k]);
+    }
+  }
+  return true;
+}
+
+/// What the reads of a turn vary with: axes of the nest, and axes and indices around the loop, but its own.
+class Sides {
+public:
+  Sides(const Function& f, const Uses& uses, OpId loop, const std::vector<ValueId>& axes)
+      : f_(f), uses_(uses), loop_(loop), axes_(axes) {}
+
+  /// Whether two reads vary with what the other does not vary with.
+  bool areTwo(RegionId turn) {
+    std::vector<std::set<ValueId>> sides;
+    forEachOp(f_, turn, [&](OpId id) {
+      looked_ = 0;
+      if (f_.ops[id].kind == OpKind::Get) sides.push_back(of(f_.ops[id]));
+    });
+    std::ranges::sort(sides, [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    for (size_t k = 1; k < sides.size(); ++k)
+      if (!std::ranges::includes(sides[k], sides[k - 1])) return true;
+    return false;
+  }
+
+private:
+  /// Of an op and what stands in it.
+  std::set<ValueId> of(const Op& op) {
+    std::set<ValueId> out;
+    auto add = [&](const Op& x) {
+      for (ValueId v : x.operands) out.merge(of(v));
+    };
+    add(op);
+    for (RegionId r : op.regions)
+      forEachOp(f_, r, [&](OpId id) {
+        if (looked_ < mostLooked) add(f_.ops[id]);
+      });
+    return out;
+  }
+  std::set<ValueId> of(ValueId v) {
+    if (const auto known = known_.find(v); known != known_.end()) return known->second;
+    if (++looked_ > mostLooked) return {};
+    std::set<ValueId> out;
+    if (const OpId def = f_.values[v].def; def.valid())
+      out = of(f_.ops[def]);
+    else if (std::ranges::find(axes_, v) != axes_.end() || isIndexAround(v))
+      out.insert(v);
+    return known_[v] = out;
+  }
+  /// Whether a parameter is an axis of a nest around the loop, or the index of a loop around it.
+  bool isIndexAround(ValueId v) const {
+    const RegionId r = f_.values[v].region;
+    const OpId parent = r.valid() ? f_.regions[r].parent : OpId();
+    if (!parent.valid() || !uses_.ancestorIn(r, loop_).valid()) return false;
+    const Op& op = f_.ops[parent];
+    const uint32_t number = f_.values[v].index;
+    return op.kind == OpKind::Nest ? number < op.dims.size() : op.kind == OpKind::For && number == 0;
+  }
+
+  const Function& f_;
+  const Uses& uses_;
+  const OpId loop_;
+  const std::vector<ValueId>& axes_;
+  std::unordered_map<ValueId, std::set<ValueId>> known_;
+  size_t looked_ = 0;
+};
+
+/// One loop.
+class Sinker {
+public:
+  Sinker(Module& m, FunctionId f, LiveUses& uses, const Effects& effects, Ranges& ranges, OpId loop)
+      : m_(m), f_(f), uses_(uses), effects_(effects), ranges_(ranges), loop_(loop),
+        body_(fn().ops[loop].regions[0]), values_(m, f, uses, loop) {}
+
+  /// Appends to `behind` what comes behind the loop in its region; whether anything does.
+  bool run(RegionId region, RegionId behind) {
+    const LoopView view(fn(), fn().ops[loop_]);
+    if (!view.bodyDims().empty()) return false;
+    Builder b(m_, f_, behind, fn().ops[loop_].loc);
+    std::vector<std::pair<Carried, ValueId>> sunk;
+    for (uint32_t k = 0; k < view.carries(); ++k)
+      if (std::optional<Carried> c = follow(view, k))
+        if (const std::optional<ValueId> result = write(*c, b)) sunk.emplace_back(std::move(*c), *result);
+    if (sunk.empty()) {
+      fn().regions[behind].ops.clear();
+      return false;
+    }
+    for (OpId id : fn().regions[behind].ops) uses_.enter(id, region);
+    for (auto& [c, result] : sunk) uses_.replace(c.result, result);
+    takeOut(sunk);
+    return true;
+  }
+
+private:
+  Function& fn() const { return m_.functions[f_]; }
+  types::TypeStore& types() const { return m_.types; }
+  const Op* def(ValueId v) const {
+    const OpId id = fn().values[v].def;
+    return id.valid() ? &fn().ops[id] : nullptr;
+  }
+  const std::vector<DimId>& extentsOf(ValueId v) const { return types()[fn().typeOf(v)].dims; }
+  // --- what a turn makes
+
+  std::optional<Carried> follow(const LoopView& view, uint32_t k) {
+    Carried c;
+    c.number = k;
+    c.begun = view.carryOperands()[k];
+    c.param = view.carryParams()[k];
+    c.result = view.carryResults()[k];
+    c.part = view.carryYields()[k];
+    if (!isNumbers(types(), fn().typeOf(c.param)) || fn().typeOf(c.part) != fn().typeOf(c.param))
+      return std::nullopt;
+    if (!ownOps(c) || !findPart(c) || !isThere(c, view)) return std::nullopt;
+    return c;
+  }
+
+  /// The ops of the body that take the array. All that they make is the array of the next turn.
+  bool ownOps(Carried& c) const {
+    std::vector<ValueId> todo{c.param};
+    const OpId end = terminatorId(fn(), body_);
+    bool good = true;
+    while (good && !todo.empty()) {
+      const ValueId v = todo.back();
+      todo.pop_back();
+      uses_.forEach(v, [&](Use use) {
+        const OpId id = uses_.ancestorIn(body_, use.op);
+        if (id == end) {
+          good = good && use.operand == c.number;
+          return;
+        }
+        if (std::ranges::find(c.ops, id) != c.ops.end()) return;
+        c.ops.push_back(id);
+        good = good && c.ops.size() <= mostOwnOps && !effects_.ofOp(fn(), id).any();
+        todo.insert(todo.end(), fn().ops[id].results.begin(), fn().ops[id].results.end());
+      });
+    }
+    return good && !c.ops.empty();
+  }
+
+  /// Through the updates of one part.
+  bool findPart(Carried& c) const {
+    const Op* op = def(c.part);
+    auto isUpdate = [](const Op* o) {
+      return o && (o->kind == OpKind::Set || o->kind == OpKind::AddAt) && !o->as<Path>().empty();
+    };
+    if (!isUpdate(op)) return true;
+    c.place = placeOf(*op);
+    if (!std::ranges::all_of(c.place.path, [](const PathStep& s) { return isIndexLike(s.kind); }))
+      return false;
+    while (op->operands[0] != c.param) {
+      op = def(op->operands[0]);
+      if (!isUpdate(op) || !isSame(placeOf(*op), c.place)) return false;
+    }
+    return true;
+  }
+  bool isSame(const Place& a, const Place& b) const {
+    auto same = [](const PathStep& x, const PathStep& y) {
+      return x.kind == y.kind && x.length == y.length && x.step == y.step;
+    };
+    return std::ranges::equal(a.path, b.path, same) &&
+           std::ranges::equal(a.indices, b.indices,
+                              [&](ValueId x, ValueId y) { return isZero(m_, fn(), values_, {}, x, y); });
+  }
+
+  /// Whether the part exists also where the loop has no turn.
+  bool isThere(const Carried& c, const LoopView& view) {
+    const std::optional<DimId> turns = ranges_.sizeOf(view.count());
+    const bool runs = ranges_.isAtLeast(view.count(), 1) || (turns && types().dims.atLeast(*turns, 1));
+    const std::vector<DimId>& extents = extentsOf(c.param);
+    size_t at = 0;
+    for (size_t k = 0; k < c.place.path.size(); ++k) {
+      const PathStep& s = c.place.path[k];
+      const ValueId index = takesIndex(s.kind) ? c.place.indices[at++] : ValueId();
+      if (index.valid() && !values_.isTheSame(index)) return false;
+      if (s.kind == StepKind::Slice && !values_.isKnownOutside(s.length)) return false;
+      if (runs || s.kind == StepKind::All) continue;
+      if (s.kind == StepKind::Index ? !ranges_.isIndex(index, extents[k]) : !isSlice(s, index, extents[k]))
+        return false;
+    }
+    return true;
+  }
+  bool isSlice(const PathStep& s, ValueId first, DimId extent) const {
+    const Op* op = def(first);
+    if (!op || op->kind != OpKind::Const || s.step < 1) return false;
+    types::DimStore& dims = types().dims;
+    const DimId begin = dims.constant(static_cast<int64_t>(op->as<Constant>().bits));
+    const DimId end = dims.add(begin, dims.mul(dims.constant(s.step), s.length));
+    return dims.atLeast(begin, 0) && dims.atLeast(s.length, 0) && dims.atLeast(dims.sub(extent, end), 0);
+  }
+  // --- the nest
+
+  /// What the array is behind the loop; none if its elements are not made each by itself.
+  std::optional<ValueId> write(const Carried& c, Builder& b) {
+    const size_t before = fn().regions[b.region].ops.size();
+    if (std::optional<ValueId> made = tryWrite(c, b)) return made;
+    fn().regions[b.region].ops.resize(before);
+    values_.forgetCopies();
+    return std::nullopt;
+  }
+  std::optional<ValueId> tryWrite(const Carried& c, Builder& b) {
+    Place place = c.place;
+    for (ValueId& index : place.indices) index = values_.inFront(index, b);
+    std::vector<DimId> extents;
+    const std::vector<DimId> all = extentsOf(c.param);
+    for (size_t k = 0; k < all.size(); ++k) {
+      const PathStep step = stepOf(place.path, k);
+      if (step.kind != StepKind::Index)
+        extents.push_back(step.kind == StepKind::Slice ? step.length : all[k]);
+    }
+    if (extents.empty()) return std::nullopt;
+    NestBuilder nest(b);
+    const std::vector<ValueId> axes = nest.openAxes(extents);
+    Builder in = b.in(nest.body());
+    const std::vector<ValueId> position = positionOf(place, all.size(), axes, in);
+    const ValueId element = in.getAt(c.begun, position);
+    const std::optional<Op> turns = loopOf(c, {c.param, element, axes, position}, b, in);
+    if (!turns) return std::nullopt;
+    nest.collect(in.one(*turns, fn().typeOf(element)));
+    const ValueId made = nest.one();
+    if (std::ranges::all_of(place.path, [](const PathStep& s) { return s.kind == StepKind::All; }))
+      return made;
+    return b.set(c.begun, made, place.path, place.indices);
+  }
+  /// The loop at the element where a point begins; none if a turn does not only add to it, or not a product.
+  std::optional<Op> loopOf(const Carried& c, TurnPoint point, Builder& front, Builder& in) {
+    Op turns = fn().ops[loop_];
+    turns.operands = {turns.operands[0], point.sum};
+    turns.results.clear();
+    turns.resultDims.clear();
+    turns.as<LoopAttr>().collects = 0;
+    turns.regions = {in.newRegion()};
+    Builder turn = in.in(turns.regions[0]);
+    const ValueId index = turn.param(types().int64());
+    point.sum = turn.param(fn().typeOf(point.sum));
+    TurnElements elements(m_, f_, effects_, values_, point, front);
+    elements.stands(fn().regions[body_].params[0], index);
+    const std::optional<ValueId> next = elements.element(c.part, point.position, turn);
+    if (!next) return std::nullopt;
+    turn.yield({*next});
+    std::unordered_set<ValueId> held{point.sum};
+    const bool isSum = onlyAdds(fn(), turn.region, held) && *next != point.sum && held.contains(*next);
+    return isSum && Sides(fn(), uses_, loop_, point.axes).areTwo(turn.region) ? std::optional(turns)
+                                                                              : std::nullopt;
+  }
+  /// Where the point's element lies in the array.
+  static std::vector<ValueId> positionOf(const Place& place, size_t rank, const std::vector<ValueId>& axes,
+                                         Builder& in) {
+    std::vector<ValueId> out;
+    size_t at = 0, axis = 0;
+    for (size_t k = 0; k < rank; ++k) {
+      const PathStep step = stepOf(place.path, k);
+      const ValueId first = takesIndex(step.kind) ? place.indices[at++] : ValueId();
+      if (step.kind == StepKind::Index)
+        out.push_back(first);
+      else
+        out.push_back(along(step, first, axes[axis++], in));
+    }
+    return out;
+  }
+  void takeOut(const std::vector<std::pair<Carried, ValueId>>& sunk) {
+    std::vector<bool> gone(fn().ops[loop_].results.size(), false);
+    std::unordered_set<OpId> out;
+    for (const auto& [c, result] : sunk) {
+      gone[c.number] = true;
+      for (OpId id : c.ops)
+        if (out.insert(id).second) uses_.leave(id);
+    }
+    std::erase_if(fn().regions[body_].ops, [&](OpId id) { return out.contains(id); });
+    const OpId end = terminatorId(fn(), body_);
+    uses_.change(end, [&](Op&) { uses_.change(loop_, [&](Op&) { removeSlots(fn(), loop_, gone); }); });
+  }
+
+  Module& m_;
+  FunctionId f_;
+  LiveUses& uses_;
+  const Effects& effects_;
+  Ranges& ranges_;
+  OpId loop_;
+  RegionId body_;
+  LoopValues values_;
+};
+
+class Sinking {
+public:
+  Sinking(Module& m, FunctionId f, const Effects& effects)
+      : m_(m), f_(f), effects_(effects), uses_(m, f), ranges_(m, m.functions[f]),
+        scratch_(m.functions[f].regions.add(Region{})) {}
+  bool changed = false;
+
+  /// Loops inside first. The list of a region stays whole until its end, for what is known of ranges.
+  void run(RegionId region) {
+    const Ranges::Mark mark = ranges_.enter(region);
+    std::vector<OpId> out;
+    const std::vector<OpId> ops = fn().regions[region].ops;
+    work.ops += ops.size();
+    for (OpId id : ops) {
+      for (RegionId inner : Regions(fn().ops[id].regions)) run(inner);
+      std::vector<OpId> made{id};
+      if (fn().ops[id].kind == OpKind::For &&
+          Sinker(m_, f_, uses_, effects_, ranges_, id).run(region, scratch_)) {
+        changed = true;
+        if (fn().ops[id].results.empty() && !effects_.ofOp(fn(), id).any()) {
+          uses_.leave(id);
+          made.clear();
+        }
+        std::vector<OpId>& behind = fn().regions[scratch_].ops;
+        made.insert(made.end(), behind.begin(), behind.end());
+        behind.clear();
+      }
+      for (OpId op : made) ranges_.define(fn().ops[op]);
+      out.insert(out.end(), made.begin(), made.end());
+    }
+    fn().regions[region].ops = std::move(out);
+    ranges_.leave(mark);
+  }
+
+private:
+  Function& fn() const { return m_.functions[f_]; }
+
+  Module& m_;
+  FunctionId f_;
+  const Effects& effects_;
+  LiveUses uses_;
+  Ranges ranges_;
+  const RegionId scratch_; ///< where what comes behind a loop is made
+};
+
+bool hasLoops(const Function& f) {
+  bool loops = false;
+  forEachOp(f, [&](OpId id) { loops |= f.ops[id].kind == OpKind::For; });
+  return loops;
+}
+
+} // namespace
+
+bool sinkLoops(Module& m) {
+  const Effects effects(m);
+  bool changed = false;
+  for (uint32_t i = 0; i < m.functions.size(); ++i) {
+    const FunctionId f(i);
+    if (!m.functions[f].body.valid() || !hasLoops(m.functions[f])) continue;
+    Sinking sinking(m, f, effects);
+    sinking.run(m.functions[f].body);
+    changed |= sinking.changed;
+  }
+  return changed;
+}
+
+} // namespace melix::transforms
