@@ -105,6 +105,7 @@ void Ranges::define(const Op& op) {
     facts_.assumeAtLeast(size, facts_.of(r->low).low);
     facts_.assumeAtMost(size, facts_.of(r->high).high);
     bound_.insert_or_assign(op.resultDims[0], *r);
+    sizes_.insert_or_assign(op.operands[0], size);
     return;
   }
   if (op.kind == OpKind::Check) {
@@ -269,14 +270,42 @@ DimId Ranges::extreme(DimId d, bool isLeast) {
   for (DimSym s : symbols) {
     const auto known = bound_.find(s);
     if (known == bound_.end()) continue;
-    const DimId next = dims_.add(dims_.symbol(s), dims_.constant(1));
-    const DimId step = dims_.sub(dims_.substitute(d, {{s, next}}), d);
-    if (dims_.isTooLarge(step) || mentions(step, s)) continue; // it may rise and fall
-    const bool isRising = facts_.atLeast(step, 0);
-    if (!isRising && !facts_.atMost(step, 0)) continue;
-    d = dims_.substitute(d, {{s, isRising == isLeast ? known->second.low : known->second.high}});
+    if (const std::optional<bool> rises = isRising(d, s))
+      d = dims_.substitute(d, {{s, *rises == isLeast ? known->second.low : known->second.high}});
   }
   return d;
+}
+
+/// Whether a dimension never falls where the symbol rises, or never rises there: as its terms do, and the
+/// sides of extremes.
+std::optional<bool> Ranges::isRising(DimId d, DimSym s) {
+  using types::DimAtomKind;
+  const DimId next = dims_.add(dims_.symbol(s), dims_.constant(1));
+  const DimId step = dims_.sub(dims_.substitute(d, {{s, next}}), d);
+  if (dims_.isTooLarge(step)) return std::nullopt;
+  if (!mentions(step, s)) {
+    if (facts_.atLeast(step, 0)) return true;
+    if (facts_.atMost(step, 0)) return false;
+  }
+  auto isOf = [&](types::DimAtomId id) {
+    const types::DimAtom& atom = dims_.atom(id);
+    return atom.symbol == s || std::ranges::any_of(atom.args, [&](DimId side) { return mentions(side, s); });
+  };
+  std::optional<bool> all;
+  for (const types::DimTerm& term : std::vector(dims_.terms(d))) {
+    if (std::ranges::none_of(term.factors, isOf)) continue;
+    if (term.factors.size() != 1) return std::nullopt;
+    const types::DimAtom atom = dims_.atom(term.factors[0]);
+    const bool isSymbol = atom.kind == DimAtomKind::Symbol;
+    if (!isSymbol && atom.kind != DimAtomKind::Min && atom.kind != DimAtomKind::Max) return std::nullopt;
+    for (DimId side : isSymbol ? std::vector{dims_.symbol(s)} : atom.args) {
+      if (!mentions(side, s)) continue;
+      const std::optional<bool> rises = isSymbol ? true : isRising(side, s);
+      if (!rises || (all && *all != (*rises == (term.coefficient > 0)))) return std::nullopt;
+      all = *rises == (term.coefficient > 0);
+    }
+  }
+  return all;
 }
 
 DimId Ranges::greater(DimId a, DimId b) { return noLess(a, b) ? a : noLess(b, a) ? b : dims_.max(a, b); }
@@ -389,6 +418,22 @@ std::optional<Ranges::Range> Ranges::ofNestResult(const Op& nest, ValueId result
   return std::nullopt;
 }
 
+/// Where a side ends with the size that the other one is, that is taken for it: l + i is less than N where
+/// l < N - i.
+std::optional<Ranges::Range> Ranges::ofSum(const Op& op, int depth) {
+  std::optional<Range> sides[] = {range(op.operands[0], depth), range(op.operands[1], depth)};
+  if (!sides[0] || !sides[1]) return std::nullopt;
+  if (std::optional<Range> r = ofOffset(op.operands[0], op.operands[1], depth)) return r;
+  for (size_t k : {0, 1}) {
+    const auto size = sizes_.find(op.operands[k]);
+    if (size == sizes_.end() || !isExact(size->second)) continue;
+    const std::optional<DimSym> s = dims_.asSymbol(size->second);
+    if (s && (mentions(sides[1 - k]->low, *s) || mentions(sides[1 - k]->high, *s)))
+      sides[k] = Range{size->second, size->second};
+  }
+  return unwrapped({dims_.add(sides[0]->low, sides[1]->low), dims_.add(sides[0]->high, sides[1]->high)});
+}
+
 std::optional<Ranges::Range> Ranges::ofOp(const Op& op, int depth) {
   auto operand = [&](size_t k) { return range(op.operands[k], depth); };
   switch (op.kind) {
@@ -396,14 +441,10 @@ std::optional<Ranges::Range> Ranges::ofOp(const Op& op, int depth) {
     if (!isExact(op.dims[0])) return std::nullopt;
     return Range{op.dims[0], op.dims[0]};
   case OpKind::Length: return Range{dims_.constant(0), dims_.constant(types::maxExtent)};
-  case OpKind::Add:
+  case OpKind::Add: return ofSum(op, depth);
   case OpKind::Sub: {
     std::optional<Range> a = operand(0), b = operand(1);
     if (!a || !b) return std::nullopt;
-    if (op.kind == OpKind::Add) {
-      if (std::optional<Range> r = ofOffset(op.operands[0], op.operands[1], depth)) return r;
-      return unwrapped({dims_.add(a->low, b->low), dims_.add(a->high, b->high)});
-    }
     return unwrapped({dims_.sub(a->low, b->high), dims_.sub(a->high, b->low)});
   }
   case OpKind::Neg: {

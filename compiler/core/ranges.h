@@ -69,6 +69,7 @@ private:
   std::optional<Range> outside(const Op& op, std::optional<Range> inside);
   std::optional<Range> ofElement(const Op& op, int depth);
   std::optional<Range> ofNestResult(const Op& nest, ValueId result, int depth);
+  std::optional<Range> ofSum(const Op& op, int depth);
   std::optional<Range> ofProduct(const Op& op, int depth);
   std::optional<Range> ofQuotient(const Op& op, int depth);
   std::optional<Range> ofExtremum(const Op& op, int depth);
@@ -87,6 +88,7 @@ private:
   bool isAtMost(DimId d, types::DimFacts::Wide bound);
   bool mentions(DimId d, DimSym s) const;
   DimId extreme(DimId d, bool isLeast);
+  std::optional<bool> isRising(DimId d, DimSym s);
   DimId greater(DimId a, DimId b);
   DimId less(DimId a, DimId b);
 
@@ -103,6 +105,7 @@ private:
   types::DimFacts facts_;
   std::unordered_map<ValueId, Range> known_;                    ///< of i64, beside what their ops tell
   std::unordered_map<DimSym, Range> bound_;                     ///< of numbers that sizes are
+  std::unordered_map<ValueId, DimId> sizes_;                    ///< that numbers are
   std::vector<std::pair<ValueId, std::optional<Range>>> trail_; ///< what was known before, of each fact
 };
 

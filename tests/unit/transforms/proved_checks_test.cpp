@@ -33,6 +33,23 @@ TEST(ProvedChecks, AnAxisThatABranchComparesWithAnother) {
   expectProved({"of either length", body.c_str(), true});
 }
 
+TEST(ProvedChecks, RangesOfAnAxisAround) {
+  for (auto [what, range, index, proved] :
+       std::initializer_list<std::tuple<const char*, const char*, const char*, bool>>{
+           {"up to the lesser of two", "min(i, j) + 1", "      %q = add %k, %zero : i64\n", true},
+           {"up to the greater of two", "max(i, j) + 1", "      %q = add %k, %zero : i64\n", true},
+           {"one more", "min(i, j) + 2", "      %q = add %k, %zero : i64\n", false},
+           {"from an axis on", "N - i", "      %q = add %k, %i : i64\n", true},
+           {"from another one on", "N - i", "      %q = add %k, %j : i64\n", false}}) {
+    const std::string body = "  %s = nest (%i: N, %j: N) -> keep[] sum {\n    bind_dim %i defines [i]\n"
+                             "    bind_dim %j defines [j]\n    %t = nest (%k: " +
+                             std::string(range) + ") -> keep[] sum {\n" + index +
+                             "      check index \"\" %q dims [N]\n      yield %q\n    } : i64\n"
+                             "    yield %t\n  } : i64\n";
+    expectProved({what, body.c_str(), proved});
+  }
+}
+
 TEST(ProvedChecks, IndicesOfSweeps) {
   for (auto [what, extent, index, axis, proved] :
        std::initializer_list<std::tuple<const char*, const char*, std::string, const char*, bool>>{
