@@ -14,6 +14,8 @@ class Copies {
 public:
   explicit Copies(const Copies* around = nullptr) : around_(around) {}
   void set(ValueId v, ValueId copy) { map_[v] = copy; }
+  /// What is said around goes for it again.
+  void forget(ValueId v) { map_.erase(v); }
   ValueId of(ValueId v) const;
   std::vector<ValueId> of(const std::vector<ValueId>& vs) const;
 

@@ -39,6 +39,8 @@ public:
   Rows rows();
   /// Whether that is not known while compiling.
   bool mayWrap() const { return isExact_.valid(); }
+  /// Whether they do not, if that is not known; none else. Behind `rows`.
+  ValueId isExact() const { return isExact_; }
 
 private:
   /// Numbers times factors, all together: `row` times the row, and the rest.

@@ -4,6 +4,7 @@
 #include "loops/cut_chains.h"
 #include "loops/find_contraction.h"
 #include "loops/mask.h"
+#include "loops/narrow_chains.h"
 #include "loops/skip_rows.h"
 #include "loops/sums_around_rows.h"
 
@@ -273,11 +274,19 @@ private:
     }
     if (const std::optional<RegionId> without = skipRows(module_, fn_, loop))
       splice(fn_, *without, home, placeOf(fn_, home, loop));
+    if (narrows(loop)) return leaveOutSums(loop);
     const std::optional<RegionId> front = cutRows(fn_, loop);
     leaveOutSums(loop);
     if (!front) return cutChainOf(loop, home);
     leaveOutSumsIn(*front);
     splice(fn_, *front, home, placeOf(fn_, home, loop));
+  }
+  /// Whether rows leave out turns of the chain when they are swept together.
+  bool narrows(StmtId loop) {
+    const std::optional<Contraction> found = findContraction(fn_, loop);
+    return found && !found->rowSum &&
+           narrowChain(fn_, found->chain(), Variance(fn_, fn_.stmts[loop]),
+                       Variance(fn_, fn_.stmts[found->columns]));
   }
   /// Where the rows stand then, if they are still there.
   RegionId putAround(StmtId loop, RegionId home, const SumsAroundRows& around) {
