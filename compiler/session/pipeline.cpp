@@ -17,6 +17,8 @@
 #include "transforms/hoist_checks.h"
 #include "transforms/inline_calls.h"
 #include "transforms/interchange_loops.h"
+#include "transforms/lift_masks.h"
+#include "transforms/mask_ranges.h"
 #include "transforms/merge_accumulations.h"
 #include "transforms/merge_functions.h"
 #include "transforms/name_sizes.h"
@@ -74,6 +76,10 @@ void raise(core::Module& module) {
 
 void splitSums(core::Module& module) {
   if (transforms::splitAccumulators(module)) transforms::simplify(module);
+}
+
+void mask(core::Module& module) {
+  if (transforms::maskRanges(module)) transforms::simplify(module);
 }
 
 void accumulate(core::Module& module) {
@@ -154,6 +160,7 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
       {"open_records", plain(openedRecords), true},
       {"simplify", plain(transforms::simplify), true},
       {"split_accumulators", plain(splitSums), true},
+      {"mask_ranges", plain(mask), true},
       {"accumulate_to_reduce", plain(accumulate), true},
       {"add_behind_loops", plain(addBehind), true},
       {"sum_before_scatter", plain(scatter), true},
@@ -168,6 +175,7 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
       {"accumulate_again", accumulateAgain, true},
       {"separate_terms", plain(transforms::separateTerms), true},
       {"divide_once", plain(transforms::divideOnce), true},
+      {"lift_masks", plain(transforms::liftMasks), true},
       {"free_reads", plain(transforms::freeReads), true},
       {"free_sums", plain(transforms::freeSums), true},
       {"sum_rows", plain(transforms::sumRows), true, true},

@@ -76,9 +76,10 @@ private:
       for (auto [axis, factor] : s.index.axes) telling.insert(axis);
     for (const Divided& d : c_.divided)
       if (!d.isWhole) telling.insert({d.quotient, d.remainder});
-    for (const auto& [axis, end] : c_.ends) {
+    for (const auto& [axis, ends] : c_.ends) {
       telling.insert(axis);
-      for (auto [other, factor] : end.axes) telling.insert(other);
+      for (const AffineIndex& end : ends)
+        for (auto [other, factor] : end.axes) telling.insert(other);
     }
     for (bool tells : {true, false})
       for (size_t a = 0; a < c_.axes.size(); ++a)
@@ -125,7 +126,8 @@ private:
     for (const Divided& d : c_.divided) putTogether(d, c_.extentOf(d.axis));
     placeIsKnown();
     for (ValueId axis : c_.axes)
-      if (auto end = c_.ends.find(axis); end != c_.ends.end()) below(axis, end->second, array().dims);
+      if (auto ends = c_.ends.find(axis); ends != c_.ends.end())
+        for (const AffineIndex& end : ends->second) below(axis, end, array().dims);
   }
   void solve(const Solved& s, ValueId target, DimId dim) {
     switch (s.kind) {

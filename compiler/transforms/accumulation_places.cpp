@@ -176,8 +176,10 @@ const Divided* AccumulationPlanner::divide(Conversion& c, const Op& op) {
         c.divided, [&](const Divided& d) { return d.axis == axis || d.rest.axes.contains(axis); });
   };
   auto isEnd = [&](ValueId axis) {
-    return c.ends.contains(axis) ||
-           std::ranges::any_of(c.ends, [&](const auto& end) { return end.second.axes.contains(axis); });
+    return c.ends.contains(axis) || std::ranges::any_of(c.ends, [&](const auto& ends) {
+             return std::ranges::any_of(ends.second,
+                                        [&](const AffineIndex& end) { return end.axes.contains(axis); });
+           });
   };
   for (auto [axis, factor] : form->axes)
     if (isTaken(axis)) return nullptr;

@@ -119,16 +119,40 @@ bool AccumulationPlanner::takeAxes(Conversion& c) const {
   return true;
 }
 
-/// An axis whose number of points is a form of those around it.
+/// An axis whose number of points is a form of those around it, or the least of some.
 bool AccumulationPlanner::takeRaggedAxis(Conversion& c, ValueId axis, DimId extent) const {
-  const std::optional<AffineIndex> end = affine(c, extent);
-  if (!end) return false;
-  const DimId most = bound(c, *end);
-  if (!most.valid()) return false;
-  c.ends[axis] = *end;
+  DimId most;
+  std::vector<AffineIndex> ends;
+  for (DimId d : leastOf(extent)) {
+    const std::optional<AffineIndex> end = affine(c, d);
+    const DimId last = end ? bound(c, *end) : DimId();
+    if (!last.valid()) return false;
+    most = most.valid() ? types().dims.min(most, last) : last;
+    ends.push_back(*end);
+  }
+  c.ends[axis] = std::move(ends);
   c.axes.push_back(axis);
   c.extents.push_back(most);
   return true;
+}
+
+/// The dimensions of which it is the least, if it is that of some, and something.
+std::vector<DimId> AccumulationPlanner::leastOf(DimId d) const {
+  types::DimStore& dims = types().dims;
+  std::vector<DimId> sides;
+  for (const types::DimTerm& term : dims.terms(d)) {
+    if (term.coefficient != 1 || term.factors.size() != 1) continue;
+    const types::DimAtom& atom = dims.atom(term.factors[0]);
+    if (atom.kind != types::DimAtomKind::Min) continue;
+    if (!sides.empty()) return {d};
+    sides = atom.args;
+  }
+  if (sides.empty()) return {d};
+  DimId least = sides[0];
+  for (DimId side : sides) least = dims.min(least, side);
+  const DimId rest = dims.sub(d, least);
+  for (DimId& side : sides) side = dims.add(side, rest);
+  return sides;
 }
 
 /// What a form of axes is not more than, if that is a size outside.

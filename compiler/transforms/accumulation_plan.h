@@ -51,8 +51,8 @@ struct Conversion {
   /// None is less than the number of points of its axis; of an axis that stands for a number it may be more.
   std::vector<core::DimId> extents;
   core::DimId points; ///< of the nests around the add, at most
-  /// Where the points of an axis end whose number differs with the axes around it.
-  std::unordered_map<core::ValueId, core::AffineIndex> ends;
+  /// Where the points of an axis end whose number differs with the axes around it: below all of these.
+  std::unordered_map<core::ValueId, std::vector<core::AffineIndex>> ends;
   /// Sizes from inside the nest, by the value read of them, as forms of the axes.
   std::unordered_map<core::ValueId, core::AffineIndex> sizes;
   std::vector<core::ValueId> element; ///< which of these index the added value
@@ -108,6 +108,7 @@ private:
 
   bool takeAxes(Conversion& c) const;
   bool takeRaggedAxis(Conversion& c, core::ValueId axis, core::DimId extent) const;
+  std::vector<core::DimId> leastOf(core::DimId d) const;
   core::DimId bound(const Conversion& c, const core::AffineIndex& end) const;
   bool placeIndices(Conversion& c, AffineIndices& indices);
   core::ValueId newAxis(Conversion& c, core::DimId extent);

@@ -172,6 +172,7 @@ private:
     if (!std::ranges::all_of(op.results, [&](ValueId v) { return m_.types.isScalar(fn().typeOf(v)); }))
       return false;
     if (op.kind == OpKind::Nest) return nestAccs(op) == 0;
+    if (op.kind == OpKind::If) return true;
     if (op.kind != OpKind::Get) return op.regions.empty() && op.kind != OpKind::Call;
     return !made.contains(fn().values[op.operands[0]].def) && readsInRange(m_, fn(), ranges, op) &&
            !undefined_.mayBe(f_, op.operands[0]);

@@ -1,0 +1,62 @@
+// Sums over ranges that become sums under a mask.
+#include "transforms/mask_ranges.h"
+
+#include "transforms/pass_text.h"
+
+namespace melix::transforms {
+namespace {
+
+using interp::Value;
+
+/// Sums over `range` of products of two arrays of 4 by 4, by i and j; %k is what reads them by `first` and
+/// `second`.
+std::string product(const std::string& range, const std::string& index = "",
+                    const std::string& first = "%i, %k", const std::string& second = "%k, %j") {
+  return "fn f (%a: f32[4, 4], %b: f32[4, 4]) -> (f32[4, 4]) {\n"
+         "  %r = nest (%i: 4, %j: 4) -> collect[i, j] {\n"
+         "    bind_dim %i defines [i]\n    bind_dim %j defines [j]\n"
+         "    %s = nest (" +
+         std::string(index.empty() ? "%k" : "%l") + ": " + range + ") -> keep[] sum {\n" + index +
+         "      %u = get %a[" + first + "] : f32\n      %v = get %b[" + second +
+         "] : f32\n      %p = mul %u, %v : f32\n      yield %p\n    } : f32\n    yield %s\n  } : f32[4, 4]\n"
+         "  yield %r\n}\n";
+}
+PassText masked(const std::string& text) {
+  PassText m(text);
+  const std::vector<float> numbers{1, 2, -3, 4, 5, 6, 7, 0, -9, 10, 11, 12, 13, 14, 15, -16};
+  const Value array = Value::floats(numbers, std::vector<int64_t>{4, 4});
+  m.apply([](core::Module& module) { maskRanges(module); }, {array, array});
+  return m;
+}
+size_t compared(const std::string& text) { return masked(text).count(" = cmp "); }
+
+TEST(MaskRanges, ThatEndWithAnAxis) {
+  PassText m = masked(product("i + 1"));
+  EXPECT_EQ(m.count(": 4) -> keep") + m.count("cmp lt"), 2u) << m.text();
+  EXPECT_EQ(compared(product("4 - i")), 1u);
+  EXPECT_EQ(compared(product("min(i, j) + 1")), 2u) << "the lesser of two";
+}
+
+TEST(MaskRanges, ThatBeginWithAnAxis) {
+  const std::string shifted = "      %d = dim_value dims [i] : i64\n      %k = add %l, %d : i64\n";
+  PassText m = masked(product("4 - i", shifted));
+  EXPECT_EQ(m.count("cmp ge"), 1u) << m.text();
+  EXPECT_EQ(m.count(" = cmp "), 1u) << "it ends where the arrays do";
+  EXPECT_EQ(compared(product("4 - i", "      %k = add %l, %i : i64\n")), 1u) << "a number that is the size";
+}
+
+TEST(MaskRanges, OthersStay) {
+  EXPECT_EQ(compared(product("3")), 0u) << "no axis tells where it ends";
+  EXPECT_EQ(compared(product("j + 1")), 0u) << "each column in its lane";
+  EXPECT_EQ(compared(product("i + 1", "", "%i, %k", "%i, %k")), 0u) << "one side";
+  EXPECT_EQ(compared(product("i * j + 1", "      %three = const 3 : i64\n      %k = min %l, %three : i64\n")),
+            0u)
+      << "no sum of axes";
+  EXPECT_EQ(compared(product("i + 1", "      check index \"\" %l dims [4]\n"
+                                      "      %z = const 0 : i64\n      %k = add %l, %z : i64\n")),
+            0u)
+      << "what may fail";
+}
+
+} // namespace
+} // namespace melix::transforms
