@@ -19,6 +19,7 @@
 #include "transforms/interchange_loops.h"
 #include "transforms/lift_masks.h"
 #include "transforms/mask_ranges.h"
+#include "transforms/mask_zeros.h"
 #include "transforms/merge_accumulations.h"
 #include "transforms/merge_functions.h"
 #include "transforms/name_sizes.h"
@@ -175,6 +176,7 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
       {"accumulate_again", accumulateAgain, true},
       {"separate_terms", plain(transforms::separateTerms), true},
       {"divide_once", plain(transforms::divideOnce), true},
+      {"mask_zeros", plain(transforms::maskZeros), true},
       {"lift_masks", plain(transforms::liftMasks), true},
       {"free_reads", plain(transforms::freeReads), true},
       {"free_sums", plain(transforms::freeSums), true},
