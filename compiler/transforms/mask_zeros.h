@@ -1,6 +1,6 @@
 #pragma once
-// Sums of products one factor of which a mask made 0 are sums under the mask, where nothing says otherwise: what
-// softmax gives of scores that are -inf is 0 if the row has a greatest one, and 0 times a number is 0.
+// Sums of products one factor of which a mask made 0 are sums under the mask, where nothing says otherwise:
+// what softmax gives of scores that are -inf is 0 if the row has a greatest one, and 0 times a number is 0.
 //
 //   before:  %s = nest (t: T, u: U) -> collect[t, u] { … select (cmp le %u, %t), %q, -inf }
 //            %p = nest (t: T) -> collect[t] { %m = … max …   … math exp (sub %s[%t, %u], %m) … }
@@ -12,8 +12,9 @@
 //                if (or (cmp le %u, %t), %o) { mul %p[%t, %u], %v[%u, %e] } { 0 } } }
 //
 // All of the other factor is looked at, once, so only where it is read at several points; rows and sums leave
-// out what the mask does (loops/split_masked.h). Where a row has no greatest score, or a number is not finite,
-// all terms are there. Requires: verified Core, orders not chosen. Keeps: values; bits but for zeros' signs.
+// out what the mask does (loops/split_masked.h). Where a row has no greatest score, or a number is not
+// finite, all terms are there. Requires: verified Core, orders not chosen. Keeps: values; bits but for zeros'
+// signs.
 
 #include "core/ir.h"
 
