@@ -37,6 +37,7 @@
 #include "transforms/specialise_sizes.h"
 #include "transforms/split_accumulators.h"
 #include "transforms/split_results.h"
+#include "transforms/spread_sums.h"
 #include "transforms/sum_before_scatter.h"
 #include "transforms/sum_rows.h"
 
@@ -96,6 +97,10 @@ void addBehind(core::Module& module) {
 
 void scatter(core::Module& module) {
   if (transforms::sumBeforeScatter(module)) transforms::simplify(module);
+}
+
+void spread(core::Module& module) {
+  if (transforms::spreadSums(module)) transforms::simplify(module);
 }
 
 void checksInFront(core::Module& module) {
@@ -167,6 +172,7 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
       {"sum_before_scatter", plain(scatter), true},
       {"split_results", plain(transforms::splitResults), true},
       {"raise_loops", plain(raise), true},
+      {"spread_sums", plain(spread), true, true},
       {"hoist_checks", plain(checksInFront), true},
       {"interchange_loops", plain(interchange), true},
       {"separate_products", plain(separateProducts), true},

@@ -1,0 +1,21 @@
+#pragma once
+// Sums of rows are rows of sums.
+//
+//   before:  %s = nest (i: N, k: K) -> keep[i] sum { … %row … yield %row }
+//   after:   %r = nest (i: N, k: K) -> collect[i, k] { … %row … yield %row }
+//            %s = nest (i: N, k: K, j: M) -> keep[i, j] sum { %e = get %r[%i, %k, %j]   yield %e }
+//
+// So that products in what is added are seen: of each element, as of scaled rows and outer products, or of
+// all rows, as those of rows and a matrix (separate_products.h). What costs little is fused into the sum
+// again; rows that are arrays of all points have one axis, and no loops, calls or effects stand beside them.
+// Arrays of few elements stay: what these share is computed once. Requires: verified Core without
+// derivatives, orders not chosen. Keeps: values but for the order of sums; every effect.
+
+#include "core/ir.h"
+
+namespace melix::transforms {
+
+/// Whether there were any.
+bool spreadSums(core::Module& module);
+
+} // namespace melix::transforms

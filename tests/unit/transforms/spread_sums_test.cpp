@@ -1,0 +1,91 @@
+// Sums of rows that become rows of sums.
+#include "transforms/pass_text.h"
+#include "transforms/simplify.h"
+#include "transforms/spread_sums.h"
+
+namespace melix::transforms {
+namespace {
+
+using interp::Value;
+
+void spread(core::Module& m) {
+  spreadSums(m);
+  simplify(m);
+}
+
+TEST(SpreadSums, ScaledRowsAreSummedByElement) {
+  PassText m(R"(fn f [N, K, M] (%a: f32[N, K], %b: f32[K, M]) -> (f32[N, M]) {
+  %s = nest (%i: N, %k: K) -> keep[i] sum {
+    %x = get %a[%i, %k] : f32
+    %row = nest (%j: M) -> collect[j] {
+      %y = get %b[%k, %j] : f32
+      %p = mul %x, %y : f32
+      yield %p
+    } : f32[M]
+    yield %row
+  } : f32[N, M]
+  yield %s
+}
+)");
+  m.apply(spread);
+  EXPECT_EQ(m.text(), R"(fn f [N, K, M] (%a: f32[N, K], %b: f32[K, M]) -> (f32[N, M]) {
+  %0 = nest (%1: N, %2: K, %3: M) -> keep[1, 3] sum {
+    %x = get %a[%1, %2] : f32
+    %y = get %b[%2, %3] : f32
+    %p = mul %x, %y : f32
+    yield %p
+  } : f32[N, M]
+  yield %0
+}
+)");
+}
+
+/// What is dear is made of all rows in front; the same order of terms gives the same bits.
+TEST(SpreadSums, RowsOfSweepsAreCollected) {
+  PassText m(R"(fn f (%v: f32[64]) -> (f32[16]) {
+  %x = reshape %v : f32[4, 16]
+  %zero = const 0 : i64
+  %w = get %v[%zero +: 16 by 1] : f32[16]
+  %s = nest (%k: 4) -> keep[] sum {
+    %m = nest (%d: 16) -> keep[] max {
+      %y = get %x[%k, %d] : f32
+      yield %y
+    } : f32
+    %row = nest (%j: 16) -> collect[j] {
+      %u = get %w[%j] : f32
+      %z = get %x[%k, %j] : f32
+      %q = mul %z, %m : f32
+      %p = sub %u, %q : f32
+      yield %p
+    } : f32[16]
+    yield %row
+  } : f32[16]
+  yield %s
+}
+)");
+  std::vector<float> numbers;
+  for (int i = 0; i < 64; ++i) numbers.push_back(static_cast<float>(i * 7 % 13) - 6);
+  m.apply(spread, {Value::floats(numbers)});
+  EXPECT_EQ(m.count("-> collect[k]"), 1u) << m.text();
+  EXPECT_EQ(m.count("} : f32[16]"), 1u) << m.text();
+}
+
+/// Few numbers share what they are made of, and loops and matrices of all points would be large.
+TEST(SpreadSums, OtherSumsStay) {
+  for (const char* term :
+       {"%row = nest (%j: 3) -> collect[j] {\n %e = math exp %y : f32\n yield %e\n } : f32[3]",
+        "%n = const 3 : i64\n %row = for collects 0 %n, %v { (%t: i64, %c: f32[64])\n"
+        " yield %v\n } : f32[64]"}) {
+    const bool isShort = std::string(term).find("f32[3]") != std::string::npos;
+    const std::string type = isShort ? "f32[3]" : "f32[64]";
+    PassText m("fn f (%v: f32[64]) -> (" + type +
+               ") {\n %s = nest (%k: 64) -> keep[] sum {\n %y = get %v[%k] : f32\n " + term +
+               "\n yield %row\n } : " + type + "\n yield %s\n}\n");
+    const std::string before = m.text();
+    spreadSums(m.module);
+    EXPECT_EQ(m.text(), before);
+  }
+}
+
+} // namespace
+} // namespace melix::transforms
