@@ -36,6 +36,7 @@
 #include "transforms/specialise_calls.h"
 #include "transforms/specialise_sizes.h"
 #include "transforms/split_accumulators.h"
+#include "transforms/split_records.h"
 #include "transforms/split_results.h"
 #include "transforms/spread_sums.h"
 #include "transforms/sum_before_scatter.h"
@@ -74,6 +75,10 @@ void raise(core::Module& module) {
     if (!transforms::raiseLoops(module)) break;
     transforms::simplify(module);
   }
+}
+
+void parts(core::Module& module) {
+  if (transforms::splitRecords(module)) transforms::simplify(module);
 }
 
 void splitSums(core::Module& module) {
@@ -129,6 +134,7 @@ std::span<const Pass> derivativePasses() {
       {"specialise_calls", plain(transforms::specialiseCalls), false},
       {"specialise_sizes", plain(transforms::specialiseSizes), false},
       {"defunctionalise", plain(transforms::defunctionalise), false},
+      {"split_records", plain(parts), false},
       {"raise_loops", plain(raise), false},
       {"expand_derivatives", expand, true},
       {"simplify", plain(transforms::simplify), true},

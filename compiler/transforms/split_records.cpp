@@ -18,9 +18,11 @@ public:
   RecordSplitter(Module& m, FunctionId id) : m_(m), id_(id), f_(m.functions[id]), uses_(m, id) {}
 
   bool run() {
+    std::vector<OpId> nests;
     forEachOp(f_, [&](OpId op) {
-      if (f_.ops[op].kind == OpKind::Nest) nest(op);
+      if (f_.ops[op].kind == OpKind::Nest) nests.push_back(op);
     });
+    for (OpId op : nests) nest(op);
     return changed_;
   }
 
@@ -46,17 +48,24 @@ private:
   size_t fieldStep(const Op& get) const {
     return leadingAxes(m_.types, f_.typeOf(get.operands[0]), get.as<Path>());
   }
+  /// Of the array, or of a record that is read of it.
   bool onlyPartsAreRead(ValueId records) const {
     bool only = uses_.used(records);
     uses_.forEach(records, [&](Use use) {
       const Op& op = f_.ops[use.op];
-      only = only && op.kind == OpKind::Get && use.operand == 0 && fieldStep(op) < op.as<Path>().size();
+      if (!only || op.kind != OpKind::Get || use.operand != 0) {
+        only = false;
+        return;
+      }
+      if (fieldStep(op) < op.as<Path>().size()) return;
+      only = isRecord(f_.typeOf(op.results[0])) && onlyPartsAreRead(op.results[0]);
     });
     return only;
   }
 
   void split(OpId nest, ValueId record, ValueId result) {
     std::map<uint32_t, std::vector<OpId>> readersOf; // by part
+    readParts(result);
     uses_.forEach(result, [&](Use use) {
       const Op& get = f_.ops[use.op];
       readersOf[get.as<Path>()[fieldStep(get)].number].push_back(use.op);
@@ -68,6 +77,29 @@ private:
     for (const auto& [k, readers] : readersOf) {
       for (OpId get : readers) readFrom(get, *array);
       ++array;
+    }
+  }
+  /// Parts of a record that is read of the array are read of the array.
+  void readParts(ValueId records) {
+    std::vector<OpId> whole;
+    uses_.forEach(records, [&](Use use) {
+      const Op& get = f_.ops[use.op];
+      if (fieldStep(get) == get.as<Path>().size()) whole.push_back(use.op);
+    });
+    for (OpId id : whole) {
+      std::vector<OpId> parts;
+      uses_.forEach(f_.ops[id].results[0], [&](Use use) { parts.push_back(use.op); });
+      for (OpId part : parts)
+        uses_.change(part, [&](Op& get) {
+          const Op& record = f_.ops[id];
+          const Path& path = record.as<Path>();
+          get.as<Path>().insert(get.as<Path>().begin(), path.begin(), path.end());
+          get.operands[0] = records;
+          get.operands.insert(get.operands.begin() + 1, record.operands.begin() + 1, record.operands.end());
+        });
+      const RegionId home = uses_.regionOf(id);
+      uses_.leave(id);
+      std::erase(f_.regions[home].ops, id);
     }
   }
   /// In the body, in front of its end.

@@ -4,7 +4,8 @@
 //   before:  %r = nest (%i: N) -> collect[i] { %s = make %a, %row : S  yield %s }   … get %r[%k].1[%j]
 //   after:   %r, %p = nest (%i: N) -> collect[i], collect[i] { … yield %s, %row }   … get %p[%k, %j]
 //
-// The records, and parts that nobody reads, are left to simplify. Requires: verified Core. Keeps: all values.
+// Reads of parts of a record that was read of the array are reads of parts. Before derivatives too: the way
+// back keeps the parts, each as it is needed. The records, and parts that nobody reads, are left to simplify. Requires: verified Core. Keeps: all values.
 
 #include "core/ir.h"
 

@@ -2,6 +2,7 @@
 
 #include "core/clone.h"
 #include "core/flow.h"
+#include "core/nest_results.h"
 #include "core/uses.h"
 #include "core/walk.h"
 #include "transforms/cost.h"
@@ -20,6 +21,7 @@ namespace {
 
 /// Elements of an array of which more are a row: fewer are numbers of the point.
 constexpr int64_t mostNumbers = 16;
+constexpr int64_t mostSums = 8; ///< of one point, in registers
 
 class Spreading {
 public:
@@ -64,7 +66,7 @@ private:
     ValueId row;
     OpId made;                   ///< the nest that collects it from numbers of the point and rows; or none
     std::vector<OpId> again;     ///< what the point computes for it, in order
-    std::vector<ValueId> needed; ///< rows that are collected for all points
+    std::vector<ValueId> needed; ///< rows that are collected for all points; of few numbers none
   };
 
   std::optional<Sum> sumOf(const NestView& view, const NestPart& part, bool panics) const {
@@ -75,11 +77,34 @@ private:
     const types::Type& type = types()[fn().typeOf(sum.row)];
     if (type.kind != TypeKind::Array || !types::isFloatKind(types().kind(type.parts[0]))) return std::nullopt;
     const std::optional<int64_t> elements = types().dims.asConstant(types().dims.product(type.dims));
-    if (elements && *elements < mostNumbers) return std::nullopt;
+    if (elements && *elements < mostNumbers) {
+      const bool fits =
+          type.dims.size() == 1 && *elements > 0 && *elements <= mostSums && gainsLanes(view, r);
+      return fits ? std::optional(std::move(sum)) : std::nullopt;
+    }
     if (!panics && makesElements(view.body(), sum)) return sum;
     sum.again.clear();
     sum.needed = {sum.row};
     return isRow(sum.row) ? std::optional(std::move(sum)) : std::nullopt;
+  }
+
+  /// Whether points go well side by side: of lanes along a reduced axis, which are added up at the end, only
+  /// terms gain that take more than sums and products.
+  bool gainsLanes(const NestView& view, const NestResult& r) const {
+    bool isDear = false, isAlongReduced = false;
+    forEachOp(fn(), view.body(), [&](OpId id) {
+      const Op& op = fn().ops[id];
+      isDear =
+          isDear || (flopsOf(op.kind) >= quotientFlops && op.kind != OpKind::IDiv && op.kind != OpKind::IRem);
+      if (op.kind != OpKind::Get || !types().isScalar(fn().typeOf(op.results[0])) || op.operands.size() < 2)
+        return;
+      const auto axes = view.axisParams();
+      const auto at = std::ranges::find(axes, op.operands.back());
+      isAlongReduced = isAlongReduced ||
+                       (at != axes.end() &&
+                        std::ranges::find(r.keep, static_cast<uint32_t>(at - axes.begin())) == r.keep.end());
+    });
+    return isDear || !isAlongReduced;
   }
 
   /// Whether each element is made by a nest of its own, of little else than numbers of the point and rows.
@@ -165,6 +190,58 @@ private:
   }
 
   void write(OpId id, const Sum& sum, RegionId region) {
+    if (!sum.made.valid() && sum.needed.empty())
+      writeNumbers(id, sum, region);
+    else
+      writeElements(id, sum, region);
+  }
+  /// Each of few numbers is a sum of its own.
+  void writeNumbers(OpId id, const Sum& sum, RegionId region) {
+    const size_t before = fn().regions[region].ops.size();
+    Builder b(m_, f_, region, fn().ops[id].loc);
+    Builder in = b.in(fn().ops[id].regions[0]);
+    const TypeId row = fn().typeOf(sum.row);
+    const Dims axes = fn().ops[id].dims;
+    NestResult spec = collecting(axes.size());
+    spec.kind = NestResultKind::Reduce;
+    spec.monoid = MonoidKind::Sum;
+    spec.keep = sum.keep;
+    std::vector<ValueId> sums;
+    for (int64_t k = 0; k < *types().dims.asConstant(types()[row].dims[0]); ++k) {
+      const ValueId number = atEnd(in, sum.row, k);
+      sums.push_back(
+          fn().values.add(Value{nestResultType(types(), spec, axes, fn().typeOf(number)), id, {}, 0, {}}));
+      addResult(fn(), uses_, id, spec, number, std::span(&sums.back(), 1));
+    }
+    ValueId made;
+    if (sum.keep.empty()) {
+      made = b.one(Builder::simple(OpKind::ArrayOf, Operands(sums.begin(), sums.end())), row);
+    } else {
+      NestBuilder nest(b);
+      std::vector<DimId> kept;
+      for (uint32_t a : sum.keep) kept.push_back(axes[a]);
+      const std::vector<ValueId> at = nest.openAxes(kept);
+      Builder point = b.in(nest.body());
+      Operands numbers;
+      for (ValueId s : sums) numbers.push_back(point.getAt(s, at));
+      nest.collect(point.one(Builder::simple(OpKind::ArrayOf, std::move(numbers)), row));
+      made = nest.one();
+    }
+    for (size_t k = before; k < fn().regions[region].ops.size(); ++k)
+      uses_.enter(fn().regions[region].ops[k], region);
+    uses_.replace(fn().ops[id].results[sum.result], made);
+  }
+  /// The number of a row, read in front of the end of the body.
+  ValueId atEnd(Builder& in, ValueId row, int64_t k) {
+    std::vector<OpId>& ops = fn().regions[in.region].ops;
+    const OpId end = ops.back();
+    ops.pop_back();
+    const ValueId index = in.integer(k), number = in.getAt(row, std::span(&index, 1));
+    for (ValueId v : {index, number}) uses_.enter(fn().values[v].def, in.region);
+    ops.push_back(end);
+    return number;
+  }
+  void writeElements(OpId id, const Sum& sum, RegionId region) {
     const std::vector<ValueId> rows = collectMore(m_, fn(), uses_, id, sum.needed);
     const Op& op = fn().ops[id];
     const ValueId old = op.results[sum.result];

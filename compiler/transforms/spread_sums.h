@@ -8,8 +8,15 @@
 // So that products in what is added are seen: of each element, as of scaled rows and outer products, or of
 // all rows, as those of rows and a matrix (separate_products.h). What costs little is fused into the sum
 // again; rows that are arrays of all points have one axis, and no loops, calls or effects stand beside them.
-// Arrays of few elements stay: what these share is computed once. Requires: verified Core without
-// derivatives, orders not chosen. Keeps: values but for the order of sums; every effect.
+// Of few numbers each is a sum of its own, of terms that are computed once:
+//
+//   before:  %s = nest (i: N, k: K) -> keep[i] sum { … %d : f32[3] … yield %d }
+//   after:   %s0, %s1, %s2 = nest (i: N, k: K) -> keep[i] sum, keep[i] sum, keep[i] sum {
+//              … yield (get %d[0]), (get %d[1]), (get %d[2]) }
+//            %s = nest (i: N) -> collect[i] { yield array (get %s0[%i]), (get %s1[%i]), (get %s2[%i]) }
+//
+// Requires: verified Core without derivatives, orders not chosen. Keeps: values but for the order of sums;
+// every effect.
 
 #include "core/ir.h"
 

@@ -57,6 +57,39 @@ fn f (%v: f32[6], %k: i64) -> (f32, P[]) {
   EXPECT_EQ(m.count("make"), 1u) << m.text();
 }
 
+/// Also of a record that is read, if nothing but parts of it is asked for.
+TEST(SplitRecords, PartsOfARecordThatIsReadAreReadOfTheirArrays) {
+  PassText m(R"(struct P { a: f32, b: f32[6] }
+
+fn f (%v: f32[6], %k: i64) -> (f32, f32[3]) {
+  %r = nest (%i: 3) -> collect[i] {
+    %a = get %v[%i] : f32
+    %w = nest (%j: 6) -> collect[j] {
+      %b = get %v[%j] : f32
+      %c = mul %a, %b : f32
+      yield %c
+    } : f32[6]
+    %t = make %a, %w : P[]
+    yield %t
+  } : P[][3]
+  %p = get %r[%k] : P[]
+  %x = get %p.0 : f32
+  %s = nest (%n: 3) -> collect[n] {
+    %q = get %r[%n] : P[]
+    %row = get %q.1 : f32[6]
+    %e = get %row[%k] : f32
+    %z = get %q.1[%n] : f32
+    %y = add %e, %z : f32
+    yield %y
+  } : f32[3]
+  yield %x, %s
+}
+)");
+  m.apply(split, {numbers(), Value::integer(2)});
+  EXPECT_EQ(m.count("make"), 0u) << m.text();
+  EXPECT_EQ(m.count("P[]"), 0u) << m.text();
+}
+
 TEST(SplitRecords, RecordsThatComeFromElsewhereAreTakenApartInTheBody) {
   PassText m(R"(struct P { a: f32, b: f32 }
 

@@ -70,14 +70,31 @@ TEST(SpreadSums, RowsOfSweepsAreCollected) {
   EXPECT_EQ(m.count("} : f32[16]"), 1u) << m.text();
 }
 
-/// Few numbers share what they are made of, and loops and matrices of all points would be large.
+/// Few numbers share what they are made of.
+TEST(SpreadSums, FewNumbersAreSumsEach) {
+  PassText m(R"(fn f (%v: f32[6]) -> (f32[2, 3]) {
+  %x = reshape %v : f32[2, 3]
+  %s = nest (%i: 2, %k: 3) -> keep[i] sum {
+    %a = get %x[%i, %k] : f32
+    %e = sqrt %a : f32
+    %d = array %a, %e, %a : f32[3]
+    yield %d
+  } : f32[2, 3]
+  yield %s
+}
+)");
+  m.apply(spread, {Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6})});
+  EXPECT_EQ(m.count("keep[i] sum"), 3u) << m.text();
+  EXPECT_EQ(m.count("sqrt"), 1u);
+}
+
+/// Loops and matrices of all points would be large, and lanes of short sums along an axis gain nothing.
 TEST(SpreadSums, OtherSumsStay) {
-  for (const char* term :
-       {"%row = nest (%j: 3) -> collect[j] {\n %e = math exp %y : f32\n yield %e\n } : f32[3]",
-        "%n = const 3 : i64\n %row = for collects 0 %n, %v { (%t: i64, %c: f32[64])\n"
-        " yield %v\n } : f32[64]"}) {
-    const bool isShort = std::string(term).find("f32[3]") != std::string::npos;
-    const std::string type = isShort ? "f32[3]" : "f32[64]";
+  for (const char* term : {"%row = array %y, %y : f32[2]",
+                           "%n = const 3 : i64\n %row = for collects 0 %n, %v { (%t: i64, %c: f32[64])\n"
+                           " yield %v\n } : f32[64]"}) {
+    const bool isShort = std::string(term).find("f32[2]") != std::string::npos;
+    const std::string type = isShort ? "f32[2]" : "f32[64]";
     PassText m("fn f (%v: f32[64]) -> (" + type +
                ") {\n %s = nest (%k: 64) -> keep[] sum {\n %y = get %v[%k] : f32\n " + term +
                "\n yield %row\n } : " + type + "\n yield %s\n}\n");
