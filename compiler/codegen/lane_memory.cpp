@@ -96,7 +96,7 @@ void LaneEmitter::load(const Stmt& s) {
   if (access.ahead && at.first && loop_) askAhead(s, at.first, type);
   llvm::Type* scalar = m_.typeOf(access.elem);
   if (scalar == m_.i1())
-    v = b_.CreateICmpNE(v, nothing);
+    v = b_.CreateTrunc(v, vectorOf(scalar));
   else if (scalar != element)
     v = b_.CreateBitCast(v, vectorOf(scalar));
   keep(s.results[0], v);

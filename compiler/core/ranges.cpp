@@ -418,22 +418,6 @@ std::optional<Ranges::Range> Ranges::ofNestResult(const Op& nest, ValueId result
   return std::nullopt;
 }
 
-/// Where a side ends with the size that the other one is, that is taken for it: l + i is less than N where
-/// l < N - i.
-std::optional<Ranges::Range> Ranges::ofSum(const Op& op, int depth) {
-  std::optional<Range> sides[] = {range(op.operands[0], depth), range(op.operands[1], depth)};
-  if (!sides[0] || !sides[1]) return std::nullopt;
-  if (std::optional<Range> r = ofOffset(op.operands[0], op.operands[1], depth)) return r;
-  for (size_t k : {0, 1}) {
-    const auto size = sizes_.find(op.operands[k]);
-    if (size == sizes_.end() || !isExact(size->second)) continue;
-    const std::optional<DimSym> s = dims_.asSymbol(size->second);
-    if (s && (mentions(sides[1 - k]->low, *s) || mentions(sides[1 - k]->high, *s)))
-      sides[k] = Range{size->second, size->second};
-  }
-  return unwrapped({dims_.add(sides[0]->low, sides[1]->low), dims_.add(sides[0]->high, sides[1]->high)});
-}
-
 std::optional<Ranges::Range> Ranges::ofOp(const Op& op, int depth) {
   auto operand = [&](size_t k) { return range(op.operands[k], depth); };
   switch (op.kind) {
@@ -441,12 +425,8 @@ std::optional<Ranges::Range> Ranges::ofOp(const Op& op, int depth) {
     if (!isExact(op.dims[0])) return std::nullopt;
     return Range{op.dims[0], op.dims[0]};
   case OpKind::Length: return Range{dims_.constant(0), dims_.constant(types::maxExtent)};
-  case OpKind::Add: return ofSum(op, depth);
-  case OpKind::Sub: {
-    std::optional<Range> a = operand(0), b = operand(1);
-    if (!a || !b) return std::nullopt;
-    return unwrapped({dims_.sub(a->low, b->high), dims_.sub(a->high, b->low)});
-  }
+  case OpKind::Add:
+  case OpKind::Sub: return ofSum(op, depth);
   case OpKind::Neg: {
     std::optional<Range> a = operand(0);
     DimId zero = dims_.constant(0);

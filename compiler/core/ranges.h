@@ -8,6 +8,7 @@
 #include "core/ir.h"
 #include "types/dim_facts.h"
 
+#include <functional>
 #include <unordered_map>
 
 namespace melix::core {
@@ -69,6 +70,9 @@ private:
   std::optional<Range> outside(const Op& op, std::optional<Range> inside);
   std::optional<Range> ofElement(const Op& op, int depth);
   std::optional<Range> ofNestResult(const Op& nest, ValueId result, int depth);
+  using AddTerm = std::function<bool(ValueId v, uint64_t factor)>;
+  bool addTerms(ValueId v, uint64_t factor, int depth, const AddTerm& add) const;
+  std::optional<Range> ofTerms(const Op& op, int depth);
   std::optional<Range> ofSum(const Op& op, int depth);
   std::optional<Range> ofProduct(const Op& op, int depth);
   std::optional<Range> ofQuotient(const Op& op, int depth);

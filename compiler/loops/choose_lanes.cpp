@@ -16,6 +16,8 @@
 
 namespace melix::loops {
 
+using core::OpKind;
+
 namespace {
 
 constexpr uint32_t storedRows = 8; ///< turns that store neighbours together
@@ -106,8 +108,14 @@ private:
     const auto& attr = s.as<ScalarAttr>();
     neighbours_.note(s);
     if (variance_.of(s.results[0]) != VarianceKind::Varying) return;
-    widest(scalarType(attr.from));
+    if (!comparesPlaces(s)) widest(scalarType(attr.from));
     body.ops += often_ * opsOf(attr);
+  }
+  /// A comparison of places, which go on by the same from lane to lane: a mask is all that is made of them.
+  bool comparesPlaces(const Stmt& s) const {
+    return s.as<ScalarAttr>().op == OpKind::Cmp && std::ranges::none_of(s.operands, [this](ValueId v) {
+             return variance_.of(v) == VarianceKind::Varying;
+           });
   }
   void loop(const Stmt& s) {
     const auto varying = std::ranges::count_if(s.results, [&](ValueId v) { return !variance_.isUniform(v); });

@@ -16,6 +16,7 @@
 #include "loops/lower.h"
 #include "loops/mark_points.h"
 #include "loops/merge_kernels.h"
+#include "loops/open_masks.h"
 #include "loops/order_rows.h"
 #include "loops/outline.h"
 #include "loops/ownership.h"
@@ -166,6 +167,7 @@ constexpr Pass passes[] = {
     {"split_wrapped", each<splitWrapped>, true, schedules},
     {"split_phases", each<splitPhases>, true, schedules},
     {"exchange_points", each<exchangePoints>, true, schedules},
+    {"open_masks", each<openMasks>, true, schedules},
     {"order_rows", each<orderRows>, true, schedules},
     {"split_quotients", each<splitQuotients>, true, schedules},
     {"choose_lanes", chooseAllLanes, true, schedules},

@@ -10,10 +10,18 @@
 namespace melix::loops {
 namespace {
 
+/// A read, or one under a mask.
+bool isRead(const Function& fn, const Stmt& s) {
+  return s.kind == StmtKind::Load || (s.kind == StmtKind::If && s.results.size() == 1 &&
+                                      anyOf(fn, s.regions[0], [](const Stmt& inner) {
+                                        return inner.kind == StmtKind::Load;
+                                      }));
+}
+
 /// Whether a region reads something that is the same at all points, to use it in lanes.
 bool readsShared(const Function& fn, RegionId region, const Variance& points, const Variance& lanes) {
   return anyOf(fn, region, [&](const Stmt& s) {
-    return s.kind == StmtKind::Load && points.isUniform(s.results[0]) && !lanes.isUniform(s.results[0]);
+    return isRead(fn, s) && points.isUniform(s.results[0]) && !lanes.isUniform(s.results[0]);
   });
 }
 

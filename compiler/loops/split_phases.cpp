@@ -163,14 +163,13 @@ private:
     return attr.mark == MarkKind::Points && s.results.empty() && attr.strip == 0;
   }
 
-  /// Loops of points around the columns of a sum, each the only one in the one before.
+  /// Loops of points around a sum, each the only one in the one before.
   std::vector<StmtId> around(StmtId loop) const {
     auto passes = [this](const Stmt& s) { return isPlain(module_, fn_, s); };
     std::vector<StmtId> out;
     for (StmtId at = loop; at.valid() && isPoints(at); at = onlyLoop(fn_, fn_.stmts[at].regions[0], passes))
       out.push_back(at);
     if (out.empty() || sumsIn(fn_, out.back()).empty()) return {};
-    out.pop_back(); // the columns
     return out;
   }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Loops of points around a contraction, whose index is divided by a small number, run once for each
+// Loops of points around a sum, whose index is divided by a small number, run once for each
 // remainder: within one of these runs nothing differs by the remainder, so that what columns read is the same
 // for all rows (windows that move by several places at a time, backwards; images made larger).
 //
@@ -12,8 +12,8 @@
 //                for points … %j { %s = for %l in … {
 //                  %q = add %t, %k   … load %x[%q, %l] * load %w[%r, %l, %j] … } … } } }
 //
-// The loops over remainders of all loops around a contraction stand outside of these. A loop over a chunk,
-// and the columns, stay as they are. Requires: points marked. Keeps: bits, every effect.
+// The loops over remainders of all loops around a sum, its columns too, stand outside of these. A loop over a
+// chunk stays as it is. Requires: points marked. Keeps: bits, every effect.
 
 #include "loops/ir.h"
 

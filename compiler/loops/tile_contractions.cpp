@@ -29,11 +29,12 @@ void dropUnused(const Module& module, Function& fn, RegionId region) {
       const Stmt& s = fn.stmts[stmts[k]];
       const bool isUsed =
           s.results.empty() || std::ranges::any_of(s.results, [&](ValueId v) { return uses[v] > 0; });
-      if (isUsed || !isPlain(module, fn, s) || !s.regions.empty()) {
+      if (isUsed || !isPlain(module, fn, s)) {
         for (RegionId inner : s.regions) self(self, inner);
         kept.push_back(stmts[k]);
       } else {
         for (ValueId v : s.operands) --uses[v];
+        for (RegionId inner : s.regions) forEachUse(fn, inner, [&](ValueId v) { --uses[v]; });
       }
     }
     std::ranges::reverse(kept);

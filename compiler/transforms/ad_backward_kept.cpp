@@ -252,7 +252,7 @@ private:
     if (nodes_[k].further) return;
     nodes_[k].sources = known_.sourcesAgain(s_, nodes_[k].value);
     if (!nodes_[k].sources) return;
-    nodes_[k].own = known_.effortOf(nodes_[k].value);
+    if (varies(nodes_[k].value)) nodes_[k].own = known_.effortOf(nodes_[k].value);
     const std::vector<ValueId> sources = *nodes_[k].sources;
     for (ValueId x : sources) {
       if (known_.isImmediate(x) || (known_.isKnown(x) && !demands_.contains(x))) continue;
@@ -262,6 +262,20 @@ private:
       nodes_[from].further = cost;
       nodes_[k].from.push_back(from);
     }
+  }
+  /// Whether a value of the region is not the same at all points, or in all turns, in front of which it is made.
+  bool varies(ValueId v, int depth = lookedAt) {
+    const ScopeKind kind = known_.levelOf(s_).kind;
+    if (kind != ScopeKind::Nest && kind != ScopeKind::Loop) return true;
+    if (!isHere(v) || known_.isImmediate(v)) return false;
+    const auto [it, isNew] = varies_.try_emplace(v, true);
+    if (!isNew) return it->second;
+    const Op* def = known_.definition(v);
+    if (depth == 0 || !def || !known_.types().isScalar(known_.g().typeOf(v)) ||
+        !effortAgain(known_.g(), known_.types(), *def))
+      return true;
+    const bool out = std::ranges::any_of(def->operands, [&](ValueId x) { return varies(x, depth - 1); });
+    return varies_[v] = out;
   }
   /// What it costs to ask for `x`, from further out.
   uint64_t further(ValueId x) const {
@@ -386,6 +400,7 @@ private:
   const std::unordered_set<ValueId> demands_;
   std::vector<Node> nodes_;
   std::unordered_map<ValueId, uint32_t> numbers_;
+  std::unordered_map<ValueId, bool> varies_;
   uint32_t round_ = 0;
 };
 

@@ -11,6 +11,7 @@ using namespace core;
 namespace {
 
 constexpr uint32_t flopsAByte = 16, mathsAValue = 1;
+constexpr uint64_t leastBytes = 2; ///< what is kept is stored and read besides
 constexpr uint64_t anyExtent = 64;
 constexpr uint64_t guessedBlock = 256;       ///< of lists, texts, enums and what else is of no known size
 constexpr uint64_t most = uint64_t(1) << 24; ///< so that sums and products do not overflow
@@ -60,7 +61,7 @@ std::optional<Effort> effortAgain(const Function& f, const types::TypeStore& typ
 
 bool isWorth(const types::TypeStore& types, TypeId t, Effort effort) {
   const uint64_t bytes = types.isScalar(types.element(t)) ? bytesKept(types, types.element(t)) : 1;
-  return effort.math <= mathsAValue && effort.flops <= flopsAByte * bytes;
+  return effort.math <= mathsAValue && effort.flops <= flopsAByte * std::max(leastBytes, bytes);
 }
 
 uint64_t guessedExtent(const types::TypeStore& types, DimId d) {

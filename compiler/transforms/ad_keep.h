@@ -21,7 +21,7 @@ struct Effort {
 /// others.
 std::optional<Effort> effortAgain(const core::Function& f, const types::TypeStore& types, const core::Op& op);
 /// Whether a value of type `t`, or each element of such an array, may cost so much to be made again rather
-/// than kept: one elementary function, and 16 operations a byte.
+/// than kept: one elementary function, and 16 operations a byte, of two at least.
 bool isWorth(const types::TypeStore& types, types::TypeId t, Effort effort);
 /// A size, guessed where it is not known.
 uint64_t guessedExtent(const types::TypeStore& types, types::DimId d);

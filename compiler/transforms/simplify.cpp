@@ -107,6 +107,7 @@ private:
     if (op.kind == OpKind::Cmp)
       if (const std::optional<bool> always = ranges_.compared(op)) becomeConstant(id, *always);
     if (op.kind == OpKind::Get) readInPlace(id, out);
+    if (op.kind == OpKind::IDiv) partOfSize(id);
     if (identity(op) || bindKnown(op)) return true;
     constants(id);
     return common(id);
@@ -424,6 +425,20 @@ private:
     const std::optional<DimId> size = ranges_.sizeOf(op.operands[0]); // an i64 that wraps is no dimension
     if (size) replaceDim(op.resultDims[0], *size);
     return size.has_value();
+  }
+
+  /// The quotient of a size is one as well, which is the same wherever it is asked for.
+  void partOfSize(OpId id) {
+    if (!defOf(f_.ops[id].operands[0], OpKind::DimValue)) return;
+    const std::optional<DimId> part = ranges_.sizeOf(f_.ops[id].results[0]);
+    if (!part || types_.dims.isTooLarge(*part)) return;
+    uses_.change(id, [&](Op& op) {
+      op.kind = OpKind::DimValue;
+      op.operands.clear();
+      op.dims = {*part};
+      op.attr = {};
+    });
+    changed_ = true;
   }
 
   // --- constants
