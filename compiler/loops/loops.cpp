@@ -3,6 +3,7 @@
 #include "loops/block_points.h"
 #include "loops/blocks_outside.h"
 #include "loops/checks_before.h"
+#include "loops/choose_columns.h"
 #include "loops/choose_lanes.h"
 #include "loops/choose_streams.h"
 #include "loops/cut_launches.h"
@@ -167,6 +168,7 @@ constexpr Pass passes[] = {
     {"split_wrapped", each<splitWrapped>, true, schedules},
     {"split_phases", each<splitPhases>, true, schedules},
     {"exchange_points", each<exchangePoints>, true, schedules},
+    {"choose_columns", each<chooseColumns>, true, schedules},
     {"open_masks", each<openMasks>, true, schedules},
     {"order_rows", each<orderRows>, true, schedules},
     {"split_quotients", each<splitQuotients>, true, schedules},

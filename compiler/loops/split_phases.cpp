@@ -149,7 +149,7 @@ public:
   void region(RegionId r) {
     const std::vector<StmtId> stmts = fn_.regions[r].stmts;
     for (StmtId id : stmts) {
-      if (isPoints(id) && !isOverChunk(fn_, fn_.stmts[id]) && split(id, r)) continue;
+      if (isPoints(id) && split(id, r)) continue;
       const std::vector<RegionId> regions = fn_.stmts[id].regions;
       for (RegionId inner : regions) region(inner);
     }
@@ -177,7 +177,8 @@ private:
     std::vector<Divided> loops;
     RegionId where;
     for (StmtId id : around(loop)) {
-      if (Phases phases(fn_, id); phases.any()) loops.push_back({std::move(phases), where, {}});
+      Phases phases(fn_, id);
+      if (phases.any() && !isOverChunk(fn_, fn_.stmts[id])) loops.push_back({std::move(phases), where, {}});
       where = fn_.stmts[id].regions[0];
     }
     if (loops.empty()) return false;

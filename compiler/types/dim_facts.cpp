@@ -193,6 +193,30 @@ void DimFacts::learn(const Product& factors, std::optional<Wide> low, std::optio
   trail_.emplace_back(factors, known);
   if (raises) known.low = low;
   if (lowers) known.high = high;
+  if (factors.size() == 1)
+    learnInside(dims_.atom(factors[0]), raises ? low : std::nullopt, lowers ? high : std::nullopt);
+}
+
+/// What the bounds of a quotient, or of an extremum, say of what it is of.
+void DimFacts::learnInside(const DimAtom& a, std::optional<Wide> low, std::optional<Wide> high) {
+  switch (a.kind) {
+  case DimAtomKind::FloorDiv: {
+    const std::optional<int64_t> by = dims_.asConstant(a.args[1]);
+    if (!by || *by < 1) return;
+    if (low && *low > -infinite / *by) assumeAtLeast(a.args[0], *low * *by);
+    if (high && *high < infinite / *by - 1) assumeAtMost(a.args[0], *high * *by + (*by - 1));
+    return;
+  }
+  case DimAtomKind::Min:
+    for (DimId arg : a.args)
+      if (low) assumeAtLeast(arg, *low);
+    return;
+  case DimAtomKind::Max:
+    for (DimId arg : a.args)
+      if (high) assumeAtMost(arg, *high);
+    return;
+  default: return;
+  }
 }
 
 void DimFacts::assumeAtMost(DimId d, Wide bound) {

@@ -49,6 +49,7 @@ private:
   Wide mostOf(const Product& factors) const;
   bool argumentsAreExact(DimId d) const;
   void learn(const Product& factors, std::optional<Wide> low, std::optional<Wide> high);
+  void learnInside(const DimAtom& a, std::optional<Wide> low, std::optional<Wide> high);
 
   const DimStore& dims_;
   std::map<Product, Bound> bounds_;
