@@ -13,7 +13,8 @@ using ops::CmpKind;
 
 namespace {
 
-constexpr int64_t fewColumns = 16; ///< turns that fill no register of the narrowest floats that are summed much
+constexpr int64_t fewColumns =
+    16; ///< turns that fill no register of the narrowest floats that are summed much
 
 class Chooser {
 public:
@@ -79,8 +80,8 @@ private:
     const auto isOf = [](const Variance& one, const Variance& other) {
       return [&](ValueId v) { return !one.isUniform(v) && other.isUniform(v); };
     };
-    const bool isApart = std::ranges::none_of(
-        reads, [&](ValueId v) { return !columns.isUniform(v) && !rows.isUniform(v); });
+    const bool isApart =
+        std::ranges::none_of(reads, [&](ValueId v) { return !columns.isUniform(v) && !rows.isUniform(v); });
     return isApart && std::ranges::any_of(reads, isOf(columns, rows)) &&
            std::ranges::any_of(reads, isOf(rows, columns));
   }

@@ -42,8 +42,10 @@ struct Body {
 
 class BodyReader {
 public:
-  BodyReader(const Module& module, const Function& fn, const Variance& variance, ValueId index = {})
-      : module_(module), fn_(fn), variance_(variance), neighbours_(fn, variance, index) {}
+  /// `around`: how values differ between turns of the loop around, if there is one.
+  BodyReader(const Module& module, const Function& fn, const Variance& variance, ValueId index = {},
+             const Variance* around = nullptr)
+      : module_(module), fn_(fn), variance_(variance), neighbours_(fn, variance, index), around_(around) {}
 
   Body body;
 
@@ -111,11 +113,12 @@ private:
     if (!comparesPlaces(s)) widest(scalarType(attr.from));
     body.ops += often_ * opsOf(attr);
   }
-  /// A comparison of places, which go on by the same from lane to lane: a mask is all that is made of them.
+  /// A comparison of places, which go on by the same from lane to lane, that is the same in all turns around: of
+  /// what is made once only the mask is there for them.
   bool comparesPlaces(const Stmt& s) const {
-    return s.as<ScalarAttr>().op == OpKind::Cmp && std::ranges::none_of(s.operands, [this](ValueId v) {
-             return variance_.of(v) == VarianceKind::Varying;
-           });
+    return s.as<ScalarAttr>().op == OpKind::Cmp && around_ && around_->isUniform(s.results[0]) &&
+           std::ranges::none_of(
+               s.operands, [this](ValueId v) { return variance_.of(v) == VarianceKind::Varying; });
   }
   void loop(const Stmt& s) {
     const auto varying = std::ranges::count_if(s.results, [&](ValueId v) { return !variance_.isUniform(v); });
@@ -176,6 +179,7 @@ private:
   const Function& fn_;
   const Variance& variance_;
   Neighbours neighbours_;
+  const Variance* around_;
   std::unordered_set<StmtId> inRows_; ///< accesses in groups
   bool underMask_ = false;
   double often_ = 1;
@@ -214,7 +218,7 @@ public:
       if (unrolled(id))
         inside = true;
       else if (inside)
-        rows(fn_.stmts[id]);
+        rows(id);
       else if (!isForLoopAround(id, around) && !isForColumns(id) && loop(fn_.stmts[id])) {
         inside = true;
         sumInRows(id);
@@ -295,12 +299,13 @@ private:
 
   bool loop(Stmt& s) {
     if (!canWiden(module_, fn_, s)) return false;
-    widen(s, 1);
+    widen(s, 1, around_.empty() ? StmtId() : around_.back());
     return s.as<ForAttr>().lanes > 0;
   }
 
   /// A loop around one in lanes: points of both are done together where that saves reads.
-  void rows(Stmt& s) {
+  void rows(StmtId loop) {
+    Stmt& s = fn_.stmts[loop];
     if (s.kind != StmtKind::For) return;
     if (!gainsByRows(module_, fn_, s)) return rowsOfStrips(s);
     std::vector<StmtId> inLanes;
@@ -312,7 +317,7 @@ private:
     const uint32_t rows = blockOf(turnsOf(fn_, s), areShort ? mostRows : mostLongRows);
     if (rows < 2) return;
     s.as<ForAttr>().rows = rows;
-    for (StmtId id : inLanes) widen(fn_.stmts[id], rows);
+    for (StmtId id : inLanes) widen(fn_.stmts[id], rows, loop);
   }
   /// Points whose partial sums, all together, stay in registers.
   void rowsOfStrips(Stmt& s) const {
@@ -333,7 +338,7 @@ private:
     const uint32_t rows = blockOf(turnsOf(fn_, fn_.stmts[*sum]), most);
     if (rows < 2) return;
     fn_.stmts[*sum].as<ForAttr>().rows = rows;
-    widen(fn_.stmts[id], rows);
+    widen(fn_.stmts[id], rows, *sum);
   }
   /// Chains in a loop in lanes whose turns store neighbours.
   void chainsInRows(const Stmt& s) {
@@ -369,10 +374,13 @@ private:
     return reader.body.values <= shortTurn;
   }
 
-  /// As many lanes as suit the loop, of so many points of another one.
-  void widen(Stmt& s, uint32_t rows) const {
+  /// As many lanes as suit the loop, of so many turns of another one, around it or in it.
+  void widen(Stmt& s, uint32_t rows, StmtId other) const {
     const Variance variance(fn_, s);
-    BodyReader reader(module_, fn_, variance, fn_.regions[s.regions[0]].params[0]);
+    const std::optional<Variance> turns =
+        other.valid() ? std::optional<Variance>(std::in_place, fn_, fn_.stmts[other]) : std::nullopt;
+    BodyReader reader(module_, fn_, variance, fn_.regions[s.regions[0]].params[0],
+                      turns ? &*turns : nullptr);
     reader.region(s.regions[0]);
     Body& body = reader.body;
     const std::vector<ExactStep> steps = *exactSteps(fn_, s);
@@ -383,20 +391,20 @@ private:
     const uint32_t most = machine_.vectorBits / body.bits;
     ForAttr& attr = s.as<ForAttr>();
     const uint64_t all = turnsOf(fn_, s).value_or(std::numeric_limits<uint32_t>::max());
-    const uint64_t turns = attr.strip > 0 ? std::min<uint64_t>(all, attr.strip) : all;
-    const auto lanes = static_cast<uint32_t>(std::bit_ceil(std::min<uint64_t>(turns, most)));
+    const uint64_t count = attr.strip > 0 ? std::min<uint64_t>(all, attr.strip) : all;
+    const auto lanes = static_cast<uint32_t>(std::bit_ceil(std::min<uint64_t>(count, most)));
     const bool canLeaveOut = canMask(machine_, fn_, s);
     // Of sums one lane may be left over.
-    const bool fewLeft = turns + 1 == fewLanes && body.carried > 0 && canLeaveOut;
-    if ((!fewLeft && !isEnough(turns, lanes, most)) || !isWorthIt(body, lanes)) return;
+    const bool fewLeft = count + 1 == fewLanes && body.carried > 0 && canLeaveOut;
+    if ((!fewLeft && !isEnough(count, lanes, most)) || !isWorthIt(body, lanes)) return;
     attr.lanes = lanes;
     attr.unroll = registersOf(body, s, rows);
-    const uint64_t whole = canLeaveOut ? std::bit_ceil(turns) : std::bit_floor(turns);
+    const uint64_t whole = canLeaveOut ? std::bit_ceil(count) : std::bit_floor(count);
     const uint64_t once = std::max<uint64_t>(1, whole / lanes);
     if (once <= mostAtOnce && isShort(body) && body.running == 0)
       attr.unroll = static_cast<uint32_t>(once);
     else
-      while (attr.unroll > 1 && uint64_t(lanes) * attr.unroll > turns) attr.unroll /= 2;
+      while (attr.unroll > 1 && uint64_t(lanes) * attr.unroll > count) attr.unroll /= 2;
   }
   /// Less than half of a register is for as many turns as there are lanes.
   static bool isEnough(uint64_t turns, uint32_t lanes, uint32_t most) {

@@ -57,8 +57,8 @@ private:
         if (!isShared || fn_.typeOf(inner.results[0]).cls != ClassKind::Scalar) return false;
         reads = true;
       }
-    return reads && std::ranges::all_of(
-                        s.results, [&](ValueId v) { return fn_.typeOf(v).cls == ClassKind::Scalar; });
+    return reads &&
+           std::ranges::all_of(s.results, [&](ValueId v) { return fn_.typeOf(v).cls == ClassKind::Scalar; });
   }
   /// What can be done where the branch is not taken.
   static bool isSafe(const Stmt& s) {

@@ -1,7 +1,7 @@
 #pragma once
 // Branches of a chain whose condition tells columns apart, but not the rows that share what they read
-// (find_contraction.h), are opened: what rows share is read under the mask, once for all of them, and each row
-// chooses between the term and what it was.
+// (find_contraction.h), are opened: what rows share is read under the mask, once for all of them, and each
+// row chooses between the term and what it was.
 //
 //   before:  for points %0, %m { (%o)                           rows
 //              for points 0, %n { (%j)                          columns
@@ -13,8 +13,8 @@
 //                      %t = fma %x, %w, %c
 //                      %s = select %m, %t, %c
 //
-// All else in the branch is arithmetic, which is then done for nothing where the mask is off. Requires: no lanes
-// chosen. Keeps: bits, and what is read.
+// All else in the branch is arithmetic, which is then done for nothing where the mask is off. Requires: no
+// lanes chosen. Keeps: bits, and what is read.
 
 #include "loops/ir.h"
 

@@ -2,8 +2,8 @@
 
 #include "loops/lanes.h"
 #include "loops/perfect_points.h"
-#include "loops/row_gains.h"
 #include "loops/reorder_points.h"
+#include "loops/row_gains.h"
 
 #include <algorithm>
 

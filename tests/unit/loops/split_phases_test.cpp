@@ -50,8 +50,17 @@ TEST(SplitPhases, OtherLoopsStayAsTheyAre) {
   EXPECT_EQ(count(split("      " + halves, "points %zero, %m", false), "for points"), 2u) << "without a sum";
   EXPECT_EQ(count(split("%q = idiv %i, %k : i64\n        %r = irem %i, %k : i64\n"), "for points"), 2u)
       << "by a number that is not known";
-  EXPECT_EQ(count(split("%q = idiv %j, %two : i64\n        %r = irem %j, %two : i64\n"), "for points"), 2u)
-      << "columns";
+}
+
+TEST(SplitPhases, ColumnsThatAreHalved) {
+  const std::string text = split("%q = idiv %j, %two : i64\n        %r = irem %j, %two : i64\n");
+  EXPECT_EQ(count(text, "for points"), 3u) << text;
+  EXPECT_LT(text.find("for points"), text.find("(%i)")) << "remainders stand outside of the rows: " << text;
+  EXPECT_EQ(count(text.substr(text.find(" = for %zero, %k")), "div"), 0u) << "no column divides: " << text;
+  EXPECT_EQ(count(split("%q = idiv %j, %two : i64\n        %r = irem %j, %two : i64\n", "points %a, %b"),
+                  "for points"),
+            3u)
+      << "in a chunk of rows";
 }
 
 } // namespace

@@ -233,3 +233,42 @@ TEST(Residuals, AComparisonOfADifferenceIsMadeAgain) {
   const std::string product = "    %p = mul %a, %a : f64\n    %d = sub %p, %z : f64\n";
   EXPECT_EQ(saved(chosen(product), "f", "N"), " bool[N] ");
 }
+
+/// A window over the edges of a row: where it is within is found out again, the middle of the window once.
+TEST(Residuals, WhereAWindowIsWithinARowIsMadeAgain) {
+  const std::string f = R"(fn f [N] (%x: f64[N]) -> (f64) {
+  %zero = const 0 : i64
+  %seven = const 7 : i64
+  %nought = const 0.0 : f64
+  %r = nest (%i: N, %j: N, %k: N, %l: N) -> keep[] sum {
+    %n = dim_value dims [N] : i64
+    %a = mul %n, %n : i64
+    %b = idiv %a, %seven : i64
+    %half = idiv %b, %seven : i64
+    %s = add %i, %k : i64
+    %p = sub %s, %half : i64
+    %t = add %j, %l : i64
+    %q = sub %t, %half : i64
+    %pl = cmp ge %p, %zero : bool
+    %ph = cmp lt %p, %n : bool
+    %ql = cmp ge %q, %zero : bool
+    %qh = cmp lt %q, %n : bool
+    %in = and %pl, %ph : bool
+    %on = and %ql, %qh : bool
+    %is = and %in, %on : bool
+    %v = if %is {
+      %y = get %x[%p] : f64
+      %z = get %x[%q] : f64
+      %w = mul %y, %z : f64
+      yield %w
+    } {
+      yield %nought
+    } : f64
+    yield %v
+  } : f64
+  yield %r
+}
+)";
+  GradCheck(f).dims({3}).check();
+  EXPECT_EQ(saved(f, "f", "N").find("bool"), std::string::npos) << saved(f, "f", "N");
+}

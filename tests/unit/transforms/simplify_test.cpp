@@ -150,6 +150,44 @@ TEST(Simplify, ComparisonsThatRangesDecide) {
   EXPECT_EQ(m.count("cmp"), 1u) << m.text();
 }
 
+/// Numbers wrap, so that it does not matter in which order they are added and taken.
+TEST(Simplify, SumsInWhichANumberMeetsItselfAreInRange) {
+  auto comparisons = [](const std::string& place) {
+    PassText m("fn f [N, K] (%x: f32[N], %w: f32[K], %u: i64) -> (i64) {\n  %one = const 1 : i64\n"
+               "  %two = const 2 : i64\n  %zero = const 0 : i64\n  %n = dim_value dims [N] : i64\n"
+               "  %r = nest (%i: N, %k: K) -> keep[] sum {\n" +
+               place +
+               "    %a = cmp ge %z, %one : bool\n    %b = cmp le %z, %n : bool\n"
+               "    %c = and %a, %b : bool\n    %s = select %c, %z, %zero : i64\n    yield %s\n"
+               "  } : i64\n  yield %r\n}\n");
+    m.apply(simplify, {Value::floats(std::vector<float>{1, 2, 3}), Value::floats(std::vector<float>{1, 2}),
+                       Value::integer(INT64_MIN)});
+    return m.count("cmp");
+  };
+  EXPECT_EQ(
+      comparisons("    %d = sub %k, %one : i64\n    %y = sub %i, %d : i64\n    %z = add %y, %k : i64\n"), 0u);
+  EXPECT_EQ(comparisons("    %d = add %i, %u : i64\n    %e = add %one, %k : i64\n    %y = sub %e, %u : i64\n"
+                        "    %g = add %d, %y : i64\n    %z = sub %g, %k : i64\n"),
+            0u)
+      << "of a number that is not known";
+  EXPECT_EQ(
+      comparisons("    %d = sub %k, %one : i64\n    %y = sub %i, %d : i64\n    %z = sub %y, %k : i64\n"), 1u)
+      << "it is never more";
+  EXPECT_EQ(
+      comparisons("    %d = sub %k, %two : i64\n    %y = sub %i, %d : i64\n    %z = add %y, %k : i64\n"), 1u)
+      << "one more";
+}
+
+TEST(Simplify, APartOfASizeIsOne) {
+  PassText m(
+      "fn f [N] (%x: f32[N]) -> (i64, i64) {\n  %n = dim_value dims [N] : i64\n  %two = const 2 : i64\n"
+      "  %zero = const 0 : i64\n  %h = idiv %n, %two : i64\n  %q = idiv %n, %zero : i64\n"
+      "  yield %h, %q\n}\n");
+  m.apply(simplify, {Value::floats(std::vector<float>{1, 2, 3})});
+  EXPECT_EQ(m.count("dims [N / 2]"), 1u) << m.text();
+  EXPECT_EQ(m.count("idiv"), 1u) << "by zero it is 0: " << m.text();
+}
+
 TEST(Simplify, ZeroIsNotAddedAwayFromFloats) {
   PassText m("fn f (%a: f32) -> (f32) {\n  %0 = const 0.0 : f32\n  %1 = add %a, %0 : f32\n  yield %1\n}\n");
   m.apply(simplify, {Value::f32(-0.0f)});

@@ -97,6 +97,27 @@ TEST(DimFacts, WhatIsDividedIsNoGreaterThanAsItIsWritten) {
     EXPECT_TRUE(facts.isExact(dim)) << d.dims.print(dim);
 }
 
+TEST(DimFacts, BoundsOfAQuotientAndOfAnExtremumBoundWhatTheyAreOf) {
+  Dims d;
+  DimFacts facts(d.dims);
+  const size_t mark = facts.mark();
+  facts.assumeAtLeast(d.dims.floorDiv(d.dims.add(d.N, d.c(1)), d.c(2)), 1);
+  EXPECT_TRUE(facts.atLeast(d.N, 1));
+  EXPECT_FALSE(facts.atLeast(d.N, 2));
+  facts.assumeAtMost(d.dims.floorDiv(d.dims.add(d.N, d.c(1)), d.c(2)), 4);
+  EXPECT_TRUE(facts.atMost(d.N, 8));
+  EXPECT_FALSE(facts.atMost(d.N, 7));
+  facts.assumeAtLeast(d.dims.min(d.M, d.V), 3);
+  EXPECT_TRUE(facts.atLeast(d.M, 3) && facts.atLeast(d.V, 3));
+  facts.assumeAtMost(d.dims.max(d.M, d.V), 9);
+  EXPECT_TRUE(facts.atMost(d.M, 9) && facts.atMost(d.V, 9));
+  facts.undo(mark);
+  EXPECT_FALSE(facts.atLeast(d.N, 1) || facts.atMost(d.N, 8) || facts.atLeast(d.V, 3) ||
+               facts.atMost(d.M, 9));
+  facts.assumeAtLeast(d.dims.floorDiv(d.N, d.M), 1);
+  EXPECT_FALSE(facts.atLeast(d.N, 1)) << "by a size that is not known";
+}
+
 TEST(DimFacts, ASymbolIsANumberOf64BitsAndOneMoreMayNotBe) {
   Dims d;
   DimFacts facts(d.dims);
