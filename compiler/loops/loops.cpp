@@ -26,6 +26,7 @@
 #include "loops/prove_unique.h"
 #include "loops/sink_sums.h"
 #include "loops/skip_copies.h"
+#include "loops/split_clamped.h"
 #include "loops/split_masked.h"
 #include "loops/split_phases.h"
 #include "loops/split_quotients.h"
@@ -171,6 +172,7 @@ constexpr Pass passes[] = {
     {"choose_columns", each<chooseColumns>, true, schedules},
     {"open_masks", each<openMasks>, true, schedules},
     {"order_rows", each<orderRows>, true, schedules},
+    {"split_clamped", each<splitClamped>, true, schedules},
     {"split_quotients", each<splitQuotients>, true, schedules},
     {"choose_lanes", chooseAllLanes, true, schedules},
     {"tile_contractions", whole<tileContractions>, true, schedules},

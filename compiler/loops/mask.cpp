@@ -190,6 +190,14 @@ bool MaskRange::take(ValueId condition, bool holds) {
   return true;
 }
 
+std::optional<ValueId> MaskRange::leastAt(ValueId v, ValueId row) {
+  const std::optional<Form> form = formOf(v, 1, deepest);
+  const std::optional<ValueId> rest = form ? extreme(*form, false) : std::nullopt;
+  if (!rest) return std::nullopt;
+  requireSmall(row);
+  return b_.arith(OpKind::Add, *rest, b_.arith(OpKind::Mul, row, b_.integer(form->row)));
+}
+
 MaskRange::Rows MaskRange::rows() {
   const ValueId begin = fn_.stmts[loop_].operands[0], stop = fn_.stmts[loop_].operands[1];
   Rows out{begin, stop};

@@ -32,6 +32,8 @@ public:
   bool take(ValueId condition, bool holds = true);
   /// Whether the one taken last bounds them from below.
   bool isLeast() const { return bounds_.back().isLeast; }
+  /// The least that a number is at a row, of all turns of the loops inside.
+  std::optional<ValueId> leastAt(ValueId v, ValueId row);
   struct Rows {
     ValueId first, end; ///< within the loop, and the first no further than the end
   };

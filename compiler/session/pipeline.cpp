@@ -63,6 +63,16 @@ void inlineExpanded(core::Module& module) {
   transforms::inlineCalls(module, options);
 }
 
+/// What a few ops compute of indices is as if it were written where it is called: the way back keeps nothing
+/// of it.
+void inlineIndices(core::Module& module) {
+  transforms::InlineOptions options;
+  options.largestCallee = 8;
+  options.largestLoopOfRows = 0;
+  options.onlyIntegers = true;
+  transforms::inlineCalls(module, options);
+}
+
 void openedResults(core::Module& module) { transforms::openResults(module); }
 void openedRecords(core::Module& module) { transforms::openRecords(module); }
 
@@ -134,6 +144,7 @@ std::span<const Pass> derivativePasses() {
       {"specialise_calls", plain(transforms::specialiseCalls), false},
       {"specialise_sizes", plain(transforms::specialiseSizes), false},
       {"defunctionalise", plain(transforms::defunctionalise), false},
+      {"inline_indices", plain(inlineIndices), false},
       {"split_records", plain(parts), false},
       {"raise_loops", plain(raise), false},
       {"expand_derivatives", expand, true},

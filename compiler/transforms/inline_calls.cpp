@@ -81,11 +81,20 @@ private:
     if (f.customJvp.valid()) info_[f.customJvp.index].pinned = info.pinned = true;
     info.pinned |= !f.body.valid() || f.isApart || calls_.isRecursive(id);
     if (!f.body.valid()) return;
+    info.pinned |= options_.onlyIntegers && !isOfIntegers(f);
     forEachOp(f, [&](OpId op) {
       info.own += f.ops[op].kind != OpKind::Yield;
       info.loops |= carriesRow(f, f.ops[op]);
       info.pinned |= f.ops[op].kind == OpKind::StopGradient && options_.beforeDerivatives;
     });
+  }
+
+  bool isOfIntegers(const Function& f) const {
+    auto is = [this](TypeId t) {
+      return types::isIntKind(m_.types.kind(t)) || m_.types.kind(t) == TypeKind::Bool;
+    };
+    return std::ranges::all_of(f.params(), [&](ValueId v) { return is(f.typeOf(v)); }) &&
+           std::ranges::all_of(f.results, is);
   }
 
   /// The callees are measured already.

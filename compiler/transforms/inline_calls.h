@@ -22,6 +22,7 @@ struct InlineOptions {
   unsigned mostLoopsOfRows = 2048; ///< ops of all of them in one caller; of more none is inlined
   unsigned largestCaller = 4096;
   bool beforeDerivatives = true;
+  bool onlyIntegers = false; ///< only functions that take and give integers and bools
 };
 
 void inlineCalls(core::Module& module, InlineOptions options = {});

@@ -1,0 +1,193 @@
+#include "loops/split_clamped.h"
+
+#include "loops/clone.h"
+#include "loops/lanes.h"
+#include "loops/mask.h"
+#include "loops/perfect_points.h"
+#include "loops/row_gains.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace melix::loops {
+
+using core::OpKind;
+using ops::CmpKind;
+
+namespace {
+
+bool isBound(const Stmt& s) {
+  if (s.kind != StmtKind::Scalar || s.as<ScalarAttr>().from != TypeKind::I64) return false;
+  const OpKind op = s.as<ScalarAttr>().op;
+  return op == OpKind::Min || op == OpKind::Max || op == OpKind::IRem;
+}
+
+/// Indices of one loop that are held within bounds.
+class Clamps {
+public:
+  Clamps(Function& fn, StmtId loop)
+      : fn_(fn), b_(fn), loop_(loop), points_(fn, fn.stmts[loop]),
+        inside_(regionsWithin(fn, fn.stmts[loop].regions[0])) {}
+
+  /// What stands in front of the points within all bounds, which are the loop itself then.
+  std::optional<RegionId> cut() {
+    const RegionId body = fn_.stmts[loop_].regions[0];
+    b_.loc = fn_.stmts[loop_].loc;
+    const RegionId front = b_.begin();
+    MaskRange range(b_, loop_);
+    take(body, range);
+    if (within_.empty() || !reachesMemory(body)) {
+      b_.end();
+      return std::nullopt;
+    }
+    const MaskRange::Rows rows = range.rows();
+    const std::vector<ValueId> ends = fn_.stmts[loop_].operands;
+    b_.carryLoop(b_.integer(0), b_.integer(2), {}, [&](ValueId end, const std::vector<ValueId>& none) {
+      const ValueId isFirst = b_.compare(CmpKind::Eq, end, b_.integer(0));
+      Copies copies;
+      fn_.stmts[loop_].operands = {b_.select(isFirst, ends[0], rows.end),
+                                   b_.select(isFirst, rows.first, ends[1])};
+      clone(b_, loop_, copies);
+      return none;
+    });
+    b_.end();
+    fn_.stmts[loop_].operands = {rows.first, rows.end};
+    for (const Within& each : within_) replace(each);
+    return front;
+  }
+
+private:
+  /// In the order of the statements: a bound of what has one is one of the index.
+  void take(RegionId r, MaskRange& range) {
+    const std::vector<StmtId> stmts = fn_.regions[r].stmts;
+    for (StmtId id : stmts) {
+      if (isBound(fn_.stmts[id])) takeOne(id, range);
+      const std::vector<RegionId> inner = fn_.stmts[id].regions;
+      for (RegionId each : inner) take(each, range);
+    }
+  }
+  void takeOne(StmtId id, MaskRange& range) {
+    const Stmt s = fn_.stmts[id];
+    const ValueId a = indexOf(s.operands[0]), c = indexOf(s.operands[1]);
+    if (points_.isUniform(a) == points_.isUniform(c)) return;
+    const ValueId index = points_.isUniform(a) ? c : a, bound = points_.isUniform(a) ? a : c;
+    if (points_.of(index) != VarianceKind::Affine) return;
+    switch (s.as<ScalarAttr>().op) {
+    case OpKind::Max:
+      if (holds(range, CmpKind::Ge, index, bound)) within_.push_back({id, index, {}});
+      return;
+    case OpKind::Min:
+      if (holds(range, CmpKind::Le, index, bound)) within_.push_back({id, index, {}});
+      return;
+    default:
+      if (index == a) takeRemainder(id, index, bound, range);
+    }
+  }
+  /// Where the quotient is what it is in the middle.
+  void takeRemainder(StmtId id, ValueId index, ValueId divisor, MaskRange& range) {
+    if (points_.isUniform(index) || !isFromOutside(divisor)) return;
+    const std::vector<ValueId> ends = fn_.stmts[loop_].operands;
+    const ValueId middle = b_.arith(OpKind::Shr, b_.arith(OpKind::Add, ends[0], ends[1]), b_.integer(1));
+    const std::optional<ValueId> at = range.leastAt(index, middle);
+    if (!at) return;
+    const ValueId taken = b_.arith(OpKind::Mul, b_.arith(OpKind::IDiv, *at, divisor), divisor);
+    if (holds(range, CmpKind::Ge, index, taken) &&
+        holds(range, CmpKind::Lt, index, b_.arith(OpKind::Add, taken, divisor)))
+      within_.push_back({id, index, taken});
+  }
+  bool isFromOutside(ValueId v) const {
+    return asConstant(fn_, v) || !inside_.contains(fn_.values[v].region);
+  }
+  /// Whether it can be asked for that a comparison holds.
+  bool holds(MaskRange& range, CmpKind how, ValueId index, ValueId bound) {
+    b_.begin(); // of what is not there
+    const ValueId condition = b_.compare(how, index, bound);
+    b_.end();
+    return range.take(condition);
+  }
+
+  struct Within {
+    StmtId stmt;   ///< what has a bound
+    ValueId index; ///< that it is within, less
+    ValueId taken; ///< if there is anything
+  };
+  void replace(const Within& each) {
+    const ValueId bounded = fn_.stmts[each.stmt].results[0];
+    if (!each.taken.valid()) return replaceUses(fn_, fn_.stmts[loop_].regions[0], bounded, each.index);
+    fn_.stmts[each.stmt].attr = ScalarAttr{OpKind::Sub, 0, TypeKind::I64};
+    fn_.stmts[each.stmt].operands = {each.index, each.taken};
+  }
+
+  /// What a value is within the bounds taken so far.
+  ValueId indexOf(ValueId v) const {
+    for (const Within& each : within_)
+      if (!each.taken.valid() && fn_.stmts[each.stmt].results[0] == v) return each.index;
+    return v;
+  }
+
+  /// Whether a place in memory is computed from what has a bound.
+  bool reachesMemory(RegionId body) const {
+    std::unordered_set<ValueId> derived;
+    for (const Within& each : within_) derived.insert(fn_.stmts[each.stmt].results[0]);
+    return reachesMemory(body, derived);
+  }
+  bool reachesMemory(RegionId r, std::unordered_set<ValueId>& derived) const {
+    return anyOf(fn_, r, [&](const Stmt& s) {
+      const bool isOf = std::ranges::any_of(s.operands, [&](ValueId v) { return derived.contains(v); });
+      if (isOf && s.kind == StmtKind::Scalar) derived.insert(s.results[0]);
+      if (isOf && (s.kind == StmtKind::Load || s.kind == StmtKind::AddressOf)) return true;
+      return std::ranges::any_of(s.regions, [&](RegionId inner) { return reachesMemory(inner, derived); });
+    });
+  }
+
+  Function& fn_;
+  Builder b_;
+  StmtId loop_;
+  const Variance points_;
+  const std::unordered_set<RegionId> inside_;
+  std::vector<Within> within_;
+};
+
+class Splitter {
+public:
+  Splitter(const Module& module, Function& fn) : module_(module), fn_(fn) {}
+
+  /// Whether there is a loop of points in the region.
+  bool region(RegionId r) {
+    bool any = false;
+    const std::vector<StmtId> stmts = fn_.regions[r].stmts;
+    for (StmtId id : stmts) {
+      const bool arePoints = isPointsLoop(fn_.stmts[id]);
+      if (arePoints) around_.push_back(id);
+      bool holdsPoints = false;
+      const std::vector<RegionId> inner = fn_.stmts[id].regions;
+      for (RegionId each : inner) holdsPoints |= region(each);
+      if (arePoints) around_.pop_back();
+      if (arePoints && !holdsPoints) cut(id, r);
+      any |= arePoints || holdsPoints;
+    }
+    return any;
+  }
+
+private:
+  void cut(StmtId loop, RegionId home) {
+    if (!canWiden(module_, fn_, fn_.stmts[loop])) return;
+    const bool isShared = std::ranges::any_of(
+        around_, [&](StmtId outer) { return gainsAround(module_, fn_, fn_.stmts[outer], fn_.stmts[loop]); });
+    if (isShared) return;
+    if (const std::optional<RegionId> front = Clamps(fn_, loop).cut())
+      splice(fn_, *front, home, placeOf(fn_, home, loop));
+  }
+
+  const Module& module_;
+  Function& fn_;
+  std::vector<StmtId> around_; ///< loops of points
+};
+
+} // namespace
+
+void splitClamped(const Module& module, Function& function) {
+  Splitter(module, function).region(function.body);
+}
+
+} // namespace melix::loops

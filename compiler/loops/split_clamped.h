@@ -1,0 +1,21 @@
+#pragma once
+// Points of a row whose indices are held within bounds, as those of a window over the edges of an image, are cut
+// where that begins and ends to do nothing: within, neighbours are read side by side.
+//
+//   before:  for points %a, %b { (%j)
+//              … for 0, 5 { (%l)  %s = add %j, %l   %t = max %s, %0   %u = min %t, %last   load %x[%u] … } }
+//   after:   for 0, 2 { for points … { (%j) … as before … } }             both ends
+//            for points %first, %end { (%j)                               where 0 <= %j + %l <= %last for all %l
+//              … for 0, 5 { (%l)  %s = add %j, %l   load %x[%s] … } }
+//
+// An index that wraps, `irem %s, %n`, is one as well: within it is %s less as many %n as in the middle of the row.
+// Of the innermost loops of points, whose reads no points around share: those of others are put into panels
+// (tile_contractions.h). Requires: points marked, no lanes chosen. Keeps: bits; each point does what it did.
+
+#include "loops/ir.h"
+
+namespace melix::loops {
+
+void splitClamped(const Module& module, Function& function);
+
+} // namespace melix::loops

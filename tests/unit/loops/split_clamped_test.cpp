@@ -1,0 +1,59 @@
+// Rows whose indices are held within bounds, from text.
+#include "loops/split_clamped.h"
+
+#include "loops/loops_text.h"
+
+namespace melix::loops {
+namespace {
+
+/// A row of points %j, each a sum over %l of what lies at the %p that `index` makes of %s = %j + %l.
+std::string cut(const std::string& index, const std::string& place = "%i*%n + %p*%one") {
+  return textAfter(
+      "kernel @f(%first: i64, %last: i64, %n: i64, %k: i64, %z: f32, %x: data, %w: data, %y: data) {\n"
+      "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %five = const 5 : i64\n"
+      "  %end = sub %n, %one : i64\n  for points %first, %last { (%i)\n    for points %zero, %n { (%j)\n"
+      "      %r = for %zero, %five, %z : f32 { (%l, %c)\n        %s = add %j, %l : i64\n        " +
+          index + "        %a = load %x[" + place +
+          "] : f32\n        %b = load %w[%l*%one] : f32\n        %t = fma %a, %b, %c : f32\n        yield "
+          "%t\n      }\n"
+          "      store %y[%i*%n + %j*%one] = %r\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
+      [](Module& module) {
+        splitClamped(module, module.functions[FunctionId(0)]);
+        EXPECT_EQ(verify(module, true), "");
+      });
+}
+size_t count(const std::string& text, const std::string& word) {
+  size_t found = 0;
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
+  return found;
+}
+const std::string clamped = "%q = max %s, %zero : i64\n        %p = min %q, %end : i64\n";
+
+TEST(SplitClamped, WithinTheBoundsNothingIsBounded) {
+  const std::string text = cut(clamped);
+  ASSERT_EQ(count(text, "for points"), 3u) << "the rows, both ends, and what is within: " << text;
+  const std::string within = text.substr(text.rfind("for points"));
+  EXPECT_EQ(count(within, "load %x[%i*%n + %s"), 1u) << "the index itself: " << within;
+  EXPECT_EQ(count(cut("%q = min %s, %end : i64\n        %p = max %q, %zero : i64\n"), "for points"), 3u);
+  EXPECT_EQ(count(cut("%p = max %zero, %s : i64\n"), "for points"), 3u) << "of one bound";
+}
+
+TEST(SplitClamped, AnIndexThatWrapsIsASumWithin) {
+  const std::string text = cut("%p = irem %s, %n : i64\n");
+  ASSERT_EQ(count(text, "for points"), 3u) << text;
+  EXPECT_EQ(count(text, "irem"), 1u) << "at the ends: " << text;
+  EXPECT_EQ(count(cut("%p = irem %n, %s : i64\n"), "for points"), 2u) << "it is no divisor";
+}
+
+TEST(SplitClamped, WhereNothingIsGainedRowsStay) {
+  EXPECT_EQ(count(cut("%p = max %l, %zero : i64\n"), "for points"), 2u) << "the same at all points";
+  EXPECT_EQ(count(cut("%q = mul %s, %s : i64\n        %p = max %q, %zero : i64\n"), "for points"), 2u)
+      << "neighbours would not lie side by side";
+  EXPECT_EQ(count(cut("%p = max %s, %zero : i64\n", "%i*%n + %l*%one"), "for points"), 2u)
+      << "nothing is read there";
+  EXPECT_EQ(count(cut(clamped, "%p*%one"), "for points"), 2u)
+      << "rows of %i share what is read: a panel is made of it";
+}
+
+} // namespace
+} // namespace melix::loops
