@@ -13,8 +13,32 @@ using ops::CmpKind;
 
 namespace {
 
-constexpr int64_t fewColumns =
-    16; ///< turns that fill no register of the narrowest floats that are summed much
+constexpr int64_t fewColumns = 16;  ///< turns that fill no register
+constexpr int64_t manyColumns = 64; ///< that fill a panel, as those of the innermost loop seldom do
+constexpr int64_t manyTerms = 64;   ///< of a sum, which make up for results that are stored apart
+
+/// A condition that is asked for where it is not known.
+struct Condition {
+  std::optional<bool> known;
+  ValueId asked;
+};
+Condition both(Builder& b, Condition x, Condition y) {
+  if (x.known) return *x.known ? y : x;
+  if (y.known) return *y.known ? x : y;
+  return {std::nullopt, b.both(x.asked, y.asked)};
+}
+Condition either(Builder& b, Condition x, Condition y) {
+  if (x.known) return *x.known ? x : y;
+  if (y.known) return *y.known ? y : x;
+  return {std::nullopt, b.either(x.asked, y.asked)};
+}
+/// Whether one number is at least the other times a factor.
+Condition isAtLeast(Builder& b, ValueId v, ValueId other, int64_t times = 1) {
+  const uint64_t *x = b.asConstant(v), *y = b.asConstant(other);
+  if (x && y) return {static_cast<int64_t>(*x) >= times * static_cast<int64_t>(*y), {}};
+  const ValueId bound = times == 1 ? other : b.arith(OpKind::Mul, other, b.integer(times));
+  return {std::nullopt, b.compare(CmpKind::Ge, v, bound)};
+}
 
 class Chooser {
 public:
@@ -37,8 +61,7 @@ private:
     if (loops.size() < 3) return false;
     Contraction found{loops, loops.back(), sumsIn(fn_, loops.back()), {}, {}};
     found.around.pop_back();
-    const std::optional<uint64_t> few = turnsOf(fn_, fn_.stmts[found.columns]);
-    if (found.sums.empty() || few.value_or(0) >= fewColumns) return false;
+    if (found.sums.empty()) return false;
     const std::optional<StmtId> columns = columnsOf(loops, found);
     if (!columns) return false;
     const SharedSide side(module_, fn_, found);
@@ -46,7 +69,7 @@ private:
     std::vector<StmtId> order;
     std::ranges::copy_if(loops, std::back_inserter(order), [&](StmtId id) { return id != *columns; });
     order.push_back(*columns);
-    write(home, side, loops, order);
+    write(home, side, found, loops, order);
     return true;
   }
 
@@ -95,38 +118,48 @@ private:
     }
   }
 
-  /// In place of the loops: a choice of both orders, or the new one, where all is known.
-  void write(RegionId home, const SharedSide& side, std::span<const StmtId> loops,
+  /// In place of the loops: a choice of both orders, or one of them, where all is known.
+  void write(RegionId home, const SharedSide& side, const Contraction& found, std::span<const StmtId> loops,
              std::span<const StmtId> order) {
-    const StmtId few = loops.back(), many = order.back();
-    const std::optional<uint64_t> fewTurns = turnsOf(fn_, fn_.stmts[few]),
-                                  manyTurns = turnsOf(fn_, fn_.stmts[many]);
-    if (fewTurns && manyTurns) {
-      if (*manyTurns >= 2 * *fewTurns) reorderPoints(fn_, home, side, loops, order);
-      return;
-    }
     b_.loc = fn_.stmts[loops.front()].loc;
     const RegionId made = b_.begin();
-    Copies fixed;
-    auto turns = [&](StmtId loop) {
-      const std::vector<ValueId> ends = fn_.stmts[loop].operands;
-      const ValueId first = side.writeFixed(b_, ends[0], fixed), end = side.writeFixed(b_, ends[1], fixed);
-      return b_.arith(OpKind::Sub, end, first);
-    };
-    const ValueId count = turns(few), twice = b_.arith(OpKind::Add, count, count);
-    const ValueId areMany = b_.compare(CmpKind::Ge, turns(many), twice);
-    const ValueId isWorthIt = b_.both(b_.compare(CmpKind::Lt, count, b_.integer(fewColumns)), areMany);
+    const Condition gains = gainsBy(side, found, order.back());
+    if (gains.known) {
+      b_.end();
+      if (*gains.known) reorderPoints(fn_, home, side, loops, order);
+      return;
+    }
     const RegionId other = b_.begin();
     writeInOrder(b_, side, loops, order);
     b_.end();
     const RegionId same = b_.begin();
     fn_.regions[same].stmts.push_back(loops.front());
     b_.end();
-    b_.stmt(StmtKind::If, {isWorthIt}, {}, {}, {other, same});
+    b_.stmt(StmtKind::If, {gains.asked}, {}, {}, {other, same});
     b_.end();
     const size_t place = placeOf(fn_, home, loops.front());
     std::erase(fn_.regions[home].stmts, loops.front());
     splice(fn_, made, home, place);
+  }
+  /// Whether the lanes of a loop do more than those of the innermost one.
+  Condition gainsBy(const SharedSide& side, const Contraction& found, StmtId loop) {
+    Copies fixed;
+    auto turns = [&](StmtId id) {
+      if (const std::optional<uint64_t> known = turnsOf(fn_, fn_.stmts[id]))
+        return b_.integer(static_cast<int64_t>(*known));
+      const std::vector<ValueId> ends = fn_.stmts[id].operands;
+      const ValueId first = side.writeFixed(b_, ends[0], fixed), end = side.writeFixed(b_, ends[1], fixed);
+      return b_.arith(OpKind::Sub, end, first);
+    };
+    std::vector<ValueId> extents;
+    for (size_t k = 0; k < found.sums.size(); ++k)
+      if (const auto extent = side.extentOf(k)) extents.push_back(side.writeFixed(b_, extent->end, fixed));
+    const ValueId rows = turns(found.columns), columns = turns(loop);
+    const Condition isFewer = isAtLeast(b_, columns, rows, 2),
+                    areFew = isAtLeast(b_, b_.integer(fewColumns - 1), rows),
+                    areMany = isAtLeast(b_, columns, b_.integer(manyColumns)),
+                    isLong = isAtLeast(b_, b_.product(extents), b_.integer(manyTerms));
+    return either(b_, both(b_, areFew, isFewer), both(b_, areMany, isLong));
   }
 
   const Module& module_;

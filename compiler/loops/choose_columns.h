@@ -1,15 +1,14 @@
 #pragma once
 // Of loops of points around each other, another one than the innermost goes inside, where it then runs in
-// lanes, if the innermost one has few turns and sums in it read what varies with either of them, and not with
-// the other: convolutions of images whose places lie side by side, by windows or of small images, whose lanes
-// are channels then.
+// lanes, if these do more than those of the innermost one, and sums in it read what varies with either of them,
+// and not with the other: convolutions of images whose places lie side by side, whose lanes are channels then.
 //
 //   before:  for points %0, %n { (%o)
 //              for points 0, %m { (%c)
 //                for points 0, %k { (%l)                                        few
 //                  %s = for 0, %w, … { (%j, %t) yield fma %x[%c, %j + %l], %y[%o, %j], %t }
 //                  store %r[%o, %c, %l] = %s } } }
-//   after:   if … %k is less than 16, and than half of what %n is … {
+//   after:   if … %k is less than 16 and half of what %n is, or %n is 64 or more and there are 64 terms … {
 //              for points 0, %m { (%c)
 //                for points 0, %k { (%l)                                        rows
 //                  for points %0, %n { (%o) … as before … } } }

@@ -49,10 +49,11 @@ TEST(ChooseColumns, FewWindowsAreRowsOfFilters) {
   EXPECT_EQ(order({}), "clo|ocl") << "if they are few";
   EXPECT_EQ(order({.few = "%three"}), "clo|ocl") << "if there are filters enough";
   EXPECT_EQ(order({.few = "%three", .many = "%forty"}), "clo") << "as is known";
+  EXPECT_EQ(order({.few = "%sixteen"}), "clo|ocl") << "if filters fill a panel";
 }
 
 TEST(ChooseColumns, WhereLittleIsGainedTheyStay) {
-  EXPECT_EQ(order({.few = "%sixteen"}), "ocl") << "windows fill the lanes";
+  EXPECT_EQ(order({.few = "%sixteen", .many = "%forty"}), "ocl") << "windows fill the lanes";
   EXPECT_EQ(order({.few = "%three", .many = "%three"}), "ocl") << "filters are few too";
   EXPECT_EQ(order({.filtered = "%o*%n + %c*%m + %j*%one"}), "ocl") << "a panel for each channel";
   EXPECT_EQ(order({.filtered = "%o*%n + %l*%m + %j*%one"}), "ocl") << "windows share nothing";
