@@ -1,5 +1,6 @@
 #include "transforms/spread_sums.h"
 
+#include "core/access.h"
 #include "core/clone.h"
 #include "core/flow.h"
 #include "core/nest_results.h"
@@ -31,7 +32,8 @@ public:
   void run(RegionId region) {
     rewriteRegion(m_, f_, region, [&](OpId id) {
       for (RegionId inner : Regions(fn().ops[id].regions)) run(inner);
-      return fn().ops[id].kind != OpKind::Nest || nest(id, region);
+      if (fn().ops[id].kind != OpKind::Nest) return true;
+      return rowsOfNumbers(id, region) ? false : nest(id, region);
     });
   }
 
@@ -57,6 +59,79 @@ private:
     if (!fn().ops[id].results.empty() || effects.any()) return true;
     uses_.leave(id);
     return false;
+  }
+
+  /// Sums whose last axis has few points, and whose terms share what is dear, become sums of rows of these.
+  bool rowsOfNumbers(OpId id, RegionId region) {
+    const NestView view(fn(), fn().ops[id]);
+    const OpId inner = onlySum(id, view);
+    if (!inner.valid() || !sharesDear(view.axisParams().back(), inner)) return false;
+    changed = true;
+    const std::vector<ValueId> old(view.axisParams().begin(), view.axisParams().end());
+    const Dims extents = fn().ops[id].dims;
+    const RegionId body = view.body(), terms = fn().ops[inner].regions[0];
+    const std::vector<ValueId> summed = fn().regions[terms].params;
+    const ValueId result = fn().ops[id].results[0];
+
+    Builder b(m_, f_, region, fn().ops[id].loc);
+    NestBuilder points(b);
+    Cloner copy(m_, f_, f_);
+    for (size_t k = 0; k + 1 < extents.size(); ++k) copy.values[old[k]] = points.axis(extents[k]);
+    Builder point = b.in(points.body());
+    NestBuilder sum(point);
+    for (size_t k = 0; k < summed.size(); ++k) copy.values[summed[k]] = sum.axis(fn().ops[inner].dims[k]);
+    Builder term = point.in(sum.body());
+    NestBuilder row(term);
+    copy.values[old.back()] = row.axis(extents.back());
+    Builder number = term.in(row.body());
+    for (OpId op : std::vector<OpId>(fn().regions[body].ops))
+      if (op != inner && fn().ops[op].kind != OpKind::Yield) copy.op(op, number);
+    row.collect(copy.body(terms, number).values[0]);
+    NestResult kept = collecting(0);
+    kept.kind = NestResultKind::Reduce;
+    kept.monoid = MonoidKind::Sum;
+    sum.add(kept, row.one());
+    points.collect(sum.one());
+    const ValueId made = points.one();
+    uses_.enter(fn().values[made].def, region);
+    uses_.replace(result, made);
+    uses_.leave(id);
+    run(points.body());
+    return true;
+  }
+  /// The sum that a nest of two axes or more collects, if nothing but what is copied stands beside it.
+  OpId onlySum(OpId id, const NestView& view) const {
+    if (view.axes() < 2 || view.accs() > 0 || view.parts().size() != 1 || effects_.ofOp(fn(), id).any())
+      return {};
+    const NestPart& part = view.parts()[0];
+    const std::optional<int64_t> few = types().dims.asConstant(fn().ops[id].dims.back());
+    if (part.spec->kind != NestResultKind::Collect || part.spec->keep != collecting(view.axes()).keep ||
+        !few || *few < 2 || *few > mostSums)
+      return {};
+    const OpId inner = fn().values[view.yields(part)[0]].def;
+    if (!inner.valid() || uses_.regionOf(inner) != view.body() || fn().ops[inner].kind != OpKind::Nest)
+      return {};
+    for (OpId op : fn().regions[view.body()].ops)
+      if (op != inner && fn().ops[op].kind != OpKind::Yield && !isCopied(fn().ops[op])) return {};
+    const NestView sum(fn(), fn().ops[inner]);
+    const bool isSum = sum.accs() == 0 && sum.parts().size() == 1 && fn().ops[inner].resultDims.empty() &&
+                       sum.parts()[0].spec->kind == NestResultKind::Reduce &&
+                       sum.parts()[0].spec->monoid == MonoidKind::Sum && sum.parts()[0].spec->keep.empty();
+    return isSum && types::isFloatKind(types().kind(fn().typeOf(fn().ops[inner].results[0]))) ? inner
+                                                                                              : OpId();
+  }
+  /// Whether what a term takes quotients or functions for is the same along an axis.
+  bool sharesDear(ValueId axis, OpId sum) const {
+    const AccessInfo info(fn());
+    bool shares = false;
+    forEachOp(fn(), fn().ops[sum].regions[0], [&](OpId id) {
+      const Op& op = fn().ops[id];
+      shares = shares || (isDearNumber(op) && !info.axesOf(op.results[0]).contains(axis));
+    });
+    return shares;
+  }
+  static bool isDearNumber(const Op& op) {
+    return flopsOf(op.kind) >= quotientFlops && op.kind != OpKind::IDiv && op.kind != OpKind::IRem;
   }
 
   /// One sum of arrays.
@@ -94,8 +169,7 @@ private:
     bool isDear = false, isAlongReduced = false;
     forEachOp(fn(), view.body(), [&](OpId id) {
       const Op& op = fn().ops[id];
-      isDear =
-          isDear || (flopsOf(op.kind) >= quotientFlops && op.kind != OpKind::IDiv && op.kind != OpKind::IRem);
+      isDear = isDear || isDearNumber(op);
       if (op.kind != OpKind::Get || !types().isScalar(fn().typeOf(op.results[0])) || op.operands.size() < 2)
         return;
       const auto axes = view.axisParams();
@@ -289,13 +363,16 @@ private:
   LiveUses uses_;
 };
 
-/// Whether a function has sums of arrays.
+/// Whether a function has sums of arrays, or sums along which few numbers lie.
 bool sumsArrays(const Module& m, const Function& f) {
   bool sums = false;
   forEachOp(f, [&](OpId id) {
     const Op& op = f.ops[id];
     if (op.kind != OpKind::Nest) return;
     const NestView nest(f, op);
+    const std::optional<int64_t> few =
+        op.dims.size() > 1 ? m.types.dims.asConstant(op.dims.back()) : std::nullopt;
+    sums = sums || (few && *few <= mostSums);
     for (const NestPart& part : nest.parts())
       sums = sums || (part.spec->kind == NestResultKind::Reduce &&
                       m.types.kind(f.typeOf(nest.yields(part)[0])) == TypeKind::Array);

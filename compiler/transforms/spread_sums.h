@@ -15,6 +15,7 @@
 //              … yield (get %d[0]), (get %d[1]), (get %d[2]) }
 //            %s = nest (i: N) -> collect[i] { yield array (get %s0[%i]), (get %s1[%i]), (get %s2[%i]) }
 //
+// Also where they are the points of a last axis, `collect[i, d]`, and share quotients, roots or functions.
 // Requires: verified Core without derivatives, orders not chosen. Keeps: values but for the order of sums;
 // every effect.
 

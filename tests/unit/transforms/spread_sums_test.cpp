@@ -88,6 +88,27 @@ TEST(SpreadSums, FewNumbersAreSumsEach) {
   EXPECT_EQ(m.count("sqrt"), 1u);
 }
 
+/// Also where they are written as an axis: the root is taken once for all of them.
+TEST(SpreadSums, FewSumsShareTheirTerms) {
+  PassText m(R"(fn f [N] (%x: f32[N, 3]) -> (f32[N, 3]) {
+  %s = nest (%i: N, %d: 3) -> collect[i, d] {
+    %t = nest (%k: N) -> keep[] sum {
+      %a = get %x[%k, %d] : f32
+      %zero = const 0 : i64
+      %b = get %x[%k, %zero] : f32
+      %e = sqrt %b : f32
+      %q = div %a, %e : f32
+      yield %q
+    } : f32
+    yield %t
+  } : f32[N, 3]
+  yield %s
+}
+)");
+  m.apply(spread);
+  EXPECT_EQ(m.count("keep[] sum, keep[] sum, keep[] sum"), 1u) << m.text();
+}
+
 /// Loops and matrices of all points would be large, and lanes of short sums along an axis gain nothing.
 TEST(SpreadSums, OtherSumsStay) {
   for (const char* term : {"%row = array %y, %y : f32[2]",
