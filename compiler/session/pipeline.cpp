@@ -19,6 +19,7 @@
 #include "transforms/interchange_loops.h"
 #include "transforms/lift_masks.h"
 #include "transforms/mask_ranges.h"
+#include "transforms/mask_unread.h"
 #include "transforms/mask_zeros.h"
 #include "transforms/merge_accumulations.h"
 #include "transforms/merge_functions.h"
@@ -200,6 +201,7 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
       {"separate_terms", plain(transforms::separateTerms), true},
       {"divide_once", plain(transforms::divideOnce), true},
       {"mask_zeros", plain(transforms::maskZeros), true},
+      {"mask_unread", plain(transforms::maskUnread), true},
       {"lift_masks", plain(transforms::liftMasks), true},
       {"free_reads", plain(transforms::freeReads), true},
       {"free_sums", plain(transforms::freeSums), true},
