@@ -86,6 +86,12 @@ public:
                                [&](auto& d) { return d.second > 0 && dims().atLeast(d.first, 0); });
   }
   const std::set<ValueId>& axesOf(ValueId v) const { return info_.axesOf(v); }
+  /// Whether values of a type have sizes that differ with axes.
+  bool isRagged(TypeId type) const {
+    std::vector<DimSym> symbols;
+    m_.types.collectSymbols(type, symbols);
+    return std::ranges::any_of(symbols, [&](DimSym s) { return isInside(s); });
+  }
   /// The size that a number is.
   std::optional<DimId> sizeOf(ValueId v) const {
     const OpId def = fn().values[v].def;
@@ -302,10 +308,11 @@ private:
   /// which alone tells the ends.
   bool isOfTwoSides(const Range& range, RegionId body, ValueId lastAxis) const {
     std::vector<std::set<ValueId>> accesses;
-    bool isAlongLast = false;
+    bool isAlongLast = false, isOfRow = false; // as long as the range
     forEachOp(fn(), body, [&](OpId id) {
       const Op& op = fn().ops[id];
       if (op.kind != OpKind::Get || op.operands.size() < 2) return;
+      isOfRow |= forms_.isRagged(fn().typeOf(op.operands[0]));
       std::set<ValueId>& axes = accesses.emplace_back();
       for (ValueId v : op.operands) varies(range, v, axes);
       std::set<ValueId> last;
@@ -313,7 +320,7 @@ private:
       isAlongLast |= last.contains(lastAxis);
       if (!axes.contains(range.axis)) accesses.pop_back();
     });
-    if (isAlongLast && axesOf(range) == std::set{lastAxis}) return false;
+    if (isOfRow || (isAlongLast && axesOf(range) == std::set{lastAxis})) return false;
     auto holds = [](const std::set<ValueId>& a, const std::set<ValueId>& b) {
       return std::ranges::includes(a, b);
     };

@@ -14,8 +14,9 @@
 // Ends are sums of axes, sizes and constants, or the least or greatest of such. Only where a term has two
 // accesses, each of which varies with an axis that the other does not (core/order.h, b), and has no effect.
 // Ends that only the last axis tells, along which something lies side by side, stay: each lane has its own
-// then. Loops leave out again what the mask does (loops/split_masked.h). Requires: verified Core, orders not
-// chosen. Keeps: values; bits but for the order of sums.
+// then, and so do sums over rows that are as long as the range. Loops leave out again what the mask does
+// (loops/split_masked.h). Requires: verified Core, orders not chosen. Keeps: values; bits but for the order
+// of sums.
 
 #include "core/ir.h"
 

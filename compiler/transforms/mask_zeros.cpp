@@ -362,10 +362,15 @@ private:
       const ValueId is = in.binary(OpKind::Or, toMask.value(each), anyway);
       all = all.valid() ? in.binary(OpKind::And, all, is) : is;
     }
+    // What the factors are made of is there at all points, as it was: the branch makes the product alone.
+    const ValueId product = terminator(fn(), op.regions[0]).operands[0];
+    const std::vector<OpId> factors = fn().regions[op.regions[0]].ops;
+    for (OpId id : std::span(factors).first(factors.size() - 1))
+      if (id != fn().values[product].def) copy.op(id, in);
     Builder yes = in.in(in.newRegion()), no = in.in(in.newRegion());
-    const TypeId type = fn().typeOf(op.results[0]);
-    const TypeId term = m_.types.kind(type) == TypeKind::Array ? m_.types[type].parts[0] : type;
-    yes.yield({copy.body(op.regions[0], yes).values[0]});
+    const TypeId term = fn().typeOf(product);
+    copy.op(fn().values[product].def, yes);
+    yes.yield({copy.value(product)});
     no.yield({no.number(term, 0)});
     Op branch = Builder::simple(OpKind::If, {all});
     branch.regions = {yes.region, no.region};
