@@ -118,6 +118,27 @@ private:
     }
   }
 
+  /// Whether lanes of the innermost loop read what lies beside them, or under a mask: what they read as it
+  /// lies, they read at no cost.
+  bool readsWindows(const Contraction& found) const {
+    const Variance columns(fn_, fn_.stmts[found.columns]);
+    const ValueId index = fn_.regions[fn_.stmts[found.columns].regions[0]].params[0];
+    return anyWithin(fn_.stmts[found.sums.front()].regions[0], [&](const Stmt& s) {
+      if (s.kind == StmtKind::If) return !columns.isUniform(s.operands[0]);
+      if (s.kind != StmtKind::Load) return false;
+      return std::ranges::any_of(std::span(s.operands).subspan(1),
+                                 [&](ValueId v) { return v != index && !columns.isUniform(v); });
+    });
+  }
+  template <class Test>
+  bool anyWithin(RegionId r, const Test& test) const {
+    return std::ranges::any_of(fn_.regions[r].stmts, [&](StmtId id) {
+      const Stmt& s = fn_.stmts[id];
+      return test(s) ||
+             std::ranges::any_of(s.regions, [&](RegionId inner) { return anyWithin(inner, test); });
+    });
+  }
+
   /// In place of the loops: a choice of both orders, or one of them, where all is known.
   void write(RegionId home, const SharedSide& side, const Contraction& found, std::span<const StmtId> loops,
              std::span<const StmtId> order) {
@@ -159,7 +180,8 @@ private:
                     areFew = isAtLeast(b_, b_.integer(fewColumns - 1), rows),
                     areMany = isAtLeast(b_, columns, b_.integer(manyColumns)),
                     isLong = isAtLeast(b_, b_.product(extents), b_.integer(manyTerms));
-    return either(b_, both(b_, areFew, isFewer), both(b_, areMany, isLong));
+    const Condition isShort = both(b_, areFew, isFewer);
+    return readsWindows(found) ? either(b_, isShort, both(b_, areMany, isLong)) : isShort;
   }
 
   const Module& module_;
