@@ -10,9 +10,10 @@ namespace {
 
 /// A value as a sum of others times factors, modulo 2^64.
 struct Terms {
-  static constexpr size_t most = 8;
+  static constexpr size_t most = 8; ///< that are looked at: a sum of sums may have any number
   std::vector<std::pair<ValueId, uint64_t>> factors;
   uint64_t constant = 0;
+  size_t count = 0;
   bool meet = false; ///< one value stands in it more than once
 
   void add(ValueId v, uint64_t factor) {
@@ -27,11 +28,11 @@ struct Terms {
 
 } // namespace
 
-/// Sums and differences of sums, down to what is none.
+/// Sums and differences of sums, down to what is none; false if that is too far, or `add` says so.
 bool Ranges::addTerms(ValueId v, uint64_t factor, int depth, const AddTerm& add) const {
   const Op* op = def(v);
-  const bool isSum = op && depth > 0 && (op->kind == OpKind::Add || op->kind == OpKind::Sub);
-  if (!isSum) return add(v, factor);
+  if (!op || (op->kind != OpKind::Add && op->kind != OpKind::Sub)) return add(v, factor);
+  if (depth == 0) return false;
   const uint64_t second = op->kind == OpKind::Add ? factor : -factor;
   return addTerms(op->operands[0], factor, depth - 1, add) &&
          addTerms(op->operands[1], second, depth - 1, add);
@@ -47,14 +48,14 @@ std::optional<Ranges::Range> Ranges::ofTerms(const Op& op, int depth) {
       terms.constant += factor * static_cast<uint64_t>(*known);
     else
       terms.add(v, factor);
-    return terms.factors.size() <= Terms::most;
+    return ++terms.count <= Terms::most;
   });
   if (!isWhole || !terms.meet) return std::nullopt;
   const DimId constant = dims_.constant(static_cast<int64_t>(terms.constant));
   Range sum{constant, constant};
   for (auto [v, factor] : terms.factors) {
     if (factor == 0) continue;
-    const std::optional<Range> r = range(v, depth);
+    const std::optional<Range> r = range(v, depth / 2);
     if (!r) return std::nullopt;
     const auto by = static_cast<int64_t>(factor);
     const DimId low = dims_.mul(by > 0 ? r->low : r->high, dims_.constant(by)),

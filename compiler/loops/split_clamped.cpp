@@ -84,8 +84,10 @@ private:
     }
   }
   /// Where the quotient is what it is in the middle.
-  void takeRemainder(StmtId id, ValueId index, ValueId divisor, MaskRange& range) {
-    if (points_.isUniform(index) || !isFromOutside(divisor)) return;
+  void takeRemainder(StmtId id, ValueId index, ValueId by, MaskRange& range) {
+    const uint64_t* known = asConstant(fn_, by);
+    if (!known && inside_.contains(fn_.values[by].region)) return;
+    const ValueId divisor = known ? b_.integer(static_cast<int64_t>(*known)) : by;
     const std::vector<ValueId> ends = fn_.stmts[loop_].operands;
     const ValueId middle = b_.arith(OpKind::Shr, b_.arith(OpKind::Add, ends[0], ends[1]), b_.integer(1));
     const std::optional<ValueId> at = range.leastAt(index, middle);
@@ -94,9 +96,6 @@ private:
     if (holds(range, CmpKind::Ge, index, taken) &&
         holds(range, CmpKind::Lt, index, b_.arith(OpKind::Add, taken, divisor)))
       within_.push_back({id, index, taken});
-  }
-  bool isFromOutside(ValueId v) const {
-    return asConstant(fn_, v) || !inside_.contains(fn_.values[v].region);
   }
   /// Whether it can be asked for that a comparison holds.
   bool holds(MaskRange& range, CmpKind how, ValueId index, ValueId bound) {

@@ -42,7 +42,11 @@ TEST(SplitClamped, AnIndexThatWrapsIsASumWithin) {
   const std::string text = cut("%p = irem %s, %n : i64\n");
   ASSERT_EQ(count(text, "for points"), 3u) << text;
   EXPECT_EQ(count(text, "irem"), 1u) << "at the ends: " << text;
+  EXPECT_EQ(count(cut("%eight = const 8 : i64\n        %p = irem %s, %eight : i64\n"), "for points"), 3u)
+      << "by a number that stands inside";
   EXPECT_EQ(count(cut("%p = irem %n, %s : i64\n"), "for points"), 2u) << "it is no divisor";
+  EXPECT_EQ(count(cut("%e = add %n, %l : i64\n        %p = irem %s, %e : i64\n"), "for points"), 2u)
+      << "nor the same in all turns";
 }
 
 TEST(SplitClamped, WhereNothingIsGainedRowsStay) {
