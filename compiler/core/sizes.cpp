@@ -24,4 +24,18 @@ std::vector<DimSym> sizesWithin(const Module& m, const Function& f, OpId op) {
   return out;
 }
 
+std::unordered_set<DimSym> sizesInFront(const Function& f, OpId op) {
+  std::unordered_set<DimSym> out(f.dimParams.begin(), f.dimParams.end());
+  const std::vector<RegionId> regions = regionsOfOps(f);
+  for (OpId at = op; at.valid(); at = f.regions[regions[at.index]].parent) {
+    const Region& around = f.regions[regions[at.index]];
+    out.insert(around.dimParams.begin(), around.dimParams.end());
+    for (OpId before : around.ops) {
+      if (before == at) break;
+      out.insert(f.ops[before].resultDims.begin(), f.ops[before].resultDims.end());
+    }
+  }
+  return out;
+}
+
 } // namespace melix::core

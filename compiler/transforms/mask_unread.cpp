@@ -3,6 +3,7 @@
 #include "core/build.h"
 #include "core/clone.h"
 #include "core/nest.h"
+#include "core/sizes.h"
 #include "core/uses.h"
 #include "core/walk.h"
 #include "transforms/dce.h"
@@ -31,9 +32,11 @@ public:
   ValueId condition; ///< of one of the choices
   Indices at;        ///< there
 
-  /// Whether nothing looks at elements where the condition does not hold.
-  bool allChoose(ValueId array) {
-    return reads(array, {}, {}, deepest) && condition.valid() && comparesSides();
+  /// Whether nothing looks at elements of what a nest makes where the condition does not hold, which can be
+  /// asked there.
+  bool allChoose(OpId nest) {
+    sizes_ = sizesInFront(f_, nest);
+    return reads(f_.ops[nest].results[0], {}, {}, deepest) && condition.valid() && comparesSides();
   }
 
 private:
@@ -124,7 +127,9 @@ private:
     std::string text = std::to_string(static_cast<int>(op->kind)) + "(";
     switch (op->kind) {
     case OpKind::Const: return text + std::to_string(op->as<Constant>().bits) + ")";
-    case OpKind::DimValue: return text + std::to_string(op->dims[0].index) + ")";
+    case OpKind::DimValue:
+      if (!isKnown(*op)) return std::nullopt;
+      return text + std::to_string(op->dims[0].index) + ")";
     case OpKind::Cmp: text += std::to_string(op->index()) + ":"; break;
     case OpKind::And:
     case OpKind::Add:
@@ -137,6 +142,9 @@ private:
       text += *inner + ",";
     }
     return text + ")";
+  }
+  bool isKnown(const Op& op) const {
+    return std::ranges::all_of(sizesOf(m_, f_, op), [this](DimSym s) { return sizes_.contains(s); });
   }
   /// Whether something that it asks orders two axes.
   bool comparesSides() const { return textOf(condition, at, deepest).has_value() && ordersAxes(condition); }
@@ -160,11 +168,12 @@ private:
   const Module& m_;
   const Function& f_;
   const Uses& uses_;
+  std::unordered_set<DimSym> sizes_; ///< known where the product is made
 };
 
 class Masker {
 public:
-  Masker(Module& m, FunctionId f) : m_(m), f_(f) {}
+  Masker(Module& m, FunctionId f, const Effects& effects) : m_(m), f_(f), effects_(effects) {}
   bool changed = false;
 
   void region(RegionId r) {
@@ -174,21 +183,26 @@ public:
       if (!isProduct(id)) continue;
       const Uses uses(m_, f_);
       Readers readers(m_, fn(), uses);
-      if (readers.allChoose(fn().ops[id].results[0])) mask(id, r, readers);
+      if (readers.allChoose(id)) mask(id, r, readers);
     }
   }
 
 private:
   Function& fn() const { return m_.functions[f_]; }
 
-  /// A sum of products over some axes that keeps two or more.
+  /// A sum of products over some axes that keeps two or more, without effects.
   bool isProduct(OpId id) const {
     const Op& op = fn().ops[id];
     if (op.kind != OpKind::Nest || nestAccs(op) > 0 || op.results.size() != 1) return false;
     const NestResult& r = nestResults(op)[0];
     if (r.kind != NestResultKind::Reduce || r.monoid != MonoidKind::Sum || r.keep.size() < 2) return false;
     const OpId term = fn().values[terminator(fn(), op.regions[0]).operands[0]].def;
-    return term.valid() && fn().ops[term].kind == OpKind::Mul;
+    return term.valid() && fn().ops[term].kind == OpKind::Mul && !hasEffects(op.regions[0]);
+  }
+  bool hasEffects(RegionId body) const {
+    bool any = false;
+    forEachOp(fn(), body, [&](OpId id) { any |= effects_.ofOp(fn(), id).any(); });
+    return any;
   }
 
   void mask(OpId id, RegionId home, const Readers& readers) {
@@ -234,6 +248,7 @@ private:
 
   Module& m_;
   FunctionId f_;
+  const Effects& effects_;
 };
 
 } // namespace
@@ -243,7 +258,7 @@ void maskUnread(Module& m) {
   for (uint32_t i = 0; i < m.functions.size(); ++i) {
     const FunctionId f(i);
     if (!m.functions[f].body.valid()) continue;
-    Masker masker(m, f);
+    Masker masker(m, f, effects);
     masker.region(m.functions[f].body);
     if (masker.changed) eliminateDeadValues(m, f, effects);
   }

@@ -7,7 +7,8 @@
 //   after:   %s = nest (t: T, u: U) -> collect[t, u] { %m = cmp le %u, %t
 //              %p = if %m { nest (e: E) -> keep[] sum { … } } { 0 }   yield %p }
 //
-// What is made of an element, and collected, is followed to the choice. Requires: verified Core, orders not
+// What is made of an element, and collected, is followed to the choice, which asks only what is known where
+// the product is made. Requires: verified Core, orders not
 // chosen. Keeps: bits, every effect.
 
 #include "core/ir.h"

@@ -4,6 +4,7 @@
 #include "core/build.h"
 #include "core/clone.h"
 #include "core/nest.h"
+#include "core/sizes.h"
 #include "core/uses.h"
 #include "core/walk.h"
 #include "transforms/dce.h"
@@ -201,8 +202,9 @@ private:
   /// Whether the mask compares the reduced axis with others, none of which the other factor has all of.
   bool isWorth(const MaskedProduct& p) const {
     const ValueId reduced = reducedAxis(p.nest);
+    const MaskFacts facts{p.zeros, reduced, sizesInFront(fn(), p.nest)};
     bool compares = false;
-    if (!isOfAxes(p.zeros.mask, p.zeros, reduced, compares) || !compares) return false;
+    if (!isOfAxes(p.zeros.mask, facts, compares) || !compares) return false;
     const std::set<ValueId>& read = info_.axesOf(fn().ops[p.other].results[0]);
     const std::set<ValueId> written = info_.axesOf(fn().ops[p.nest].results[0]);
     std::set<ValueId> kept = written;
@@ -210,15 +212,22 @@ private:
     for (uint32_t k : nest.parts()[0].spec->keep) kept.insert(nest.axisParams()[k]);
     return read.contains(reduced) && std::ranges::any_of(kept, [&](ValueId a) { return !read.contains(a); });
   }
-  /// Comparisons of sums of axes that are known where the product is.
-  bool isOfAxes(ValueId v, const Zeros& zeros, ValueId reduced, bool& compares) const {
-    const auto index = zeros.at.find(v);
-    if (index != zeros.at.end()) return compares |= index->second == reduced, true;
+  /// What tells whether a mask can be asked where the product is.
+  struct MaskFacts {
+    const Zeros& zeros;
+    ValueId reduced;
+    std::unordered_set<DimSym> sizes; ///< known there
+  };
+  /// Comparisons of sums of axes and sizes that are known where the product is.
+  bool isOfAxes(ValueId v, const MaskFacts& facts, bool& compares) const {
+    const auto index = facts.zeros.at.find(v);
+    if (index != facts.zeros.at.end()) return compares |= index->second == facts.reduced, true;
     const Op* op = defOf(v);
     if (!op) return false;
     switch (op->kind) {
-    case OpKind::Const:
-    case OpKind::DimValue: return true;
+    case OpKind::Const: return true;
+    case OpKind::DimValue:
+      return std::ranges::all_of(sizesOf(m_, fn(), *op), [&](DimSym s) { return facts.sizes.contains(s); });
     case OpKind::Cmp:
       if (fn().typeOf(op->operands[0]) != m_.types.int64()) return false;
       [[fallthrough]];
@@ -226,7 +235,7 @@ private:
     case OpKind::Add:
     case OpKind::Sub:
       return std::ranges::all_of(Operands(op->operands),
-                                 [&](ValueId each) { return isOfAxes(each, zeros, reduced, compares); });
+                                 [&](ValueId each) { return isOfAxes(each, facts, compares); });
     default: return false;
     }
   }

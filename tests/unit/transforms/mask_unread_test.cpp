@@ -47,5 +47,32 @@ TEST(MaskUnread, OthersStay) {
       << "data decide";
 }
 
+/// What a pass in front of the product, or behind it, binds a size to.
+PassText boundTo(const std::string& front, const std::string& behind, const std::string& effect = "") {
+  PassText m("fn f (%x: f32[3, 2]) -> (f32[3, 3]) {\n  %two = const 2 : i64\n" + front +
+             "  %s = nest (%i: 3, %j: 3, %k: 2) -> keep[i, j] sum {\n" + effect +
+             "    %a = get %x[%i, %k] : f32\n    %b = get %x[%j, %k] : f32\n    %p = mul %a, %b : f32\n"
+             "    yield %p\n  } : f32[3, 3]\n" +
+             behind +
+             "  %r = nest (%t: 3, %u: 3) -> collect[t, u] {\n    %v = get %s[%t, %u] : f32\n"
+             "    %n = dim_value dims [n] : i64\n    %d = add %t, %n : i64\n    %m = cmp lt %u, %d : bool\n"
+             "    %z = const 7.0 : f32\n    %q = select %m, %v, %z : f32\n    yield %q\n  } : f32[3, 3]\n"
+             "  yield %r\n}\n");
+  m.apply(maskUnread, {Value::floats(std::vector<float>{1, 2, -3, 4, 5, 6}, std::vector<int64_t>{3, 2})});
+  return m;
+}
+
+TEST(MaskUnread, AsksOnlySizesThatAreKnown) {
+  const std::string bind = "  bind_dim %two defines [n]\n";
+  EXPECT_EQ(boundTo(bind, "").count("keep[] sum"), 1u);
+  EXPECT_EQ(boundTo("", bind).count("keep[] sum"), 0u) << "bound behind the product";
+}
+
+TEST(MaskUnread, NotWhereATermHasAnEffect) {
+  EXPECT_EQ(
+      boundTo("  bind_dim %two defines [n]\n", "", "    check index \"\" %k dims [n]\n").count("keep[] sum"),
+      0u);
+}
+
 } // namespace
 } // namespace melix::transforms

@@ -81,5 +81,15 @@ TEST(MaskZeros, OthersStay) {
       << "no term tells it apart";
 }
 
+TEST(MaskZeros, AsksOnlySizesThatAreKnown) {
+  const std::string mask = "    %n = dim_value dims [n] : i64\n    %l$1 = add %t, %n : i64\n"
+                           "    %m = cmp lt %u, %l$1 : bool\n",
+                    bind = "bind_dim %one defines [n]\n";
+  std::string outside = weighted(mask, same);
+  outside.insert(outside.find("  %s = nest"), "  %one = const 1 : i64\n  " + bind);
+  EXPECT_TRUE(isMasked(outside));
+  EXPECT_FALSE(isMasked(weighted("    %one = const 1 : i64\n    " + bind + mask, same))) << "a size of a row";
+}
+
 } // namespace
 } // namespace melix::transforms
