@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <unordered_set>
 
 namespace melix::transforms {
 
@@ -210,7 +211,26 @@ private:
     std::set<ValueId> kept = written;
     const NestView nest(fn(), fn().ops[p.nest]);
     for (uint32_t k : nest.parts()[0].spec->keep) kept.insert(nest.axisParams()[k]);
-    return read.contains(reduced) && std::ranges::any_of(kept, [&](ValueId a) { return !read.contains(a); });
+    return read.contains(reduced) && readsAll(p.other) &&
+           std::ranges::any_of(kept, [&](ValueId a) { return !read.contains(a); });
+  }
+  /// Whether an array is read at axes of nests, each of which is as long as it is: of a part, or where
+  /// indices choose, to look at all of it would be more than the product.
+  bool readsAll(OpId id) const {
+    const Op& get = fn().ops[id];
+    const std::vector<DimId> dims = m_.types[fn().typeOf(get.operands[0])].dims;
+    if (get.operands.size() != dims.size() + 1) return false;
+    std::unordered_set<ValueId> seen;
+    for (size_t k = 0; k < dims.size(); ++k) {
+      const ValueId index = get.operands[k + 1];
+      const Value& axis = fn().values[index];
+      if (axis.def.valid() || !axis.region.valid() || !seen.insert(index).second) return false;
+      const OpId parent = fn().regions[axis.region].parent;
+      if (!parent.valid() || fn().ops[parent].kind != OpKind::Nest) return false;
+      const Op& nest = fn().ops[parent];
+      if (axis.index >= nest.dims.size() || nest.dims[axis.index] != dims[k]) return false;
+    }
+    return true;
   }
   /// What tells whether a mask can be asked where the product is.
   struct MaskFacts {

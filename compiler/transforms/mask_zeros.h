@@ -11,8 +11,8 @@
 //              nest (u: U) -> keep[] sum {
 //                if (or (cmp le %u, %t), %o) { mul %p[%t, %u], %v[%u, %e] } { 0 } } }
 //
-// All of the other factor is looked at, once, so only where it is read at several points; rows and sums leave
-// out what the mask does (loops/split_masked.h). Where a row has no greatest score, or a number is not
+// All of the other factor is looked at, once, so only where it is read at several points, and at axes of nests
+// alone, each as long as the array; rows and sums leave out what the mask does (loops/split_masked.h). Where a row has no greatest score, or a number is not
 // finite, all terms are there. Requires: verified Core, orders not chosen. Keeps: values; bits but for zeros'
 // signs.
 

@@ -79,6 +79,8 @@ TEST(MaskZeros, OthersStay) {
   EXPECT_FALSE(isMasked(weighted(before, same, "1.0"))) << "not zero";
   EXPECT_FALSE(isMasked(weighted("    %one = const 1 : i64\n    %m = cmp le %t, %one : bool\n", same)))
       << "no term tells it apart";
+  EXPECT_FALSE(isMasked(weighted(before, "  %zero = const 0 : i64\n" + same, "0.0", "%u$1, %zero")))
+      << "of the other factor a part is read: all of it may be more than the product";
 }
 
 TEST(MaskZeros, AsksOnlySizesThatAreKnown) {
