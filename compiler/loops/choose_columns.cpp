@@ -69,8 +69,7 @@ private:
     std::vector<StmtId> order;
     std::ranges::copy_if(loops, std::back_inserter(order), [&](StmtId id) { return id != *columns; });
     order.push_back(*columns);
-    write(home, side, found, loops, order);
-    return true;
+    return write(home, side, found, loops, order);
   }
 
   /// The loop that is to go inside: of those that can, the one whose reads are the same at the points of most
@@ -78,15 +77,15 @@ private:
   std::optional<StmtId> columnsOf(const std::vector<StmtId>& loops, const Contraction& found) const {
     std::vector<Variance> variances;
     for (StmtId id : loops) variances.emplace_back(fn_, fn_.stmts[id]);
-    std::vector<ValueId> reads, conditions;
-    look(fn_.stmts[found.sums.front()].regions[0], reads, conditions);
+    Inside inside;
+    look(fn_.stmts[found.sums.front()].regions[0], inside);
     std::optional<StmtId> best;
     size_t most = 1; // loops that share
     for (size_t k = 0; k + 1 < loops.size(); ++k) {
-      if (!canBeColumns(loops[k], variances[k], variances.back(), found, reads, conditions)) continue;
+      if (!canBeColumns(loops[k], variances[k], variances.back(), found, inside)) continue;
       size_t sharing = 0;
       for (size_t other = 0; other < loops.size(); ++other)
-        sharing += other != k && std::ranges::all_of(reads, [&](ValueId v) {
+        sharing += other != k && std::ranges::all_of(inside.reads, [&](ValueId v) {
                      return variances[k].isUniform(v) || variances[other].isUniform(v);
                    });
       if (sharing <= most) continue;
@@ -95,52 +94,48 @@ private:
     }
     return best;
   }
+  /// What sums read, and the conditions of their branches.
+  struct Inside {
+    std::vector<ValueId> reads, conditions;
+  };
+  void look(RegionId r, Inside& inside) const {
+    for (StmtId id : fn_.regions[r].stmts) {
+      const Stmt& s = fn_.stmts[id];
+      if (s.kind == StmtKind::Load) inside.reads.push_back(s.results[0]);
+      if (s.kind == StmtKind::If) inside.conditions.push_back(s.operands[0]);
+      for (RegionId inner : s.regions) look(inner, inside);
+    }
+  }
   bool canBeColumns(StmtId loop, const Variance& columns, const Variance& rows, const Contraction& found,
-                    const std::vector<ValueId>& reads, const std::vector<ValueId>& conditions) const {
-    if (!canWiden(module_, fn_, fn_.stmts[loop]) || !columns.allUniform(conditions)) return false;
+                    const Inside& inside) const {
+    if (!canWiden(module_, fn_, fn_.stmts[loop]) || !columns.allUniform(inside.conditions)) return false;
     for (StmtId sum : found.sums)
       if (!columns.allUniform(std::span(fn_.stmts[sum].operands).first(2))) return false;
     const auto isOf = [](const Variance& one, const Variance& other) {
       return [&](ValueId v) { return !one.isUniform(v) && other.isUniform(v); };
     };
-    const bool isApart =
-        std::ranges::none_of(reads, [&](ValueId v) { return !columns.isUniform(v) && !rows.isUniform(v); });
-    return isApart && std::ranges::any_of(reads, isOf(columns, rows)) &&
-           std::ranges::any_of(reads, isOf(rows, columns));
+    const bool isApart = std::ranges::none_of(
+        inside.reads, [&](ValueId v) { return !columns.isUniform(v) && !rows.isUniform(v); });
+    return isApart && std::ranges::any_of(inside.reads, isOf(columns, rows)) &&
+           std::ranges::any_of(inside.reads, isOf(rows, columns));
   }
-  /// What is read in a region, and the conditions of its branches.
-  void look(RegionId r, std::vector<ValueId>& reads, std::vector<ValueId>& conditions) const {
-    for (StmtId id : fn_.regions[r].stmts) {
-      const Stmt& s = fn_.stmts[id];
-      if (s.kind == StmtKind::Load) reads.push_back(s.results[0]);
-      if (s.kind == StmtKind::If) conditions.push_back(s.operands[0]);
-      for (RegionId inner : s.regions) look(inner, reads, conditions);
-    }
-  }
-
   /// Whether lanes of the innermost loop read what lies beside them, or under a mask: what they read as it
   /// lies, they read at no cost.
   bool readsWindows(const Contraction& found) const {
     const Variance columns(fn_, fn_.stmts[found.columns]);
     const ValueId index = fn_.regions[fn_.stmts[found.columns].regions[0]].params[0];
-    return anyWithin(fn_.stmts[found.sums.front()].regions[0], [&](const Stmt& s) {
-      if (s.kind == StmtKind::If) return !columns.isUniform(s.operands[0]);
-      if (s.kind != StmtKind::Load) return false;
-      return std::ranges::any_of(std::span(s.operands).subspan(1),
+    Inside inside;
+    look(fn_.stmts[found.sums.front()].regions[0], inside);
+    return !columns.allUniform(inside.conditions) || std::ranges::any_of(inside.reads, [&](ValueId read) {
+      const std::vector<ValueId>& operands = fn_.stmts[fn_.values[read].def].operands;
+      return std::ranges::any_of(std::span(operands).subspan(1),
                                  [&](ValueId v) { return v != index && !columns.isUniform(v); });
     });
   }
-  template <class Test>
-  bool anyWithin(RegionId r, const Test& test) const {
-    return std::ranges::any_of(fn_.regions[r].stmts, [&](StmtId id) {
-      const Stmt& s = fn_.stmts[id];
-      return test(s) ||
-             std::ranges::any_of(s.regions, [&](RegionId inner) { return anyWithin(inner, test); });
-    });
-  }
 
-  /// In place of the loops: a choice of both orders, or one of them, where all is known.
-  void write(RegionId home, const SharedSide& side, const Contraction& found, std::span<const StmtId> loops,
+  /// In place of the loops: a choice of both orders, or one of them, where all is known. Whether they
+  /// changed.
+  bool write(RegionId home, const SharedSide& side, const Contraction& found, std::span<const StmtId> loops,
              std::span<const StmtId> order) {
     b_.loc = fn_.stmts[loops.front()].loc;
     const RegionId made = b_.begin();
@@ -148,7 +143,7 @@ private:
     if (gains.known) {
       b_.end();
       if (*gains.known) reorderPoints(fn_, home, side, loops, order);
-      return;
+      return *gains.known;
     }
     const RegionId other = b_.begin();
     writeInOrder(b_, side, loops, order);
@@ -161,6 +156,7 @@ private:
     const size_t place = placeOf(fn_, home, loops.front());
     std::erase(fn_.regions[home].stmts, loops.front());
     splice(fn_, made, home, place);
+    return true;
   }
   /// Whether the lanes of a loop do more than those of the innermost one.
   Condition gainsBy(const SharedSide& side, const Contraction& found, StmtId loop) {

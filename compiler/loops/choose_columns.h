@@ -1,7 +1,8 @@
 #pragma once
 // Of loops of points around each other, another one than the innermost goes inside, where it then runs in
-// lanes, if these do more than those of the innermost one, and sums in it read what varies with either of them,
-// and not with the other: convolutions of images whose places lie side by side, whose lanes are channels then.
+// lanes, if these do more than those of the innermost one, and sums in it read what varies with either of
+// them, and not with the other: convolutions of images whose places lie side by side, whose lanes are
+// channels then.
 //
 //   before:  for points %0, %n { (%o)
 //              for points 0, %m { (%c)
@@ -14,9 +15,10 @@
 //                  for points %0, %n { (%o) … as before … } } }
 //          } { … as before … }
 //
-// What the lanes read is put side by side for them (tile_contractions.h), which pays where it is the same at
-// the points of two loops at least. Nothing else stands in the loops but plain numbers. Requires: counts
-// inserted, no lanes chosen. Keeps: bits; each point does what it did.
+// The second only where the innermost loop reads windows, or under a mask. What the lanes read is put side by
+// side for them (tile_contractions.h), which pays where it is the same at the points of two loops at least.
+// Nothing else stands in the loops but plain numbers. Requires: counts inserted, no lanes chosen. Keeps: bits;
+// each point does what it did.
 
 #include "loops/ir.h"
 

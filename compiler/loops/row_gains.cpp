@@ -12,10 +12,10 @@ namespace {
 
 /// A read, or one under a mask.
 bool isRead(const Function& fn, const Stmt& s) {
-  return s.kind == StmtKind::Load || (s.kind == StmtKind::If && s.results.size() == 1 &&
-                                      anyOf(fn, s.regions[0], [](const Stmt& inner) {
-                                        return inner.kind == StmtKind::Load;
-                                      }));
+  if (s.kind != StmtKind::If || s.results.size() != 1) return s.kind == StmtKind::Load;
+  return std::ranges::any_of(s.regions, [&](RegionId arm) {
+    return anyOf(fn, arm, [](const Stmt& inner) { return inner.kind == StmtKind::Load; });
+  });
 }
 
 /// Whether a region reads something that is the same at all points, to use it in lanes.

@@ -94,7 +94,7 @@ private:
       return types::isIntKind(m_.types.kind(t)) || m_.types.kind(t) == TypeKind::Bool;
     };
     return std::ranges::all_of(f.params(), [&](ValueId v) { return is(f.typeOf(v)); }) &&
-           std::ranges::all_of(f.results, is);
+           !f.results.empty() && std::ranges::all_of(f.results, is);
   }
 
   /// The callees are measured already.

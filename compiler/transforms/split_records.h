@@ -5,7 +5,8 @@
 //   after:   %r, %p = nest (%i: N) -> collect[i], collect[i] { … yield %s, %row }   … get %p[%k, %j]
 //
 // Reads of parts of a record that was read of the array are reads of parts. Before derivatives too: the way
-// back keeps the parts, each as it is needed. The records, and parts that nobody reads, are left to simplify. Requires: verified Core. Keeps: all values.
+// back keeps the parts, each as it is needed. The records, and parts that nobody reads, are left to simplify.
+// Requires: verified Core. Keeps: all values.
 
 #include "core/ir.h"
 
