@@ -42,8 +42,9 @@ public:
   std::optional<DimId> extentOf(ValueId v);
   /// The size that an i64 always is.
   std::optional<DimId> sizeOf(ValueId v);
-  /// Whether of two i64 the first is never the lesser.
+  /// Whether of two i64, or two sizes, the first is never the lesser.
   bool isNoLess(ValueId a, ValueId b);
+  bool isNoLess(DimId a, DimId b) { return noLess(a, b); }
   /// What `<`, `<=`, `>` or `>=` of two i64 always is here.
   std::optional<bool> compared(const Op& cmp);
 

@@ -65,7 +65,9 @@ private:
       return !axes.empty() && std::ranges::none_of(reduced, [&](ValueId a) { return axes.contains(a); });
     };
     ask(fn().ops[out.branch].operands[0], isSame, out);
-    return out.around.empty() ? std::nullopt : std::optional(out);
+    const bool isTriangle =
+        std::ranges::any_of(out.around, [&](ValueId v) { return info_.axesOf(v).size() > 1; });
+    return isTriangle ? std::optional(out) : std::nullopt;
   }
   /// A branch of a body that gives one number, zero where it is not taken.
   bool isMask(OpId id, RegionId body) const {

@@ -39,6 +39,12 @@ TEST(LiftMasks, WhatTermsTellApartStaysWithThem) {
   EXPECT_FALSE(isLifted("    %m = cmp le %k, %i : bool\n"));
 }
 
+TEST(LiftMasks, WhatOneAxisIsComparedWithStays) {
+  const std::string two = "    %two = const 2 : i64\n    %x = cmp lt %j, %two : bool\n";
+  EXPECT_FALSE(isLifted(two + "    %m = and %x, %x : bool\n"));
+  EXPECT_TRUE(isLifted(two + "    %y = cmp le %j, %i : bool\n    %m = and %x, %y : bool\n"));
+}
+
 TEST(LiftMasks, NotWhereSomethingElseIsAdded) {
   EXPECT_FALSE(isLifted("    %m = cmp le %j, %i : bool\n", "1.0"));
   EXPECT_FALSE(isLifted("    %u$1 = get %a[%i, %k] : f32\n    %v$1 = get %b[%j, %k] : f32\n"

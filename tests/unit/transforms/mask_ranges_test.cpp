@@ -8,17 +8,18 @@ namespace {
 
 using interp::Value;
 
-/// Sums over `range` of products of two arrays of 4 by 4, by i and j; %k is what reads them by `first` and
-/// `second`.
+/// Sums over `range` of terms %p, else products, of two arrays of 4 by 4, by i and j; %k is what reads them
+/// by `first` and `second`.
 std::string product(const std::string& range, const std::string& index = "",
-                    const std::string& first = "%i, %k", const std::string& second = "%k, %j") {
+                    const std::string& first = "%i, %k", const std::string& second = "%k, %j",
+                    const std::string& term = "      %p = mul %u, %v : f32\n") {
   return "fn f (%a: f32[4, 4], %b: f32[4, 4]) -> (f32[4, 4]) {\n"
          "  %r = nest (%i: 4, %j: 4) -> collect[i, j] {\n"
          "    bind_dim %i defines [i]\n    bind_dim %j defines [j]\n"
          "    %s = nest (" +
          std::string(index.empty() ? "%k" : "%l") + ": " + range + ") -> keep[] sum {\n" + index +
-         "      %u = get %a[" + first + "] : f32\n      %v = get %b[" + second +
-         "] : f32\n      %p = mul %u, %v : f32\n      yield %p\n    } : f32\n    yield %s\n  } : f32[4, 4]\n"
+         "      %u = get %a[" + first + "] : f32\n      %v = get %b[" + second + "] : f32\n" + term +
+         "      yield %p\n    } : f32\n    yield %s\n  } : f32[4, 4]\n"
          "  yield %r\n}\n";
 }
 PassText masked(const std::string& text) {
@@ -43,6 +44,39 @@ TEST(MaskRanges, ThatBeginWithAnAxis) {
   EXPECT_EQ(m.count("cmp ge"), 1u) << m.text();
   EXPECT_EQ(m.count(" = cmp "), 1u) << "it ends where the arrays do";
   EXPECT_EQ(compared(product("4 - i", "      %k = add %l, %i : i64\n")), 1u) << "a number that is the size";
+}
+
+TEST(MaskRanges, OfSizesThatAProgramComputes) {
+  PassText m("fn f (%n: i64, %m: i64) -> (f64) {\n  bind_dim %n defines [n]\n  bind_dim %m defines [m]\n"
+             "  %a = nest (%x: n, %y: n) -> collect[x, y] {\n    %c = convert saturate %x : f64\n    yield %c\n"
+             "  } : f64[n, n]\n"
+             "  %b = nest (%x$1: n, %y$1: m) -> collect[x$1, y$1] {\n    %c$1 = convert saturate %y$1 : f64\n"
+             "    yield %c$1\n  } : f64[n, m]\n"
+             "  %r = nest (%i: n, %j: m) -> collect[i, j] {\n    bind_dim %i defines [i]\n"
+             "    %s = nest (%k: i) -> keep[] sum {\n      %u = get %a[%i, %k] : f64\n"
+             "      %v = get %b[%k, %j] : f64\n      %p = mul %u, %v : f64\n      yield %p\n    } : f64\n"
+             "    yield %s\n  } : f64[n, m]\n"
+             "  %t = nest (%g: n, %h: m) -> keep[] sum {\n    %w = get %r[%g, %h] : f64\n    yield %w\n"
+             "  } : f64\n  yield %t\n}\n");
+  m.apply([](core::Module& module) { maskRanges(module); }, {Value::integer(5), Value::integer(3)});
+  EXPECT_EQ(m.count("(%k: n) -> keep"), 1u) << m.text();
+  EXPECT_EQ(m.count("max(") + m.count("cmp lt"), 1u) << m.text();
+}
+
+TEST(MaskRanges, RangesOfFewTermsStay) {
+  const std::string shifted = "      %d = dim_value dims [i] : i64\n      %k = add %l, %d : i64\n";
+  EXPECT_EQ(compared(product("min(i + 2, 4) - i", shifted)), 0u) << "both ends follow the row";
+  EXPECT_EQ(compared(product("max(0, i - 2)")), 0u);
+  EXPECT_EQ(compared(product("min(i + 1, 4)")), 1u);
+}
+
+TEST(MaskRanges, TermsThatNoTileTakesStay) {
+  EXPECT_EQ(compared(product("i + 1", "", "%i, %k", "%k, %j", "      %p = add %u, %v : f32\n")), 0u);
+  EXPECT_EQ(compared(product("i + 1", "", "%i, %k", "%k, %j",
+                             "      %q = mul %u, %v : f32\n      %p = math exp %q : f32\n")),
+            0u);
+  EXPECT_EQ(compared(product("i + 1", "      %z = const 0 : i64\n      %k = max %l, %z : i64\n")), 0u)
+      << "no read of the axis itself";
 }
 
 TEST(MaskRanges, OthersStay) {
