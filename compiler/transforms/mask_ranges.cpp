@@ -47,7 +47,7 @@ public:
     for (OpId id : std::vector(fn().regions[region].ops)) {
       const bool isNest = fn().ops[id].kind == OpKind::Nest;
       const Regions regions = fn().ops[id].regions;
-      for (RegionId inner : regions) run(inner, isNest ? lastOf(id) : lastAxis);
+      for (RegionId inner : regions) run(inner, isNest ? lastOf(id) : ValueId());
       const bool hasColumns = isNest && lastAxis.valid() && !areFew(lastAxis);
       const std::optional<Range> range = hasColumns ? rangeOf(id, lastAxis) : std::nullopt;
       out.push_back(range ? masked(*range) : id);

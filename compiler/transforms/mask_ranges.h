@@ -12,15 +12,16 @@
 //                %t = if %m { … get %a[%i, %k] … get %b[%k, %j] … } { yield 0 }   yield %t }  yield %s }
 //
 // Ends are sums of axes, sizes and constants, or the least or greatest of such. Loops leave out again what
-// the mask does (narrow_chains.h) where tiles take the sum, and all terms are gone through where none does. So
-// it is done only of what tiles take, and where the range is no small part of the extent:
+// the mask does (narrow_chains.h) where tiles take the sum, and all terms are gone through where none does.
+// So it is done only of what tiles take, and where the range is no small part of the extent:
 // - a term is the product of two elements, floats, each of which varies with an axis that the other does not
 //   (core/order.h, b), and both are in range over all of the extent;
 // - one of the ends tells axes, and goes from about where the other is to about where the extent ends: not
 //   both, as those of a band do, of which each row has few terms;
 // - it is not the last axis alone that tells it, the columns, each of which would have an end of its own in
 //   its lane; and there are not known to be one or two of these.
-// Rows that are as long as the range are none that all points have, so sums over them stay.
+// Rows that are as long as the range are none that all points have, so sums over them stay; so do those in
+// branches and loops of a nest's body, which few points may run.
 //
 // Requires: verified Core, orders not chosen. Keeps: values; bits but for the order of sums.
 

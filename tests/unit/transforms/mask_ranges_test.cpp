@@ -47,17 +47,18 @@ TEST(MaskRanges, ThatBeginWithAnAxis) {
 }
 
 TEST(MaskRanges, OfSizesThatAProgramComputes) {
-  PassText m("fn f (%n: i64, %m: i64) -> (f64) {\n  bind_dim %n defines [n]\n  bind_dim %m defines [m]\n"
-             "  %a = nest (%x: n, %y: n) -> collect[x, y] {\n    %c = convert saturate %x : f64\n    yield %c\n"
-             "  } : f64[n, n]\n"
-             "  %b = nest (%x$1: n, %y$1: m) -> collect[x$1, y$1] {\n    %c$1 = convert saturate %y$1 : f64\n"
-             "    yield %c$1\n  } : f64[n, m]\n"
-             "  %r = nest (%i: n, %j: m) -> collect[i, j] {\n    bind_dim %i defines [i]\n"
-             "    %s = nest (%k: i) -> keep[] sum {\n      %u = get %a[%i, %k] : f64\n"
-             "      %v = get %b[%k, %j] : f64\n      %p = mul %u, %v : f64\n      yield %p\n    } : f64\n"
-             "    yield %s\n  } : f64[n, m]\n"
-             "  %t = nest (%g: n, %h: m) -> keep[] sum {\n    %w = get %r[%g, %h] : f64\n    yield %w\n"
-             "  } : f64\n  yield %t\n}\n");
+  PassText m(
+      "fn f (%n: i64, %m: i64) -> (f64) {\n  bind_dim %n defines [n]\n  bind_dim %m defines [m]\n"
+      "  %a = nest (%x: n, %y: n) -> collect[x, y] {\n    %c = convert saturate %x : f64\n    yield %c\n"
+      "  } : f64[n, n]\n"
+      "  %b = nest (%x$1: n, %y$1: m) -> collect[x$1, y$1] {\n    %c$1 = convert saturate %y$1 : f64\n"
+      "    yield %c$1\n  } : f64[n, m]\n"
+      "  %r = nest (%i: n, %j: m) -> collect[i, j] {\n    bind_dim %i defines [i]\n"
+      "    %s = nest (%k: i) -> keep[] sum {\n      %u = get %a[%i, %k] : f64\n"
+      "      %v = get %b[%k, %j] : f64\n      %p = mul %u, %v : f64\n      yield %p\n    } : f64\n"
+      "    yield %s\n  } : f64[n, m]\n"
+      "  %t = nest (%g: n, %h: m) -> keep[] sum {\n    %w = get %r[%g, %h] : f64\n    yield %w\n"
+      "  } : f64\n  yield %t\n}\n");
   m.apply([](core::Module& module) { maskRanges(module); }, {Value::integer(5), Value::integer(3)});
   EXPECT_EQ(m.count("(%k: n) -> keep"), 1u) << m.text();
   EXPECT_EQ(m.count("max(") + m.count("cmp lt"), 1u) << m.text();
@@ -68,6 +69,17 @@ TEST(MaskRanges, RangesOfFewTermsStay) {
   EXPECT_EQ(compared(product("min(i + 2, 4) - i", shifted)), 0u) << "both ends follow the row";
   EXPECT_EQ(compared(product("max(0, i - 2)")), 0u);
   EXPECT_EQ(compared(product("min(i + 1, 4)")), 1u);
+}
+
+TEST(MaskRanges, SumsThatFewPointsMayNeedStay) {
+  std::string text = product("i + 1");
+  const auto put = [&](const std::string& behind, const std::string& made) {
+    text.insert(text.find(behind) + behind.size(), made);
+  };
+  put("defines [j]\n", "    %c = cmp eq %i, %j : bool\n    %w = if %c {\n");
+  put("    } : f32\n", "    yield %s\n    } {\n    %z = const 0.0 : f32\n    yield %z\n    } : f32\n");
+  text.replace(text.rfind("    yield %s\n"), 13, "    yield %w\n");
+  EXPECT_EQ(compared(text), 1u);
 }
 
 TEST(MaskRanges, TermsThatNoTileTakesStay) {
