@@ -35,7 +35,7 @@ public:
   /// Whether nothing looks at elements of what a nest makes where the condition does not hold, which can be
   /// asked there.
   bool allChoose(OpId nest) {
-    sizes_ = sizesInFront(f_, nest);
+    nest_ = nest;
     return reads(f_.ops[nest].results[0], {}, {}, deepest) && condition.valid() && comparesSides();
   }
 
@@ -144,7 +144,10 @@ private:
     return text + ")";
   }
   bool isKnown(const Op& op) const {
-    return std::ranges::all_of(sizesOf(m_, f_, op), [this](DimSym s) { return sizes_.contains(s); });
+    const std::vector<DimSym> sizes = sizesOf(m_, f_, op);
+    if (sizes.empty()) return true;
+    const std::unordered_set<DimSym> known = sizesInFront(f_, nest_);
+    return std::ranges::all_of(sizes, [&](DimSym s) { return known.contains(s); });
   }
   /// Whether something that it asks orders two axes.
   bool comparesSides() const { return textOf(condition, at, deepest).has_value() && ordersAxes(condition); }
@@ -168,7 +171,7 @@ private:
   const Module& m_;
   const Function& f_;
   const Uses& uses_;
-  std::unordered_set<DimSym> sizes_; ///< known where the product is made
+  OpId nest_; ///< which makes the product
 };
 
 class Masker {
@@ -181,9 +184,11 @@ public:
       const Regions regions = fn().ops[id].regions;
       for (RegionId inner : regions) region(inner);
       if (!isProduct(id)) continue;
-      const Uses uses(m_, f_);
-      Readers readers(m_, fn(), uses);
-      if (readers.allChoose(id)) mask(id, r, readers);
+      if (!uses_) uses_.emplace(m_, f_);
+      Readers readers(m_, fn(), *uses_);
+      if (!readers.allChoose(id)) continue;
+      mask(id, r, readers);
+      uses_.reset();
     }
   }
 
@@ -249,6 +254,7 @@ private:
   Module& m_;
   FunctionId f_;
   const Effects& effects_;
+  std::optional<Uses> uses_; ///< of the function as it is, once they were asked for
 };
 
 } // namespace

@@ -11,10 +11,11 @@
 //              nest (u: U) -> keep[] sum {
 //                if (or (cmp le %u, %t), %o) { mul %p[%t, %u], %v[%u, %e] } { 0 } } }
 //
-// All of the other factor is looked at, once, so only where it is read at several points, and at axes of nests
-// alone, each as long as the array; rows and sums leave out what the mask does (loops/split_masked.h). Where a row has no greatest score, or a number is not
-// finite, all terms are there. Requires: verified Core, orders not chosen. Keeps: values; bits but for zeros'
-// signs.
+// All of the other factor is looked at, once, so only where it is read at several points, and at axes of
+// nests alone, each as long as the array; rows and sums leave out what the mask does (loops/split_masked.h).
+// Where a row has no greatest score, or a number is not finite, all terms are there. What makes the factors,
+// and its checks, runs at all points. Requires: verified Core, orders not chosen. Keeps: values; bits but for
+// zeros' signs.
 
 #include "core/ir.h"
 
