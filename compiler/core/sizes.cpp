@@ -2,6 +2,8 @@
 
 #include "core/walk.h"
 
+#include <algorithm>
+
 namespace melix::core {
 
 std::vector<DimSym> sizesOf(const Module& m, const Function& f, const Op& op) {
@@ -24,18 +26,36 @@ std::vector<DimSym> sizesWithin(const Module& m, const Function& f, OpId op) {
   return out;
 }
 
-std::unordered_set<DimSym> sizesInFront(const Function& f, OpId op) {
-  std::unordered_set<DimSym> out(f.dimParams.begin(), f.dimParams.end());
-  const std::vector<RegionId> regions = regionsOfOps(f);
-  for (OpId at = op; at.valid(); at = f.regions[regions[at.index]].parent) {
-    const Region& around = f.regions[regions[at.index]];
-    out.insert(around.dimParams.begin(), around.dimParams.end());
-    for (OpId before : around.ops) {
-      if (before == at) break;
-      out.insert(f.ops[before].resultDims.begin(), f.ops[before].resultDims.end());
+KnownSizes::KnownSizes(const Function& f) : f_(f), places_(f.ops.size()) {
+  auto enter = [&](auto& self, RegionId r) -> void {
+    for (DimSym s : f.regions[r].dimParams) params_[s] = r;
+    const std::vector<OpId>& ops = f.regions[r].ops;
+    for (size_t k = 0; k < ops.size(); ++k) {
+      places_[ops[k].index] = {r, k};
+      for (DimSym s : f.ops[ops[k]].resultDims) definitions_[s] = ops[k];
+      for (RegionId inner : f.ops[ops[k]].regions) self(self, inner);
     }
+  };
+  enter(enter, f.body);
+}
+
+bool KnownSizes::isInFront(DimSym s, OpId op) const {
+  if (std::ranges::find(f_.dimParams, s) != f_.dimParams.end()) return true;
+  const auto param = params_.find(s);
+  const auto definition = definitions_.find(s);
+  if (param == params_.end() && definition == definitions_.end()) return false;
+  for (OpId at = op; at.valid(); at = f_.regions[places_[at.index].region].parent) {
+    const Place& place = places_[at.index];
+    if (param != params_.end() && param->second == place.region) return true;
+    if (definition == definitions_.end()) continue;
+    const Place& defined = places_[definition->second.index];
+    if (defined.region == place.region) return defined.at < place.at;
   }
-  return out;
+  return false;
+}
+
+bool KnownSizes::areInFront(const Module& m, const Op& of, OpId op) const {
+  return std::ranges::all_of(sizesOf(m, f_, of), [&](DimSym s) { return isInFront(s, op); });
 }
 
 } // namespace melix::core

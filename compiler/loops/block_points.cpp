@@ -88,9 +88,7 @@ private:
         },
         attr);
     b.end();
-    const size_t place = placeOf(fn_, home, loop);
-    std::erase(fn_.regions[home].stmts, loop);
-    splice(fn_, made, home, place);
+    putInPlace(fn_, made, home, loop);
   }
 
   const Module& module_;

@@ -53,13 +53,26 @@ void forEachUse(const Function& fn, RegionId region, const Visit& visit) {
   }
 }
 
+/// Calls `rewrite(id, region)` for each statement, outer ones first, which says whether it is done: what is
+/// in it is not looked at then. Lists may change meanwhile; what was put in them is not looked at either.
+template <class Rewrite>
+void rewriteStmts(Function& fn, RegionId region, const Rewrite& rewrite) {
+  const std::vector<StmtId> stmts = fn.regions[region].stmts;
+  for (StmtId id : stmts) {
+    if (rewrite(id, region)) continue;
+    const std::vector<RegionId> inner = fn.stmts[id].regions;
+    for (RegionId each : inner) rewriteStmts(fn, each, rewrite);
+  }
+}
+
 /// The region and all in it.
 std::unordered_set<RegionId> regionsWithin(const Function& fn, RegionId region);
 
 /// How much memory a scalar takes.
 uint32_t bytesOf(ValueType type);
 
-/// Whether a number is made of constants that `n`, a power of two, divides: their multiples, and sums of these.
+/// Whether a number is made of constants that `n`, a power of two, divides: their multiples, and sums of
+/// these.
 bool isMultipleOf(const Function& fn, ValueId v, uint64_t n, int depth = 6);
 
 class Builder {

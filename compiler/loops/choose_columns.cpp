@@ -44,13 +44,8 @@ class Chooser {
 public:
   Chooser(const Module& module, Function& fn) : module_(module), fn_(fn), b_(fn) {}
 
-  void region(RegionId r) {
-    const std::vector<StmtId> stmts = fn_.regions[r].stmts;
-    for (StmtId id : stmts) {
-      if (chosen(id, r)) continue;
-      const std::vector<RegionId> inner = fn_.stmts[id].regions;
-      for (RegionId each : inner) region(each);
-    }
+  void run() {
+    rewriteStmts(fn_, fn_.body, [this](StmtId id, RegionId r) { return chosen(id, r); });
   }
 
 private:
@@ -153,9 +148,7 @@ private:
     b_.end();
     b_.stmt(StmtKind::If, {gains.asked}, {}, {}, {other, same});
     b_.end();
-    const size_t place = placeOf(fn_, home, loops.front());
-    std::erase(fn_.regions[home].stmts, loops.front());
-    splice(fn_, made, home, place);
+    putInPlace(fn_, made, home, loops.front());
     return true;
   }
   /// Whether the lanes of a loop do more than those of the innermost one.
@@ -187,8 +180,6 @@ private:
 
 } // namespace
 
-void chooseColumns(const Module& module, Function& function) {
-  Chooser(module, function).region(function.body);
-}
+void chooseColumns(const Module& module, Function& function) { Chooser(module, function).run(); }
 
 } // namespace melix::loops

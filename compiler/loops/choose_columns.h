@@ -17,8 +17,8 @@
 //
 // The second only where the innermost loop reads windows, or under a mask. What the lanes read is put side by
 // side for them (tile_contractions.h), which pays where it is the same at the points of two loops at least.
-// Nothing else stands in the loops but plain numbers. Requires: counts inserted, no lanes chosen. Keeps: bits;
-// each point does what it did.
+// Nothing else stands in the loops but plain numbers. Requires: counts inserted, no lanes chosen. Keeps:
+// bits; each point does what it did.
 
 #include "loops/ir.h"
 

@@ -46,6 +46,8 @@ private:
 
 /// The statements of a region that was made go in front of a place in another, without the yield.
 void splice(Function& fn, RegionId made, RegionId to, size_t place);
+/// They go in the place of a statement.
+void putInPlace(Function& fn, RegionId made, RegionId home, StmtId s);
 /// In all statements of a region.
 void replaceUses(Function& fn, RegionId region, ValueId v, ValueId by);
 

@@ -131,9 +131,7 @@ private:
         },
         points);
     b_.end();
-    const size_t place = placeOf(fn_, home_, rows);
-    std::erase(fn_.regions[home_].stmts, rows);
-    splice(fn_, made, home_, place);
+    putInPlace(fn_, made, home_, rows);
   }
 
   Function& fn_;

@@ -23,13 +23,8 @@ class Exchange {
 public:
   Exchange(const Module& module, Function& fn) : module_(module), fn_(fn), b_(fn) {}
 
-  void region(RegionId r) {
-    const std::vector<StmtId> stmts = fn_.regions[r].stmts;
-    for (StmtId id : stmts) {
-      if (exchanged(id, r)) continue;
-      const std::vector<RegionId> inner = fn_.stmts[id].regions;
-      for (RegionId each : inner) region(each);
-    }
+  void run() {
+    rewriteStmts(fn_, fn_.body, [this](StmtId id, RegionId r) { return exchanged(id, r); });
   }
 
 private:
@@ -98,9 +93,7 @@ private:
     b_.end();
     b_.stmt(StmtKind::If, {isWorthIt}, {}, {}, {other, same});
     b_.end();
-    const size_t place = placeOf(fn_, home, outer);
-    std::erase(fn_.regions[home].stmts, outer);
-    splice(fn_, made, home, place);
+    putInPlace(fn_, made, home, outer);
   }
   void writeExchanged(StmtId outerId, StmtId innerId, const SharedSide& side) {
     const Stmt outer = fn_.stmts[outerId], inner = fn_.stmts[innerId];
@@ -137,8 +130,6 @@ private:
 
 } // namespace
 
-void exchangePoints(const Module& module, Function& function) {
-  Exchange(module, function).region(function.body);
-}
+void exchangePoints(const Module& module, Function& function) { Exchange(module, function).run(); }
 
 } // namespace melix::loops

@@ -7,17 +7,6 @@
 namespace melix::loops {
 namespace {
 
-bool isNumber(const Stmt& s) {
-  switch (s.kind) {
-  case StmtKind::Const:
-  case StmtKind::Scalar:
-  case StmtKind::Load:
-  case StmtKind::AddressOf:
-  case StmtKind::PointerOf: return true;
-  default: return false;
-  }
-}
-
 /// The only sum in a region: a loop that carries something.
 StmtId onlySum(const Function& fn, RegionId region) {
   StmtId found;
@@ -67,6 +56,17 @@ std::optional<size_t> rowSumOf(const Function& fn, std::span<const StmtId> sums)
 }
 
 } // namespace
+
+bool isNumber(const Stmt& s) {
+  switch (s.kind) {
+  case StmtKind::Const:
+  case StmtKind::Scalar:
+  case StmtKind::Load:
+  case StmtKind::AddressOf:
+  case StmtKind::PointerOf: return true;
+  default: return false;
+  }
+}
 
 bool isOverChunk(const Function& fn, const Stmt& loop) {
   return fn.kind != FunctionKind::Orchestration &&

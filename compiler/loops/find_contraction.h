@@ -45,6 +45,9 @@ std::optional<Contraction> findContraction(const Function& fn, StmtId loop);
 /// Whether a loop has the ends of the chunk that a function, which is a chunk or kernel, is for.
 bool isOverChunk(const Function& fn, const Stmt& loop);
 
+/// A statement that gives one number or place, and holds no others.
+bool isNumber(const Stmt& s);
+
 /// A statement without effect, which gives the same wherever it stands, as long as memory is not written.
 bool isPlain(const Module& module, const Function& fn, const Stmt& s);
 

@@ -1,6 +1,7 @@
 #include "loops/narrow_chains.h"
 
 #include "loops/clone.h"
+#include "loops/find_contraction.h"
 #include "loops/mask.h"
 
 #include <algorithm>
@@ -10,22 +11,13 @@ namespace {
 
 constexpr uint64_t fewTurns = 16;
 
-bool isNumber(const Stmt& s) {
-  switch (s.kind) {
-  case StmtKind::Const:
-  case StmtKind::Scalar:
-  case StmtKind::Load:
-  case StmtKind::AddressOf:
-  case StmtKind::PointerOf:
-  case StmtKind::Yield: return true;
-  default: return false;
-  }
-}
+bool isNumberOrYield(const Stmt& s) { return isNumber(s) || s.kind == StmtKind::Yield; }
 bool onlyReads(const Function& fn, RegionId r) {
   return std::ranges::all_of(fn.regions[r].stmts, [&](StmtId id) {
     const Stmt& s = fn.stmts[id];
-    return isNumber(s) || (s.kind == StmtKind::If &&
-                           std::ranges::all_of(s.regions, [&](RegionId arm) { return onlyReads(fn, arm); }));
+    return isNumberOrYield(s) || (s.kind == StmtKind::If && std::ranges::all_of(s.regions, [&](RegionId arm) {
+                                    return onlyReads(fn, arm);
+                                  }));
   });
 }
 const std::vector<ValueId>& yieldsOf(const Function& fn, RegionId r) {
@@ -40,7 +32,7 @@ std::optional<StmtId> onlyBranch(const Function& fn, StmtId chain) {
   if (loop.results.empty() || loop.as<ForAttr>().rows > 1 || (turns && *turns <= fewTurns) ||
       !onlyReads(fn, body))
     return std::nullopt;
-  const StmtId branch = onlyStmt(fn, body, isNumber);
+  const StmtId branch = onlyStmt(fn, body, isNumberOrYield);
   if (!branch.valid()) return std::nullopt;
   const Stmt& s = fn.stmts[branch];
   const std::vector<ValueId>&params = fn.regions[body].params, &yields = yieldsOf(fn, body);

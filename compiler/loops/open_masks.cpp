@@ -16,13 +16,11 @@ class Opener {
 public:
   Opener(const Module& module, Function& fn) : module_(module), fn_(fn), b_(fn) {}
 
-  void region(RegionId r) {
-    const std::vector<StmtId> stmts = fn_.regions[r].stmts;
-    for (StmtId id : stmts) {
+  void run() {
+    rewriteStmts(fn_, fn_.body, [this](StmtId id, RegionId) {
       if (isPointsLoop(fn_.stmts[id])) contraction(id);
-      const std::vector<RegionId> inner = fn_.stmts[id].regions;
-      for (RegionId each : inner) region(each);
-    }
+      return false;
+    });
   }
 
 private:
@@ -75,9 +73,7 @@ private:
     for (size_t k = 0; k < s.results.size(); ++k)
       chosen.push_back(yes[k] == no[k] ? yes[k] : b_.select(s.operands[0], yes[k], no[k]));
     b_.end();
-    const size_t place = placeOf(fn_, chain, branch);
-    std::erase(fn_.regions[chain].stmts, branch);
-    splice(fn_, made, chain, place);
+    putInPlace(fn_, made, chain, branch);
     for (size_t k = 0; k < chosen.size(); ++k) replaceUses(fn_, chain, s.results[k], chosen[k]);
   }
   /// What stands in one of the two arms, reads under the mask; what it gives.
@@ -112,6 +108,6 @@ private:
 
 } // namespace
 
-void openMasks(const Module& module, Function& function) { Opener(module, function).region(function.body); }
+void openMasks(const Module& module, Function& function) { Opener(module, function).run(); }
 
 } // namespace melix::loops

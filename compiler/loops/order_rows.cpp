@@ -14,13 +14,8 @@ class RowOrder {
 public:
   RowOrder(const Module& module, Function& fn) : module_(module), fn_(fn) {}
 
-  void region(RegionId r) {
-    const std::vector<StmtId> stmts = fn_.regions[r].stmts;
-    for (StmtId id : stmts) {
-      if (moved(id, r)) continue;
-      const std::vector<RegionId> inner = fn_.stmts[id].regions;
-      for (RegionId each : inner) region(each);
-    }
+  void run() {
+    rewriteStmts(fn_, fn_.body, [this](StmtId id, RegionId r) { return moved(id, r); });
   }
 
 private:
@@ -55,6 +50,6 @@ private:
 
 } // namespace
 
-void orderRows(const Module& module, Function& function) { RowOrder(module, function).region(function.body); }
+void orderRows(const Module& module, Function& function) { RowOrder(module, function).run(); }
 
 } // namespace melix::loops

@@ -71,9 +71,7 @@ void reorderPoints(Function& fn, RegionId home, const SharedSide& side, std::spa
   const RegionId made = b.begin();
   writeInOrder(b, side, loops, order);
   b.end();
-  const size_t place = placeOf(fn, home, loops.front());
-  std::erase(fn.regions[home].stmts, loops.front());
-  splice(fn, made, home, place);
+  putInPlace(fn, made, home, loops.front());
 }
 
 } // namespace melix::loops

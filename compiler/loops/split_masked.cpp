@@ -238,9 +238,7 @@ private:
       replaceUses(fn_, home, loop.results[k], results[k]);
       fn_.values[loop.results[k]].region = yes;
     }
-    const size_t place = placeOf(fn_, home, sum);
-    std::erase(fn_.regions[home].stmts, sum);
-    splice(fn_, made, home, place);
+    putInPlace(fn_, made, home, sum);
   }
 
   const Module& module_;
@@ -297,10 +295,8 @@ private:
     b.end();
     if (around.when.valid()) b.stmt(StmtKind::If, {around.when}, {}, {}, {around.made, no});
     b.end();
-    const size_t place = placeOf(fn_, home, loop);
-    std::erase(fn_.regions[home].stmts, loop);
-    splice(fn_, around.when.valid() ? made : around.made, home, place);
-    splice(fn_, around.front, home, place);
+    splice(fn_, around.front, home, placeOf(fn_, home, loop));
+    putInPlace(fn_, around.when.valid() ? made : around.made, home, loop);
     return no;
   }
   void leaveOutSums(StmtId loop) {

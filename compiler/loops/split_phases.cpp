@@ -146,13 +146,8 @@ class Splitter {
 public:
   Splitter(const Module& module, Function& fn) : module_(module), fn_(fn) {}
 
-  void region(RegionId r) {
-    const std::vector<StmtId> stmts = fn_.regions[r].stmts;
-    for (StmtId id : stmts) {
-      if (isPoints(id) && split(id, r)) continue;
-      const std::vector<RegionId> regions = fn_.stmts[id].regions;
-      for (RegionId inner : regions) region(inner);
-    }
+  void run() {
+    rewriteStmts(fn_, fn_.body, [this](StmtId id, RegionId r) { return isPoints(id) && split(id, r); });
   }
 
 private:
@@ -225,8 +220,6 @@ private:
 
 } // namespace
 
-void splitPhases(const Module& module, Function& function) {
-  Splitter(module, function).region(function.body);
-}
+void splitPhases(const Module& module, Function& function) { Splitter(module, function).run(); }
 
 } // namespace melix::loops

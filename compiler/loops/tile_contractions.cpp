@@ -442,21 +442,14 @@ public:
 
   /// How much scratch its panels need.
   std::vector<ScratchSize> run() {
-    region(fn().body);
+    rewriteStmts(fn(), fn().body, [this](StmtId id, RegionId home) {
+      return fn().stmts[id].kind == StmtKind::For && tile(id, home);
+    });
     return std::move(sizes_);
   }
 
 private:
   Function& fn() { return module_.functions[f_]; }
-
-  void region(RegionId r) {
-    const std::vector<StmtId> stmts = fn().regions[r].stmts;
-    for (StmtId id : stmts) {
-      if (fn().stmts[id].kind == StmtKind::For && tile(id, r)) continue;
-      const std::vector<RegionId> inner = fn().stmts[id].regions;
-      for (RegionId each : inner) region(each);
-    }
-  }
 
   bool tile(StmtId loop, RegionId home) {
     const std::optional<Contraction> found = findContraction(fn(), loop);
@@ -480,9 +473,7 @@ private:
     if (tile.makesPanels() && !found->rowSum && std::ranges::any_of(found->around, isChunk))
       fn().step = std::max<uint32_t>(fn().step, isChunk(found->rows()) ? rows * rowBlocks : 4);
     const RegionId made = tile.write();
-    const size_t place = placeOf(fn(), home, loop);
-    std::erase(fn().regions[home].stmts, loop);
-    splice(fn(), made, home, place);
+    putInPlace(fn(), made, home, loop);
     return true;
   }
 

@@ -1,14 +1,14 @@
 #include "transforms/lift_masks.h"
 
 #include "core/access.h"
-#include "core/clone.h"
-#include "core/nest.h"
 #include "core/walk.h"
 #include "transforms/dce.h"
 #include "transforms/rewrite_region.h"
+#include "transforms/sum_at_points.h"
 
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 
 namespace melix::transforms {
 
@@ -56,7 +56,7 @@ private:
         r.keep.size() == nest.axes() || !m_.types.isScalar(fn().typeOf(term)))
       return std::nullopt;
     MaskedSum out{id, fn().values[term].def, {}, {}};
-    if (!isMask(out.branch, nest.body()) || hasEffects(nest.body())) return std::nullopt;
+    if (!isMask(out.branch, nest.body()) || effects_.ofOp(fn(), id).any()) return std::nullopt;
     std::vector<ValueId> reduced;
     for (uint32_t k = 0; k < nest.axes(); ++k)
       if (std::ranges::find(r.keep, k) == r.keep.end()) reduced.push_back(nest.axisParams()[k]);
@@ -79,11 +79,6 @@ private:
     return other &&
            (other->kind == OpKind::Zero || (other->kind == OpKind::Const && other->as<Constant>().bits == 0));
   }
-  bool hasEffects(RegionId body) const {
-    bool any = false;
-    forEachOp(fn(), body, [&](OpId id) { any |= effects_.ofOp(fn(), id).any(); });
-    return any;
-  }
   /// Sorts what a condition asks.
   template <class IsSame>
   void ask(ValueId condition, const IsSame& isSame, MaskedSum& out) const {
@@ -96,77 +91,44 @@ private:
     (compares && isSame(condition) ? out.around : out.within).push_back(condition);
   }
 
+  /// Where all that stands around holds, the sum under what is left.
   void lift(const MaskedSum& sum, RegionId region) {
-    const Op op = fn().ops[sum.nest];
-    const NestResult r = nestResults(op)[0];
-    Builder b(m_, f_, region, op.loc);
-    Cloner copy(m_, f_, f_);
-    ValueId made;
-    if (r.keep.empty()) {
-      made = branch(sum, copy, b);
-    } else {
-      NestBuilder around(b);
-      const std::vector<ValueId> params = fn().regions[op.regions[0]].params;
-      for (uint32_t k : r.keep) copy.values[params[k]] = around.axis(op.dims[k]);
-      Builder in = b.in(around.body());
-      around.collect(branch(sum, copy, in));
-      made = around.one();
-    }
-    const std::vector<ValueId> old(op.results.begin(), op.results.end());
-    takeOver(fn(), fn().values[made].def, old);
-  }
-  /// The sum where all that stands around holds.
-  ValueId branch(const MaskedSum& sum, Cloner& copy, Builder& b) {
-    const Op op = fn().ops[sum.nest];
-    for (ValueId v : sum.around) write(v, op.regions[0], copy, b);
-    const ValueId holds = all(sum.around, copy, b);
+    Builder at(m_, f_, region, fn().ops[sum.nest].loc);
+    const SumAtPoints points(m_, f_, sum.nest);
+    const RegionId body = fn().ops[sum.nest].regions[0];
+    const std::vector<OpId>& ops = fn().regions[body].ops;
+    const std::unordered_set<OpId> made(ops.begin(), ops.end());
     const TypeId type = fn().typeOf(fn().ops[sum.branch].results[0]);
-    Builder yes = b.in(b.newRegion()), no = b.in(b.newRegion());
-    yes.yield({inner(sum, copy, yes)});
-    no.yield({no.zero(type)});
-    Op made = Builder::simple(OpKind::If, {holds});
-    made.regions = {yes.region, no.region};
-    return b.one(std::move(made), type);
+    points.write(at, [&](Cloner& copy, Builder& b) {
+      for (ValueId v : sum.around) copyValue(fn(), v, [&](OpId id) { return made.contains(id); }, copy, b);
+      return orZero(b, all(sum.around, copy, b), type, [&](Builder& yes) {
+        Cloner inside = copy;
+        return points.sum(inside, yes, [&](Cloner& c, Builder& in) { return term(sum, body, c, in); });
+      });
+    });
   }
   static ValueId all(const std::vector<ValueId>& conditions, const Cloner& copy, Builder& b) {
     ValueId holds = copy.value(conditions[0]);
     for (ValueId v : std::span(conditions).subspan(1)) holds = b.binary(OpKind::And, holds, copy.value(v));
     return holds;
   }
-  /// What makes a value of the body.
-  void write(ValueId v, RegionId body, Cloner& copy, Builder& b) const {
-    const OpId def = fn().values[v].def;
-    const std::vector<OpId>& ops = fn().regions[body].ops;
-    if (!def.valid() || copy.values.contains(v) || std::ranges::find(ops, def) == ops.end()) return;
-    for (ValueId operand : Operands(fn().ops[def].operands)) write(operand, body, copy, b);
-    copy.op(def, b);
-  }
-  ValueId inner(const MaskedSum& sum, Cloner copy, Builder& b) {
-    const Op op = fn().ops[sum.nest];
-    NestResult r = nestResults(op)[0];
-    NestBuilder made(b);
-    const std::vector<ValueId> params = fn().regions[op.regions[0]].params;
-    for (uint32_t k = 0; k < op.dims.size(); ++k)
-      if (std::ranges::find(r.keep, k) == r.keep.end()) copy.values[params[k]] = made.axis(op.dims[k]);
+  /// The body, whose branch asks for what is left.
+  ValueId term(const MaskedSum& sum, RegionId body, Cloner& copy, Builder& in) const {
     copy.instead = [&](OpId id, Builder& at) {
       if (id != sum.branch) return false;
       const Op old = fn().ops[id];
-      ValueId term;
+      ValueId made;
       if (sum.within.empty()) {
-        term = copy.body(old.regions[0], at).values[0];
+        made = copy.body(old.regions[0], at).values[0];
       } else {
         Op left = Builder::simple(OpKind::If, {all(sum.within, copy, at)});
         for (RegionId arm : old.regions) left.regions.push_back(copy.region(arm, at));
-        term = at.one(std::move(left), fn().typeOf(old.results[0]));
+        made = at.one(std::move(left), fn().typeOf(old.results[0]));
       }
-      copy.values[old.results[0]] = term;
+      copy.values[old.results[0]] = made;
       return true;
     };
-    Builder in = b.in(made.body());
-    const ValueId term = copy.body(op.regions[0], in).values[0];
-    r.keep.clear();
-    made.add(std::move(r), term);
-    return made.one();
+    return copy.body(body, in).values[0];
   }
 
   Module& m_;

@@ -1,12 +1,11 @@
 #include "transforms/mask_ranges.h"
 
-#include "core/clone.h"
-#include "core/nest.h"
 #include "core/place.h"
 #include "core/ranges.h"
 #include "core/walk.h"
 #include "transforms/dce.h"
 #include "transforms/end_forms.h"
+#include "transforms/sum_at_points.h"
 
 #include <algorithm>
 #include <array>
@@ -75,7 +74,7 @@ private:
     if (nest.axes() != 1 || nest.accs() > 0 || nest.parts().size() != 1) return std::nullopt;
     const NestResult& r = *nest.parts()[0].spec;
     if (r.kind != NestResultKind::Reduce || r.monoid != MonoidKind::Sum ||
-        !m_.types.isFloat(fn().typeOf(op.results[0])) || hasEffects(nest.body()))
+        !m_.types.isFloat(fn().typeOf(op.results[0])) || effects_.ofOp(fn(), id).any())
       return std::nullopt;
     Range out;
     out.nest = id;
@@ -89,12 +88,6 @@ private:
       return std::nullopt;
     return out;
   }
-  bool hasEffects(RegionId body) const {
-    bool any = false;
-    forEachOp(fn(), body, [&](OpId id) { any |= effects_.ofOp(fn(), id).any(); });
-    return any;
-  }
-
   /// What all uses of the axis add to it, if that is one size.
   void findOffset(Range& out, RegionId body) const {
     bool isOne = true, isUsedAlone = false;
@@ -230,12 +223,7 @@ private:
       if (!isExtent(form, range.extent)) require(CmpKind::Lt, form);
     const NestResult spec = nestResults(op)[0];
     const TypeId type = fn().typeOf(op.results[0]);
-    Builder yes = in.in(in.newRegion()), no = in.in(in.newRegion());
-    yes.yield({term(range, op.regions[0], k, yes)});
-    no.yield({no.number(type, 0)});
-    Op branch = Builder::simple(OpKind::If, {holds});
-    branch.regions = {yes.region, no.region};
-    made.add(spec, in.one(std::move(branch), type));
+    made.add(spec, orZero(in, holds, type, [&](Builder& yes) { return term(range, op.regions[0], k, yes); }));
     const std::vector<ValueId> old(op.results.begin(), op.results.end());
     const OpId nest = made.finish();
     takeOver(fn(), nest, old);

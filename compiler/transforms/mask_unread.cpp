@@ -1,16 +1,14 @@
 #include "transforms/mask_unread.h"
 
 #include "core/build.h"
-#include "core/clone.h"
-#include "core/nest.h"
 #include "core/sizes.h"
 #include "core/uses.h"
 #include "core/walk.h"
 #include "transforms/dce.h"
+#include "transforms/sum_at_points.h"
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
 
 namespace melix::transforms {
 
@@ -27,7 +25,8 @@ using Indices = std::vector<ValueId>;
 /// Follows what is made of the elements of an array.
 class Readers {
 public:
-  Readers(const Module& m, const Function& f, const Uses& uses) : m_(m), f_(f), uses_(uses) {}
+  Readers(const Module& m, const Function& f, const Uses& uses, const KnownSizes& sizes)
+      : m_(m), f_(f), uses_(uses), sizes_(sizes) {}
 
   ValueId condition; ///< of one of the choices
   Indices at;        ///< there
@@ -128,7 +127,7 @@ private:
     switch (op->kind) {
     case OpKind::Const: return text + std::to_string(op->as<Constant>().bits) + ")";
     case OpKind::DimValue:
-      if (!isKnown(*op)) return std::nullopt;
+      if (!sizes_.areInFront(m_, *op, nest_)) return std::nullopt;
       return text + std::to_string(op->dims[0].index) + ")";
     case OpKind::Cmp: text += std::to_string(op->index()) + ":"; break;
     case OpKind::And:
@@ -142,12 +141,6 @@ private:
       text += *inner + ",";
     }
     return text + ")";
-  }
-  bool isKnown(const Op& op) const {
-    const std::vector<DimSym> sizes = sizesOf(m_, f_, op);
-    if (sizes.empty()) return true;
-    const std::unordered_set<DimSym> known = sizesInFront(f_, nest_);
-    return std::ranges::all_of(sizes, [&](DimSym s) { return known.contains(s); });
   }
   /// Whether something that it asks orders two axes.
   bool comparesSides() const { return textOf(condition, at, deepest).has_value() && ordersAxes(condition); }
@@ -171,25 +164,30 @@ private:
   const Module& m_;
   const Function& f_;
   const Uses& uses_;
+  const KnownSizes& sizes_;
   OpId nest_; ///< which makes the product
 };
 
 class Masker {
 public:
-  Masker(Module& m, FunctionId f, const Effects& effects) : m_(m), f_(f), effects_(effects) {}
+  Masker(Module& m, FunctionId f, const Effects& effects)
+      : m_(m), f_(f), effects_(effects), uses_(m, f), sizes_(m.functions[f]),
+        scratch_(m.functions[f].regions.add(Region{})) {}
   bool changed = false;
 
+  /// The list of a region stays whole until its end, as readers look at it.
   void region(RegionId r) {
+    std::vector<OpId> out;
     for (OpId id : std::vector(fn().regions[r].ops)) {
       const Regions regions = fn().ops[id].regions;
       for (RegionId inner : regions) region(inner);
-      if (!isProduct(id)) continue;
-      if (!uses_) uses_.emplace(m_, f_);
-      Readers readers(m_, fn(), *uses_);
-      if (!readers.allChoose(id)) continue;
-      mask(id, r, readers);
-      uses_.reset();
+      Readers readers(m_, fn(), uses_, sizes_);
+      if (isProduct(id) && readers.allChoose(id))
+        mask(id, r, readers, out);
+      else
+        out.push_back(id);
     }
+    fn().regions[r].ops = std::move(out);
   }
 
 private:
@@ -202,59 +200,39 @@ private:
     const NestResult& r = nestResults(op)[0];
     if (r.kind != NestResultKind::Reduce || r.monoid != MonoidKind::Sum || r.keep.size() < 2) return false;
     const OpId term = fn().values[terminator(fn(), op.regions[0]).operands[0]].def;
-    return term.valid() && fn().ops[term].kind == OpKind::Mul && !hasEffects(op.regions[0]);
-  }
-  bool hasEffects(RegionId body) const {
-    bool any = false;
-    forEachOp(fn(), body, [&](OpId id) { any |= effects_.ofOp(fn(), id).any(); });
-    return any;
+    return term.valid() && fn().ops[term].kind == OpKind::Mul && !effects_.ofOp(fn(), id).any();
   }
 
-  void mask(OpId id, RegionId home, const Readers& readers) {
+  void mask(OpId id, RegionId home, const Readers& readers, std::vector<OpId>& out) {
     changed = true;
-    std::vector<OpId> ops = std::move(fn().regions[home].ops);
-    fn().regions[home].ops.clear();
-    const Op op = fn().ops[id];
-    NestResult r = nestResults(op)[0];
-    Builder b(m_, f_, home, op.loc);
-    Cloner copy(m_, f_, f_), toMask(m_, f_, f_);
-    NestBuilder around(b);
-    const std::vector<ValueId> params = fn().regions[op.regions[0]].params;
-    for (size_t k = 0; k < r.keep.size(); ++k)
-      toMask.values[readers.at[k]] = copy.values[params[r.keep[k]]] = around.axis(op.dims[r.keep[k]]);
-    Builder in = b.in(around.body());
-    write(readers.condition, toMask, in);
-    Builder yes = in.in(in.newRegion()), no = in.in(in.newRegion());
-    NestBuilder sum(yes);
-    for (uint32_t k = 0; k < op.dims.size(); ++k)
-      if (!copy.values.contains(params[k])) copy.values[params[k]] = sum.axis(op.dims[k]);
-    Builder inner = yes.in(sum.body());
-    const ValueId term = copy.body(op.regions[0], inner).values[0];
-    const TypeId type = fn().typeOf(term);
-    r.keep.clear();
-    sum.add(std::move(r), term);
-    yes.yield({sum.one()});
-    no.yield({no.zero(type)});
-    Op branch = Builder::simple(OpKind::If, {toMask.value(readers.condition)});
-    branch.regions = {yes.region, no.region};
-    around.collect(in.one(std::move(branch), type));
-    const ValueId made = around.one();
-    takeOver(fn(), fn().values[made].def, std::vector<ValueId>(op.results.begin(), op.results.end()));
-    const std::vector<OpId> front = std::move(fn().regions[home].ops);
-    ops.insert(ops.erase(std::ranges::find(ops, id)), front.begin(), front.end());
-    fn().regions[home].ops = std::move(ops);
-  }
-  void write(ValueId v, Cloner& copy, Builder& b) const {
-    const OpId def = fn().values[v].def;
-    if (!def.valid() || copy.values.contains(v)) return;
-    for (ValueId operand : Operands(fn().ops[def].operands)) write(operand, copy, b);
-    copy.op(def, b);
+    uses_.leave(id);
+    const RegionId body = fn().ops[id].regions[0];
+    const TypeId type = fn().typeOf(terminator(fn(), body).operands[0]);
+    Builder at(m_, f_, scratch_, fn().ops[id].loc);
+    const SumAtPoints points(m_, f_, id);
+    const std::vector<uint32_t> keep = nestResults(fn().ops[id])[0].keep;
+    points.write(at, [&](Cloner& copy, Builder& b) {
+      Cloner toMask(m_, f_, f_);
+      for (size_t k = 0; k < keep.size(); ++k)
+        toMask.values[readers.at[k]] = copy.value(fn().regions[body].params[keep[k]]);
+      copyValue(fn(), readers.condition, [](OpId) { return true; }, toMask, b);
+      return orZero(b, toMask.value(readers.condition), type, [&](Builder& yes) {
+        Cloner inside = copy;
+        return points.sum(inside, yes, [&](Cloner& c, Builder& in) { return c.body(body, in).values[0]; });
+      });
+    });
+    std::vector<OpId>& made = fn().regions[scratch_].ops;
+    for (OpId op : made) uses_.enter(op, home);
+    out.insert(out.end(), made.begin(), made.end());
+    made.clear();
   }
 
   Module& m_;
   FunctionId f_;
   const Effects& effects_;
-  std::optional<Uses> uses_; ///< of the function as it is, once they were asked for
+  LiveUses uses_;
+  const KnownSizes sizes_;
+  const RegionId scratch_; ///< where ops are made
 };
 
 } // namespace

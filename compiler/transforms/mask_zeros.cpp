@@ -1,18 +1,19 @@
 #include "transforms/mask_zeros.h"
 
 #include "core/access.h"
-#include "core/build.h"
-#include "core/clone.h"
-#include "core/nest.h"
 #include "core/sizes.h"
 #include "core/uses.h"
 #include "core/walk.h"
 #include "transforms/dce.h"
+#include "transforms/sum_at_points.h"
+#include "transforms/zero_elements.h"
 
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 namespace melix::transforms {
 
@@ -21,120 +22,6 @@ using ops::CmpKind;
 
 namespace {
 
-constexpr int deepest = 16; ///< ops that make an element
-
-/// What a number is where the mask does not hold.
-enum class ValueKind : uint8_t { Other, MinusInfinity, Zero };
-/// What something else has to be for that.
-enum class NeedKind : uint8_t { AboveMinusInfinity, NotZero, Finite };
-struct Need {
-  NeedKind kind;
-  ValueId v;
-};
-
-/// When elements of an array are zero.
-struct Zeros {
-  ValueId mask;                            ///< where it does not hold, in the body that makes them
-  std::unordered_map<ValueId, ValueId> at; ///< of axes of the nests that make them: which index that is
-  std::vector<Need> needs;
-};
-
-/// Elements of an array, at indices that are values of the nest that reads them.
-class Elements {
-public:
-  Elements(const Module& m, const Function& f) : m_(m), f_(f) {}
-
-  Zeros zeros;
-
-  ValueKind of(ValueId array, std::vector<ValueId> indices, int depth = deepest) {
-    const OpId def = f_.values[array].def;
-    if (!def.valid() || depth == 0 || f_.ops[def].kind != OpKind::Nest) return ValueKind::Other;
-    const NestView nest(f_, f_.ops[def]);
-    for (const NestPart& part : nest.parts()) {
-      if (nest.results(part)[0] != array) continue;
-      if (part.spec->kind != NestResultKind::Collect || part.spec->keep != collecting(nest.axes()).keep ||
-          indices.size() < nest.axes())
-        return ValueKind::Other;
-      for (size_t k = 0; k < nest.axes(); ++k) {
-        const auto known = zeros.at.try_emplace(nest.axisParams()[k], indices[k]).first;
-        if (known->second != indices[k]) return ValueKind::Other;
-      }
-      indices.erase(indices.begin(), indices.begin() + static_cast<std::ptrdiff_t>(nest.axes()));
-      const ValueId made = nest.yields(part)[0];
-      return indices.empty() ? number(made, depth - 1) : of(made, std::move(indices), depth - 1);
-    }
-    return ValueKind::Other;
-  }
-
-private:
-  const Op* defOf(ValueId v) const {
-    const OpId def = f_.values[v].def;
-    return def.valid() ? &f_.ops[def] : nullptr;
-  }
-  ValueKind number(ValueId v, int depth) {
-    const Op* op = defOf(v);
-    if (!op || depth == 0) return ValueKind::Other;
-    auto operand = [&](size_t k) { return number(op->operands[k], depth - 1); };
-    switch (op->kind) {
-    case OpKind::Zero: return ValueKind::Zero;
-    case OpKind::Const: return constant(*op, v);
-    case OpKind::StopGradient: return operand(0);
-    case OpKind::Get: {
-      std::vector<ValueId> indices;
-      for (ValueId index : std::span(op->operands).subspan(1)) {
-        const auto known = zeros.at.find(index);
-        if (known == zeros.at.end()) return ValueKind::Other;
-        indices.push_back(known->second);
-      }
-      return m_.types.isScalar(f_.typeOf(v)) ? of(op->operands[0], std::move(indices), depth - 1)
-                                             : ValueKind::Other;
-    }
-    case OpKind::Select: return choice(op->operands[0], op->operands[2], depth);
-    case OpKind::If: {
-      const auto k = static_cast<size_t>(std::ranges::find(op->results, v) - op->results.begin());
-      return choice(op->operands[0], terminator(f_, op->regions[1]).operands[k], depth);
-    }
-    case OpKind::Math: {
-      const bool isExp = static_cast<ops::MathKind>(op->index()) == ops::MathKind::Exp;
-      return isExp && operand(0) == ValueKind::MinusInfinity ? ValueKind::Zero : ValueKind::Other;
-    }
-    case OpKind::Sub:
-      return operand(0) == ValueKind::MinusInfinity
-                 ? needing(NeedKind::AboveMinusInfinity, op->operands[1], ValueKind::MinusInfinity)
-                 : ValueKind::Other;
-    case OpKind::Div:
-      return operand(0) == ValueKind::Zero ? needing(NeedKind::NotZero, op->operands[1], ValueKind::Zero)
-                                           : ValueKind::Other;
-    case OpKind::Mul:
-      for (size_t k : {0, 1})
-        if (operand(k) == ValueKind::Zero)
-          return needing(NeedKind::Finite, op->operands[1 - k], ValueKind::Zero);
-      return ValueKind::Other;
-    default: return ValueKind::Other;
-    }
-  }
-  ValueKind constant(const Op& op, ValueId v) const {
-    const TypeKind kind = m_.types.kind(f_.typeOf(v));
-    if (!types::isFloatKind(kind)) return ValueKind::Other;
-    const double number = floatValue(kind, op.as<Constant>().bits);
-    if (number == 0) return ValueKind::Zero;
-    return number == -std::numeric_limits<double>::infinity() ? ValueKind::MinusInfinity : ValueKind::Other;
-  }
-  ValueKind choice(ValueId condition, ValueId otherwise, int depth) {
-    if (zeros.mask.valid() && zeros.mask != condition) return ValueKind::Other;
-    zeros.mask = condition;
-    return number(otherwise, depth - 1);
-  }
-  ValueKind needing(NeedKind kind, ValueId v, ValueKind is) {
-    for (const Op* op = defOf(v); op && op->kind == OpKind::StopGradient; op = defOf(v)) v = op->operands[0];
-    zeros.needs.push_back({kind, v});
-    return is;
-  }
-
-  const Module& m_;
-  const Function& f_;
-};
-
 /// A sum that can be put under the mask of one of its factors.
 struct MaskedProduct {
   OpId nest, rows; ///< the sum; what makes the rows of the factor, and knows what it needs
@@ -142,23 +29,24 @@ struct MaskedProduct {
   OpId other; ///< the read of the other factor
 };
 
-class Masker {
+/// Finds products in a function as it is.
+class Finder {
 public:
-  Masker(Module& m, FunctionId f) : m_(m), f_(f), info_(m.functions[f]) {}
+  Finder(const Module& m, const Function& f) : m_(m), f_(f), info_(f), sizes_(f), regions_(regionsOfOps(f)) {}
 
-  /// Whether there was one: it looks at the function as it was.
-  bool one() {
-    std::optional<MaskedProduct> found;
-    regions_ = regionsOfOps(fn());
-    forEachOp(fn(), [&](OpId id) {
-      if (!found && fn().ops[id].kind == OpKind::Nest) found = productOf(id);
+  /// Those around others first.
+  std::vector<MaskedProduct> all() const {
+    std::vector<MaskedProduct> out;
+    forEachOp(f_, [&](OpId id) {
+      if (f_.ops[id].kind != OpKind::Nest) return;
+      if (std::optional<MaskedProduct> p = productOf(id)) out.push_back(std::move(*p));
     });
-    if (found) mask(*found);
-    return found.has_value();
+    return out;
   }
+  RegionId regionOf(OpId op) const { return regions_[op.index]; }
 
 private:
-  Function& fn() const { return m_.functions[f_]; }
+  const Function& fn() const { return f_; }
   const Op* defOf(ValueId v) const {
     const OpId def = fn().values[v].def;
     return def.valid() ? &fn().ops[def] : nullptr;
@@ -179,12 +67,11 @@ private:
       const OpId factor = fn().values[product->operands[k]].def,
                  other = fn().values[product->operands[1 - k]].def;
       if (!isRead(factor) || !isRead(other)) continue;
-      Elements elements(m_, fn());
       const Op& get = fn().ops[factor];
-      if (elements.of(get.operands[0], {get.operands.begin() + 1, get.operands.end()}) != ValueKind::Zero ||
-          !elements.zeros.mask.valid())
-        continue;
-      MaskedProduct out{id, {}, std::move(elements.zeros), other};
+      std::optional<Zeros> zeros =
+          zerosOf(m_, fn(), get.operands[0], {get.operands.begin() + 1, get.operands.end()});
+      if (!zeros) continue;
+      MaskedProduct out{id, {}, std::move(*zeros), other};
       if (isWorth(out) && findRows(out)) return out;
     }
     return std::nullopt;
@@ -203,9 +90,8 @@ private:
   /// Whether the mask compares the reduced axis with others, none of which the other factor has all of.
   bool isWorth(const MaskedProduct& p) const {
     const ValueId reduced = reducedAxis(p.nest);
-    const MaskFacts facts{p.zeros, reduced, sizesInFront(fn(), p.nest)};
     bool compares = false;
-    if (!isOfAxes(p.zeros.mask, facts, compares) || !compares) return false;
+    if (!isOfAxes(p.zeros.mask, p, reduced, compares) || !compares) return false;
     const std::set<ValueId>& read = info_.axesOf(fn().ops[p.other].results[0]);
     const std::set<ValueId> written = info_.axesOf(fn().ops[p.nest].results[0]);
     std::set<ValueId> kept = written;
@@ -232,22 +118,15 @@ private:
     }
     return true;
   }
-  /// What tells whether a mask can be asked where the product is.
-  struct MaskFacts {
-    const Zeros& zeros;
-    ValueId reduced;
-    std::unordered_set<DimSym> sizes; ///< known there
-  };
   /// Comparisons of sums of axes and sizes that are known where the product is.
-  bool isOfAxes(ValueId v, const MaskFacts& facts, bool& compares) const {
-    const auto index = facts.zeros.at.find(v);
-    if (index != facts.zeros.at.end()) return compares |= index->second == facts.reduced, true;
+  bool isOfAxes(ValueId v, const MaskedProduct& p, ValueId reduced, bool& compares) const {
+    const auto index = p.zeros.at.find(v);
+    if (index != p.zeros.at.end()) return compares |= index->second == reduced, true;
     const Op* op = defOf(v);
     if (!op) return false;
     switch (op->kind) {
     case OpKind::Const: return true;
-    case OpKind::DimValue:
-      return std::ranges::all_of(sizesOf(m_, fn(), *op), [&](DimSym s) { return facts.sizes.contains(s); });
+    case OpKind::DimValue: return sizes_.areInFront(m_, *op, p.nest);
     case OpKind::Cmp:
       if (fn().typeOf(op->operands[0]) != m_.types.int64()) return false;
       [[fallthrough]];
@@ -255,7 +134,7 @@ private:
     case OpKind::Add:
     case OpKind::Sub:
       return std::ranges::all_of(Operands(op->operands),
-                                 [&](ValueId each) { return isOfAxes(each, facts, compares); });
+                                 [&](ValueId each) { return isOfAxes(each, p, reduced, compares); });
     default: return false;
     }
   }
@@ -279,6 +158,62 @@ private:
            });
   }
 
+  const Module& m_;
+  const Function& f_;
+  const AccessInfo info_;
+  const KnownSizes sizes_;
+  const std::vector<RegionId> regions_; ///< of ops
+};
+
+/// Puts products under masks. What is made waits until all is, so that lists are as they were found.
+class Masker {
+public:
+  Masker(Module& m, FunctionId f) : m_(m), f_(f), scratch_(m.functions[f].regions.add(Region{})) {}
+
+  /// Products that stand in others are left for another time; whether there was one at all.
+  bool run() {
+    const Finder found(m_, fn());
+    found_ = &found;
+    const std::vector<MaskedProduct> all = found.all();
+    if (all.empty()) return false;
+    uses_.emplace(m_, f_);
+    for (const MaskedProduct& p : all)
+      if (!isInMasked(p.nest)) mask(p);
+    place(fn().body);
+    return true;
+  }
+
+private:
+  Function& fn() const { return m_.functions[f_]; }
+
+  bool isInMasked(OpId op) const {
+    for (OpId at = fn().regions[found_->regionOf(op)].parent; at.valid();
+         at = fn().regions[found_->regionOf(at)].parent)
+      if (instead_.contains(at)) return true;
+    return false;
+  }
+  /// The ops made in a region that is in no list.
+  std::vector<OpId> taken() { return std::exchange(fn().regions[scratch_].ops, {}); }
+  /// What waits goes into the lists.
+  void place(RegionId region) {
+    std::vector<OpId> out;
+    auto put = [&](const std::unordered_map<OpId, std::vector<OpId>>& made, OpId id) {
+      const auto found = made.find(id);
+      if (found != made.end()) out.insert(out.end(), found->second.begin(), found->second.end());
+      return found != made.end();
+    };
+    for (OpId id : std::vector(fn().regions[region].ops)) {
+      const Regions inner = fn().ops[id].regions;
+      put(inFront_, id);
+      if (!put(instead_, id)) {
+        for (RegionId r : inner) place(r);
+        out.push_back(id);
+      }
+      put(behind_, id);
+    }
+    fn().regions[region].ops = std::move(out);
+  }
+
   // --- what is needed
   // ---------------------------------------------------------------------------------------------------------
   static ValueId holds(Builder& b, const Need& need) {
@@ -291,35 +226,30 @@ private:
     }
     return b.compare(CmpKind::Lt, b.unary(OpKind::Abs, need.v), b.number(type, infinity));
   }
+  static void add(Builder& b, ValueId& all, ValueId more) {
+    all = all.valid() ? b.binary(OpKind::And, all, more) : more;
+  }
   /// Collected by the nest of the rows: whether something is not as needed.
   ValueId failing(const MaskedProduct& p) {
-    const RegionId body = fn().ops[p.rows].regions[0];
-    const OpId yield = fn().regions[body].ops.back();
-    fn().regions[body].ops.pop_back();
-    Builder b(m_, f_, body, fn().ops[p.rows].loc);
+    Builder b(m_, f_, scratch_, fn().ops[p.rows].loc);
     ValueId all;
-    for (const Need& need : p.zeros.needs) {
-      const ValueId is = holds(b, need);
-      all = all.valid() ? b.binary(OpKind::And, all, is) : is;
-    }
+    for (const Need& need : p.zeros.needs) add(b, all, holds(b, need));
     const ValueId fails = b.unary(OpKind::Not, all);
-    fn().regions[body].ops.push_back(yield);
-    LiveUses uses(m_, f_);
-    return collectMore(m_, fn(), uses, p.rows, std::span(&fails, 1))[0];
+    std::vector<OpId>& front = inFront_[terminatorId(fn(), fn().ops[p.rows].regions[0])];
+    const std::vector<OpId> made = taken();
+    front.insert(front.end(), made.begin(), made.end());
+    return collectMore(m_, fn(), *uses_, p.rows, std::span(&fails, 1))[0];
   }
   /// Whether all of an array is finite, behind what makes it, or where the nests around the sum begin.
   ValueId finite(const MaskedProduct& p) {
     const ValueId array = fn().ops[p.other].operands[0];
-    const OpId def = fn().values[array].def;
-    const RegionId made = def.valid() ? regions_[def.index] : fn().values[array].region;
+    const OpId def = definition(array);
+    const RegionId home = def.valid() ? found_->regionOf(def) : fn().values[array].region;
     OpId before = p.nest;
-    while (regions_[before.index] != made &&
-           fn().ops[fn().regions[regions_[before.index]].parent].kind == OpKind::Nest)
-      before = fn().regions[regions_[before.index]].parent;
-    const RegionId home = regions_[before.index];
-    std::vector<OpId> ops = std::move(fn().regions[home].ops);
-    fn().regions[home].ops.clear();
-    Builder b(m_, f_, home, fn().ops[p.nest].loc);
+    while (found_->regionOf(before) != home &&
+           fn().ops[fn().regions[found_->regionOf(before)].parent].kind == OpKind::Nest)
+      before = fn().regions[found_->regionOf(before)].parent;
+    Builder b(m_, f_, scratch_, fn().ops[p.nest].loc);
     NestBuilder nest(b);
     const std::vector<DimId> dims = m_.types[fn().typeOf(array)].dims;
     const std::vector<ValueId> axes = nest.openAxes(dims);
@@ -329,102 +259,74 @@ private:
     all.monoid = MonoidKind::And;
     nest.add(all, holds(in, {NeedKind::Finite, in.getAt(array, axes)}));
     const ValueId is = nest.one();
-    const std::vector<OpId> front = std::move(fn().regions[home].ops);
-    const auto place =
-        def.valid() && made == home ? std::ranges::find(ops, def) + 1 : std::ranges::find(ops, before);
-    ops.insert(place, front.begin(), front.end());
-    fn().regions[home].ops = std::move(ops);
+    const bool isBehind = def.valid() && home == found_->regionOf(before);
+    std::vector<OpId>& list = isBehind ? behind_[def] : inFront_[before];
+    const std::vector<OpId> made = taken();
+    list.insert(list.end(), made.begin(), made.end());
     return is;
+  }
+  /// The op that made it as it was found: in the place of that another one may stand by now.
+  OpId definition(ValueId v) const {
+    const OpId def = fn().values[v].def;
+    const auto replaced = replaced_.find(def);
+    return replaced == replaced_.end() ? def : replaced->second;
   }
 
   // --- the sum
   // ---------------------------------------------------------------------------------------------------------
   void mask(const MaskedProduct& p) {
     const ValueId fails = p.rows.valid() ? failing(p) : ValueId(), isFinite = finite(p);
-    const Op op = fn().ops[p.nest];
-    const NestResult r = nestResults(op)[0];
-    const RegionId home = regions_[p.nest.index];
-    std::vector<OpId> ops = std::move(fn().regions[home].ops);
-    fn().regions[home].ops.clear();
-    Builder b(m_, f_, home, op.loc);
-    Cloner copy(m_, f_, f_);
-    ValueId made;
-    if (r.keep.empty()) {
-      made = sum(p, fails, isFinite, copy, b);
-    } else {
-      NestBuilder around(b);
-      const std::vector<ValueId> params = fn().regions[op.regions[0]].params;
-      for (uint32_t k : r.keep) copy.values[params[k]] = around.axis(op.dims[k]);
-      Builder in = b.in(around.body());
-      around.collect(sum(p, fails, isFinite, copy, in));
-      made = around.one();
-    }
-    takeOver(fn(), fn().values[made].def, std::vector<ValueId>(op.results.begin(), op.results.end()));
-    const std::vector<OpId> front = std::move(fn().regions[home].ops);
-    const auto place = std::ranges::find(ops, p.nest);
-    ops.insert(ops.erase(place), front.begin(), front.end());
-    fn().regions[home].ops = std::move(ops);
+    Builder at(m_, f_, scratch_, fn().ops[p.nest].loc);
+    const SumAtPoints points(m_, f_, p.nest);
+    const OpId by = points.write(at, [&](Cloner& copy, Builder& b) {
+      const ValueId anyway = allTerms(p, fails, isFinite, copy, b);
+      return points.sum(copy, b, [&](Cloner& c, Builder& in) { return term(p, anyway, c, in); });
+    });
+    replaced_[by] = p.nest;
+    instead_[p.nest] = taken();
   }
-  ValueId sum(const MaskedProduct& p, ValueId fails, ValueId isFinite, Cloner copy, Builder& b) {
-    ValueId anyway = b.unary(OpKind::Not, isFinite);
-    if (fails.valid()) {
-      std::vector<ValueId> indices;
-      for (ValueId axis : NestView(fn(), fn().ops[p.rows]).axisParams())
-        indices.push_back(copy.value(p.zeros.at.at(axis)));
-      anyway = b.binary(OpKind::Or, anyway, b.getAt(fails, indices));
-    }
-    const Op op = fn().ops[p.nest];
-    NestResult r = nestResults(op)[0];
-    r.keep.clear();
-    NestBuilder made(b);
-    const std::vector<ValueId> params = fn().regions[op.regions[0]].params;
-    for (uint32_t k = 0; k < op.dims.size(); ++k)
-      if (!copy.values.contains(params[k])) copy.values[params[k]] = made.axis(op.dims[k]);
-    Builder in = b.in(made.body());
+  /// Whether a row has all terms.
+  ValueId allTerms(const MaskedProduct& p, ValueId fails, ValueId isFinite, const Cloner& copy,
+                   Builder& b) const {
+    const ValueId isOdd = b.unary(OpKind::Not, isFinite);
+    if (!fails.valid()) return isOdd;
+    std::vector<ValueId> indices;
+    for (ValueId axis : NestView(fn(), fn().ops[p.rows]).axisParams())
+      indices.push_back(copy.value(p.zeros.at.at(axis)));
+    return b.binary(OpKind::Or, isOdd, b.getAt(fails, indices));
+  }
+  /// What the factors are made of is there at all points, as it was: the branch makes the product alone.
+  ValueId term(const MaskedProduct& p, ValueId anyway, Cloner& copy, Builder& in) const {
     Cloner toMask(m_, f_, f_);
     for (auto [axis, index] : p.zeros.at) toMask.values[axis] = copy.value(index);
-    write(p.zeros.mask, p.zeros, toMask, in);
-    std::vector<ValueId> holds;
-    conjuncts(p.zeros.mask, holds);
+    copyValue(fn(), p.zeros.mask, [](OpId) { return true; }, toMask, in);
+    std::vector<ValueId> conditions;
+    conjuncts(p.zeros.mask, conditions);
     ValueId all;
-    for (ValueId each : holds) {
-      const ValueId is = in.binary(OpKind::Or, toMask.value(each), anyway);
-      all = all.valid() ? in.binary(OpKind::And, all, is) : is;
-    }
-    // What the factors are made of is there at all points, as it was: the branch makes the product alone.
-    const ValueId product = terminator(fn(), op.regions[0]).operands[0];
-    const std::vector<OpId> factors = fn().regions[op.regions[0]].ops;
+    for (ValueId each : conditions) add(in, all, in.binary(OpKind::Or, toMask.value(each), anyway));
+    const RegionId body = fn().ops[p.nest].regions[0];
+    const ValueId product = terminator(fn(), body).operands[0];
+    const std::vector<OpId> factors = fn().regions[body].ops;
     for (OpId id : std::span(factors).first(factors.size() - 1))
       if (id != fn().values[product].def) copy.op(id, in);
-    Builder yes = in.in(in.newRegion()), no = in.in(in.newRegion());
-    const TypeId term = fn().typeOf(product);
-    copy.op(fn().values[product].def, yes);
-    yes.yield({copy.value(product)});
-    no.yield({no.number(term, 0)});
-    Op branch = Builder::simple(OpKind::If, {all});
-    branch.regions = {yes.region, no.region};
-    made.add(std::move(r), in.one(std::move(branch), term));
-    return made.one();
+    return orZero(in, all, fn().typeOf(product), [&](Builder& yes) {
+      copy.op(fn().values[product].def, yes);
+      return copy.value(product);
+    });
   }
   void conjuncts(ValueId v, std::vector<ValueId>& out) const {
-    const Op* op = defOf(v);
-    if (op && op->kind == OpKind::And)
-      for (ValueId each : Operands(op->operands)) conjuncts(each, out);
-    else
-      out.push_back(v);
-  }
-  /// What makes the mask, of the indices here.
-  void write(ValueId v, const Zeros& zeros, Cloner& copy, Builder& b) const {
     const OpId def = fn().values[v].def;
-    if (!def.valid() || copy.values.contains(v)) return;
-    for (ValueId operand : Operands(fn().ops[def].operands)) write(operand, zeros, copy, b);
-    copy.op(def, b);
+    if (!def.valid() || fn().ops[def].kind != OpKind::And) return out.push_back(v);
+    for (ValueId each : Operands(fn().ops[def].operands)) conjuncts(each, out);
   }
 
   Module& m_;
   FunctionId f_;
-  const AccessInfo info_;
-  std::vector<RegionId> regions_; ///< of ops
+  const RegionId scratch_; ///< where ops are made
+  const Finder* found_ = nullptr;
+  std::optional<LiveUses> uses_;
+  std::unordered_map<OpId, std::vector<OpId>> inFront_, instead_, behind_; ///< by the ops that were found
+  std::unordered_map<OpId, OpId> replaced_;                                ///< sums, by what makes them now
 };
 
 } // namespace
@@ -435,7 +337,7 @@ void maskZeros(Module& m) {
     const FunctionId f(i);
     if (!m.functions[f].body.valid()) continue;
     bool changed = false;
-    while (Masker(m, f).one()) changed = true;
+    while (Masker(m, f).run()) changed = true;
     if (changed) eliminateDeadValues(m, f, effects);
   }
 }

@@ -3,25 +3,15 @@
 Run it as root by `chrt -f 1 taskset -c 1 python3 convolutions.py BATCH N C O` where torch is installed. A line is a case and the
 microseconds of a call, least of half a second: a batch of n x n images with c channels, filtered by o windows of 3 x 3.
 """
-import math
 import sys
-import time
 
 import torch
 import torch.nn.functional as F
 
+from least import least
+
 torch.set_num_threads(1)
 torch.manual_seed(0)
-
-
-def least_us(call, seconds=0.5):
-    call()
-    best, end = math.inf, time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        start = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - start)
-    return best * 1e6
 
 
 def gradient(filtered, x, w, by):
@@ -43,7 +33,7 @@ def main(batch, n, c, o):
         "strided_by_images": gradient(strided, x, w, x),
     }
     for name, call in cases.items():
-        print(f"{name:20} {least_us(call):10.1f} us")
+        print(f"{name:20} {1e6 * least(call, 0.5):10.1f} us")
 
 
 main(*map(int, sys.argv[1:5]))

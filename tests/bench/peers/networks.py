@@ -3,25 +3,14 @@
 Run it as root by `chrt -f 1 taskset -c 1 python3 networks.py` where torch is installed. A line is a case and the milliseconds
 of a call, least of two seconds: a step of training by Adam, and scores without a gradient.
 """
-import math
-import time
-
 import torch
 from torch import nn
 import torch.nn.functional as F
 
+from least import least
+
 torch.set_num_threads(1)
 torch.manual_seed(0)
-
-
-def least_ms(call, seconds=2.0):
-    call()
-    best, end = math.inf, time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        start = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - start)
-    return best * 1e3
 
 
 class Convnet(nn.Module):
@@ -77,7 +66,7 @@ def step_of(model, x, y):
 
 
 def report(name, call):
-    print(f"{name:24} {least_ms(call):9.3f} ms", flush=True)
+    print(f"{name:24} {1e3 * least(call, 2.0):9.3f} ms", flush=True)
 
 
 def forward_of(model, x):

@@ -10,6 +10,9 @@
 #include "transforms/form_fma.h"
 #include "transforms/hoist_axes.h"
 #include "transforms/inline_calls.h"
+#include "transforms/lift_masks.h"
+#include "transforms/mask_unread.h"
+#include "transforms/mask_zeros.h"
 #include "transforms/pass_text.h"
 #include "transforms/separate_terms.h"
 #include "transforms/simplify.h"
@@ -133,6 +136,27 @@ Costs costsOf(const std::string& text) {
   return out;
 }
 
+/// Products of weights that a mask makes zero, each with the one before, whose scores only the mask reads.
+std::string masked(int size) {
+  std::string out = "fn f [T, E] (%t: f32[T, T], %v0: f32[T, E]) -> (f32[T, E]) keep {\n";
+  for (int k = 1; k <= size; ++k) {
+    const std::string i = n(k);
+    out += "  %s" + i + " = nest (%a" + i + ": T, %b" + i + ": T, %k" + i + ": E) -> keep[a" + i + ", b" + i +
+           "] sum {\n    %x" + i + " = get %v" + n(k - 1) + "[%a" + i + ", %k" + i + "] : f32\n    %y" + i +
+           " = get %v" + n(k - 1) + "[%b" + i + ", %k" + i + "] : f32\n    %z" + i + " = mul %x" + i +
+           ", %y" + i + " : f32\n    yield %z" + i + "\n  } : f32[T, T]\n  %w" + i + " = nest (%c" + i +
+           ": T, %d" + i + ": T) -> collect[c" + i + ", d" + i + "] {\n    %m" + i + " = cmp le %d" + i +
+           ", %c" + i + " : bool\n    %g" + i + " = get %s" + i + "[%c" + i + ", %d" + i + "] : f32\n    %n" +
+           i + " = const 0.0 : f32\n    %q" + i + " = select %m" + i + ", %g" + i + ", %n" + i +
+           " : f32\n    yield %q" + i + "\n  } : f32[T, T]\n  %v" + i + " = nest (%e" + i + ": T, %f" + i +
+           ": E, %u" + i + ": T) -> keep[e" + i + ", f" + i + "] sum {\n    %h" + i + " = get %w" + i +
+           "[%e" + i + ", %u" + i + "] : f32\n    %j" + i + " = get %v" + n(k - 1) + "[%u" + i + ", %f" + i +
+           "] : f32\n    %p" + i + " = mul %h" + i + ", %j" + i + " : f32\n    yield %p" + i +
+           "\n  } : f32[T, E]\n";
+  }
+  return out + "  yield %v" + n(size) + "\n}\n";
+}
+
 struct Program {
   const char* name;
   std::string (*ofSize)(int);
@@ -151,6 +175,28 @@ INSTANTIATE_TEST_SUITE_P(Programs, LinearPasses,
                                          Program{"loops", loops}, Program{"nests", nests},
                                          Program{"derivatives", derivatives}),
                          [](const auto& program) { return std::string(program.param.name); });
+
+TEST(LinearMasks, OfProductsThatFollowEachOther) {
+  auto costs = [](int size) {
+    PassText m(masked(size));
+    m.expectVerified();
+    Costs out;
+    for (auto [name, pass] : {std::pair<const char*, void (*)(core::Module&)>{"mask_unread", maskUnread},
+                              {"lift_masks", liftMasks},
+                              {"mask_zeros", maskZeros}}) {
+      const uint64_t before = core::work.total();
+      pass(m.module);
+      out.emplace_back(name, core::work.total() - before);
+    }
+    m.expectVerified();
+    EXPECT_EQ(m.count(" = if "), static_cast<size_t>(2 * size)) << "scores and products";
+    return out;
+  };
+  const Costs small = costs(50), large = costs(200);
+  for (size_t k = 0; k < small.size(); ++k)
+    EXPECT_LE(static_cast<double>(large[k].second), 4.6 * static_cast<double>(small[k].second) + 200)
+        << small[k].first << ": " << small[k].second << ", then " << large[k].second;
+}
 
 /// Loops in each other are gone around together, not each anew for every turn of the one outside.
 TEST(LoopsInLoops, DerivativesOfLoopsInLoopsCostTheirOps) {
