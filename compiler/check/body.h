@@ -138,7 +138,8 @@ public:
   TypeId joinedSizes(TypeId one, TypeId other, Span span, std::vector<DimSym>& fresh);
   bool isFoundSize(DimSym s);
   TypeId expectedFrom(TypeId type);
-  NodeId joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span, TypeId expected);
+  NodeId joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span, TypeId expected,
+                      bool isUnsettled);
   NodeId checkMatch(const syntax::Match& node, Span span, TypeId expected);
   NodeId asInt(NodeId node, Span span);
   bool isRange(TypeId type);

@@ -1,4 +1,5 @@
 // Branches and where they meet.
+#include "check/branches.h"
 #include "check/function_values.h"
 
 #include <algorithm>
@@ -7,8 +8,23 @@ namespace melix::check {
 
 using namespace syntax;
 
+NodeId ownBranch(Body& body, TypeId expected, const std::function<NodeId(TypeId)>& check) {
+  const TypeId own = body.infer.withOwnUnknowns(expected);
+  const NodeId value = check(own);
+  const TypeKind kind = body.b.kindOf(value);
+  if (kind != TypeKind::Never && kind != TypeKind::Error)
+    return body.coerce(value, own, body.b.spanOf(value));
+  body.infer.unify(expected, own); // nothing comes from here that could differ
+  return value;
+}
+
 NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
   size_t mark = scope.size();
+  const bool isUnsettled = expected && infer.isUnsettled(expected);
+  auto branch = [&](SynId written) {
+    auto check = [&](TypeId asked) { return checkExpr(written, asked); };
+    return isUnsettled ? ownBranch(*this, expected, check) : check(expected);
+  };
   if (ast.kind(node.condition) == SynKind::LetCondition) {
     const auto& let = ast[node.condition].as<LetCondition>();
     NodeId value = checkExpr(let.value);
@@ -16,13 +32,13 @@ NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
     Arm hit;
     hit.pattern = checkPattern(let.pattern, b.typeOf(value), false, refutable);
     ++conditions;
-    hit.body = checkExpr(node.then, expected);
+    hit.body = branch(node.then);
     scope.leave(mark);
     Arm miss;
     miss.pattern = anyPattern(b.typeOf(value), span);
-    miss.body = node.otherwise ? checkExpr(node.otherwise, expected) : b.unit(span);
+    miss.body = node.otherwise ? branch(node.otherwise) : b.unit(span);
     --conditions;
-    NodeId joined = joinBranches(NodeId::none(), hit.body, miss.body, span, expected);
+    NodeId joined = joinBranches(NodeId::none(), hit.body, miss.body, span, expected, isUnsettled);
     if (b.kindOf(joined) == TypeKind::Error) return joined;
     const Node& pair = instance.nodes[joined];
     hit.body = pair.children[0], miss.body = pair.children[1];
@@ -32,8 +48,8 @@ NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
   }
   NodeId cond = checkBoolean(node.condition, "`if`");
   ++conditions;
-  NodeId then = checkExpr(node.then, expected);
-  NodeId otherwise = node.otherwise ? checkExpr(node.otherwise, expected) : NodeId::none();
+  NodeId then = branch(node.then);
+  NodeId otherwise = node.otherwise ? branch(node.otherwise) : NodeId::none();
   --conditions;
   if (!node.otherwise) {
     TypeKind k = b.kindOf(then);
@@ -45,7 +61,7 @@ NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
     }
     return b.make(NodeKind::If, types.unit(), span, {cond, then});
   }
-  return joinBranches(cond, then, otherwise, span, expected);
+  return joinBranches(cond, then, otherwise, span, expected, isUnsettled);
 }
 
 /// The type of what is of one of two types that differ in sizes: each size that does is a new one, added to
@@ -85,7 +101,9 @@ TypeId Body::expectedFrom(TypeId type) {
 }
 
 /// The two branches at one type. With a condition: an If; without: a node of the same type holding both.
-NodeId Body::joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span, TypeId expected) {
+/// `isUnsettled`: what is asked of them is so, and each is what it found of it.
+NodeId Body::joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span, TypeId expected,
+                          bool isUnsettled) {
   TypeId a = b.typeOf(then), o = b.typeOf(otherwise);
   auto made = [&](TypeId type) {
     std::vector<NodeId> children{then, otherwise};
@@ -95,13 +113,13 @@ NodeId Body::joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span,
   if (types.kind(a) == TypeKind::Never || isUnknownYet(a)) return made(o);
   if (types.kind(o) == TypeKind::Never || isUnknownYet(o)) return made(a);
   if (types.kind(a) == TypeKind::Error || types.kind(o) == TypeKind::Error) return b.error(span);
-  if (expected) {
+  if (expected && !isUnsettled) {
     then = coerce(then, expected, b.spanOf(then));
     otherwise = coerce(otherwise, expected, b.spanOf(otherwise));
     return made(infer.zonk(expected));
   }
   // Statement position: branches whose values nobody wants.
-  if (types.isUnit(a) || types.isUnit(o)) {
+  if (!expected && (types.isUnit(a) || types.isUnit(o))) {
     NodeId& valued = types.isUnit(a) ? otherwise : then;
     if (!types.isUnit(b.typeOf(valued)) && isUsedUp(valued, SynId::none()))
       valued = b.block({valued, b.unit(span)}, span);
@@ -110,6 +128,8 @@ NodeId Body::joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span,
   a = b.typeOf(then), o = b.typeOf(otherwise);
   if (types.kind(a) == TypeKind::Error || types.kind(o) == TypeKind::Error) return b.error(span);
   UnifyResult match = infer.unify(a, o);
+  // One message is enough where they do not meet.
+  if (isUnsettled && match.kind > UnifyKind::NeedsCheck) infer.unify(expected, a);
   if (match.kind == UnifyKind::DimsDiffer) {
     b.reportBranches(match, then, otherwise, span);
     return b.error(span);

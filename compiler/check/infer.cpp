@@ -97,6 +97,21 @@ bool Inference::hasOpen(TypeId t) {
   return open;
 }
 
+TypeId Inference::withOwnUnknowns(TypeId t) {
+  types::DimSubst own;
+  const TypeId sized = types_.rewrite(zonk(t), [&](TypeId part) {
+    for (DimId d : types_[part].dims)
+      if (auto s = types_.dims.asSymbol(d); s && types_.dims.info(*s).kind == DimSymKind::Inference) {
+        const types::DimSymInfo& info = types_.dims.info(*s);
+        own.try_emplace(*s, types_.dims.symbol(freshDim(info.name, info.origin)));
+      }
+    return part;
+  });
+  return mapVars(types_.substitute(sized, own), [&](TypeId var) {
+    return isAny(var) ? freshVar(VarClass::Any, vars_[types_[var].number].span) : var;
+  });
+}
+
 TypeId Inference::mapVars(TypeId t, const std::function<TypeId(TypeId)>& map) {
   return types_.rewrite(t, [&](TypeId part) {
     if (types_.kind(part) == TypeKind::Var) return map(part);

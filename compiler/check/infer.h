@@ -50,6 +50,12 @@ public:
   bool hasInferenceDim(TypeId t); ///< contains an unsolved dimension
   bool hasInferenceDim(DimId d);
 
+  /// Whether something in it is still to be found.
+  bool isUnsettled(TypeId t) { return hasOpen(t) || hasInferenceDim(t); }
+  /// The type with sizes of its own where those that stand alone are still to be found, and types of its own
+  /// where nothing is known of them.
+  TypeId withOwnUnknowns(TypeId t);
+
   /// Each unsolved variable of `t` replaced by what `map` says, arguments of records included.
   TypeId mapVars(TypeId t, const std::function<TypeId(TypeId)>& map);
   /// The unsolved variables of some types, each once, in order.

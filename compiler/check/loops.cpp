@@ -174,7 +174,7 @@ NodeId Body::checkReturn(const One& ret, Span span) {
   TypeId type = types.unit(), wanted;
   if (ret.inner) {
     wanted = freshResult(span);
-    NodeId value = checkExpr(ret.inner, wanted);
+    NodeId value = checkSized(ret.inner, wanted);
     type = b.typeOf(value);
     if (types.kind(type) == TypeKind::Never) return value; // never gets to return
     if (!wanted && returnType) wanted = freshResult(span); // told by a `return` inside

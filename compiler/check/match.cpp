@@ -1,5 +1,6 @@
 // `match`: its arms, where they meet, and whether they cover every value (rule 34).
 #include "check/advice.h"
+#include "check/branches.h"
 #include "check/function_values.h"
 
 #include <algorithm>
@@ -22,8 +23,10 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
   TypeId type = b.typeOf(value);
   Arms arms;
   arms.places = std::move(places);
+  const bool isUnsettled = expected && infer.isUnsettled(expected);
+  const bool isGiven = expected && !isUnsettled;
   NodeId first; ///< body that has a value
-  TypeId common = expected;
+  TypeId common = isGiven ? expected : TypeId::none();
   const bool isAsked = expected && types.kind(infer.shallow(expected)) != TypeKind::Known;
   std::vector<DimSym> fresh;
   bool failed = false;
@@ -40,11 +43,13 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
     }
     ++conditions;
     if (written.guard) arm.guard = checkBoolean(written.guard, "a guard");
-    arm.body = checkStatement(written.body, true, expected ? expected : expectedFrom(common));
+    auto check = [&](TypeId asked) { return checkStatement(written.body, true, asked); };
+    arm.body =
+        isUnsettled ? ownBranch(*this, expected, check) : check(isGiven ? expected : expectedFrom(common));
     --conditions;
     scope.leave(mark);
     if (!arms.places.empty()) failed |= !endHold();
-    if (NodeId met = first; first.valid() && !expected && joinAsFunctions(*this, met, arm.body)) {
+    if (NodeId met = first; first.valid() && !isGiven && joinAsFunctions(*this, met, arm.body)) {
       common = b.typeOf(met);
       for (Arm& earlier : arms.arms)
         if (holdsTemplate(*this, b.typeOf(earlier.body)))
@@ -55,7 +60,7 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
     failed |= (types.kind(mine) == TypeKind::Error && !isUnknownYet(mine)) ||
               types.kind(instance.patterns[arm.pattern].type) == TypeKind::Error;
     if (determinesType(mine)) {
-      UnifyResult match = !common || expected ? UnifyResult{} : infer.unify(common, mine);
+      UnifyResult match = !common || isGiven ? UnifyResult{} : infer.unify(common, mine);
       if (!common) {
         common = mine;
         first = arm.body;
@@ -64,7 +69,7 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
         failed = true;
       } else if (match.kind == UnifyKind::NeedsCheck)
         common = joinedSizes(common, mine, span, fresh);
-      else if (types.isUnit(infer.shallow(common)) && !types.isUnit(mine) &&
+      else if (!expected && types.isUnit(infer.shallow(common)) && !types.isUnit(mine) &&
                isUsedUp(arm.body, SynId::none()))
         arm.body = b.block({arm.body, b.unit(span)}, span);
       else {
@@ -76,6 +81,7 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
     }
     arms.arms.push_back(arm);
   }
+  if (failed && isUnsettled && common) infer.unify(expected, common); // one message is enough
   if (failed) return b.error(span);
   checkExhaustive(arms.arms, type, span);
   NodeId made =
