@@ -121,10 +121,18 @@ void Ranges::define(const Op& op) {
     }
     return;
   }
+  if (op.kind == OpKind::If)
+    for (bool holds : {true, false})
+      if (panics(op.regions[holds ? 1 : 0])) assume(op.operands[0], holds, maxDepth);
   if (!makesResults(op.kind)) return;
   // A sweep over a range runs as often as the i64 says that its extent wraps to.
   if (!std::all_of(op.dims.begin(), op.dims.end(), [&](DimId d) { return isExact(d); })) return;
   for (ValueId v : op.results) learnSizes(f_.typeOf(v), 0);
+}
+
+/// Whether nothing comes behind a region.
+bool Ranges::panics(RegionId r) const {
+  return std::ranges::any_of(f_.regions[r].ops, [this](OpId id) { return f_.ops[id].kind == OpKind::Panic; });
 }
 
 Ranges::Mark Ranges::enter(RegionId r) {

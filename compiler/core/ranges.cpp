@@ -14,7 +14,29 @@ namespace melix::core {
 bool Ranges::noLess(DimId a, DimId b) {
   if (std::optional<int64_t> least = dims_.asConstant(b)) return facts_.atLeast(a, *least);
   if (std::optional<int64_t> most = dims_.asConstant(a)) return facts_.atMost(b, *most);
-  return isAtLeast(dims_.sub(a, b), 0);
+  return isNatural(dims_.sub(a, b), fewExtremes);
+}
+
+/// Whether a dimension is never negative, for each side of extremes in it that it may be, or for one of those
+/// that bound it.
+bool Ranges::isNatural(DimId d, int extremes) {
+  using types::DimAtomKind;
+  if (isAtLeast(d, 0)) return true;
+  for (const types::DimTerm& term : std::vector(dims_.terms(d))) {
+    if (extremes == 0 || term.factors.size() != 1) continue;
+    const types::DimAtom atom = dims_.atom(term.factors[0]);
+    if (atom.kind != DimAtomKind::Min && atom.kind != DimAtomKind::Max) continue;
+    DimId whole = atom.args[0];
+    for (DimId side : atom.args)
+      whole = atom.kind == DimAtomKind::Min ? dims_.min(whole, side) : dims_.max(whole, side);
+    const DimId factor = dims_.constant(term.coefficient), rest = dims_.sub(d, dims_.mul(factor, whole));
+    auto holds = [&](DimId side) {
+      return isNatural(dims_.add(rest, dims_.mul(factor, side)), extremes - 1);
+    };
+    const bool isBound = (atom.kind == DimAtomKind::Max) == (term.coefficient > 0);
+    if (isBound ? std::ranges::any_of(atom.args, holds) : std::ranges::all_of(atom.args, holds)) return true;
+  }
+  return false;
 }
 
 /// By what is known of the dimension, or of the numbers that its symbols are bound to.

@@ -53,9 +53,11 @@ private:
   struct Range {
     DimId low, high;
   };
-  static constexpr int maxDepth = 8; ///< of the ops that a range is found through
+  static constexpr int maxDepth = 8;    ///< of the ops that a range is found through
+  static constexpr int fewExtremes = 3; ///< in a dimension, whose sides are looked at
 
   Mark mark() const { return {facts_.mark(), trail_.size()}; }
+  bool panics(RegionId r) const;
   void assume(ValueId condition, bool holds, int depth);
   void assumeCompared(const Op& cmp, bool holds, int depth);
   void assumeNoLess(ValueId a, ValueId b, int64_t by, int depth);
@@ -89,6 +91,7 @@ private:
   std::optional<int64_t> integer(ValueId v) const;
   const Op* def(ValueId v) const { return f_.values[v].def.valid() ? &f_.ops[f_.values[v].def] : nullptr; }
   bool noLess(DimId a, DimId b);
+  bool isNatural(DimId d, int extremes);
   bool isAtLeast(DimId d, types::DimFacts::Wide bound);
   bool isAtMost(DimId d, types::DimFacts::Wide bound);
   bool mentions(DimId d, DimSym s) const;

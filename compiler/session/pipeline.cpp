@@ -42,6 +42,7 @@
 #include "transforms/spread_sums.h"
 #include "transforms/sum_before_scatter.h"
 #include "transforms/sum_rows.h"
+#include "transforms/version_nests.h"
 
 namespace melix::session {
 
@@ -123,6 +124,10 @@ void checksInFront(core::Module& module) {
   if (transforms::hoistChecks(module)) transforms::simplify(module);
 }
 
+void versions(core::Module& module) {
+  if (transforms::versionNests(module)) transforms::simplify(module);
+}
+
 void interchange(core::Module& module) {
   if (transforms::interchangeLoops(module)) transforms::simplify(module);
 }
@@ -192,6 +197,7 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
       {"raise_loops", plain(raise), true},
       {"spread_sums", plain(spread), true, true},
       {"hoist_checks", plain(checksInFront), true},
+      {"version_nests", plain(versions), true},
       {"interchange_loops", plain(interchange), true},
       {"separate_products", plain(separateProducts), true},
   };

@@ -258,5 +258,35 @@ TEST(ProvedChecks, ANumberThatWrapsIsNoDimension) {
   EXPECT_EQ(m.count("bind_dim"), 1u) << m.text();
 }
 
+TEST(ProvedChecks, NumbersHeldWithinAnAxis) {
+  const std::string
+      within = "  %w = dim_value dims [N] : i64\n  %l = sub %w, %one : i64\n  %a = min %n, %l : i64\n"
+               "  %v = max %a, %zero : i64\n",
+      some = "  %c = cmp ge %w, %one : bool\n";
+  const std::string axis = "    check index \"\" %v dims [N]\n    yield %zero\n", fine = "    yield %zero\n";
+  for (auto [what, body, proved] : std::initializer_list<std::tuple<const char*, std::string, bool>>{
+           {"where there are elements",
+            within + some + "  %r = if %c {\n" + axis + "  } {\n" + fine + "  } : i64\n", true},
+           {"where there may be none", within + "  check index \"\" %v dims [N]\n", false},
+           {"where there are none",
+            within + some + "  %r = if %c {\n" + fine + "  } {\n" + axis + "  } : i64\n", false}})
+    expectProved({what, body.c_str(), proved});
+}
+
+TEST(ProvedChecks, WhatAnAssertionLeaves) {
+  const std::string size = "  %w = dim_value dims [N] : i64\n  %c = cmp ge %w, %one : bool\n";
+  const std::string stop = "    %t = const \"no\" : str\n    panic %t\n    yield\n", go = "    yield\n";
+  for (auto [what, body, proved] : std::initializer_list<std::tuple<const char*, std::string, bool>>{
+           {"behind it",
+            size + "  if %c {\n" + go + "  } {\n" + stop + "  }\n  check index \"\" %zero dims [N]\n", true},
+           {"behind its contrary",
+            size + "  if %c {\n" + stop + "  } {\n" + go + "  }\n  check index \"\" %zero dims [N]\n", false},
+           {"in front of it",
+            size + "  check index \"\" %zero dims [N]\n  if %c {\n" + go + "  } {\n" + stop + "  }\n", false},
+           {"behind a branch that may go on",
+            size + "  if %c {\n" + go + "  } {\n" + go + "  }\n  check index \"\" %zero dims [N]\n", false}})
+    expectProved({what, body.c_str(), proved});
+}
+
 } // namespace
 } // namespace melix::transforms
