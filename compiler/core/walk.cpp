@@ -2,6 +2,7 @@
 
 #include "core/call_graph.h"
 #include "core/nest.h"
+#include "core/termination.h"
 
 #include <algorithm>
 
@@ -68,7 +69,8 @@ EffectSet Effects::ofOp(const Function& f, OpId id) const {
     break;
   }
   case ops::EffectKind::Regions:
-    if (op.kind == OpKind::Apply || op.kind == OpKind::While) out.panics = true;
+    if (op.kind == OpKind::Apply || (op.kind == OpKind::While && !surelyEnds(*module_, f, op)))
+      out.panics = true;
     if (op.kind == OpKind::Apply) out.io = true;
     if (op.kind == OpKind::Call) out |= functions_[op.as<CallAttr>().callee.index];
     if (op.kind == OpKind::Derivative) out |= functions_[op.as<DerivativeAttr>().callee.index];

@@ -47,8 +47,8 @@ struct EffectSet {
   bool operator==(const EffectSet&) const = default;
 };
 
-/// Effects of every function, found by fixed point over calls. `apply` and `while` count as panicking: what
-/// runs, or whether it ends, is unknown.
+/// Effects of every function, found by fixed point over calls. `apply`, and a `while` that may go on for
+/// ever, count as panicking: what runs, or whether it ends, is unknown.
 class Effects {
 public:
   explicit Effects(const Module& m);
