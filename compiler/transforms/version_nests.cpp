@@ -3,6 +3,7 @@
 #include "core/clone.h"
 #include "core/nest.h"
 #include "core/ranges.h"
+#include "core/sizes.h"
 #include "core/walk.h"
 #include "transforms/inside_out.h"
 #include "transforms/sum_at_points.h"
@@ -42,7 +43,12 @@ class Candidate {
 public:
   Candidate(Module& m, FunctionId f, OpId nest, const Effects& effects, Ranges& ranges)
       : m_(m), f_(f), nest_(nest), effects_(effects), ranges_(ranges) {
-    forEachOp(fn(), body(), [&](OpId id) { inside_.insert(id); });
+    forEachOp(fn(), body(), [&](OpId id) {
+      inside_.insert(id);
+      sizes_.insert(fn().ops[id].resultDims.begin(), fn().ops[id].resultDims.end());
+      for (RegionId r : fn().ops[id].regions)
+        sizes_.insert(fn().regions[r].dimParams.begin(), fn().regions[r].dimParams.end());
+    });
   }
 
   /// None if there is nothing to ask, or asking would not help.
@@ -126,10 +132,19 @@ private:
     for (ValueId each : fn().ops[def].operands) noteAsked(each, depth - 1);
   }
 
+  bool areInFront(const std::vector<DimSym>& sizes) const {
+    return std::ranges::none_of(sizes, [this](DimSym s) { return sizes_.contains(s); });
+  }
+  bool isInFront(std::optional<DimId> extent) const {
+    std::vector<DimSym> sizes;
+    if (extent) m_.types.dims.collectSymbols(*extent, sizes);
+    return areInFront(sizes);
+  }
+
   /// Numbers that some of the axes alone tell.
   bool add(Need need, Needs& out) {
     const ValueId v = fn().ops[need.op].operands[need.operand];
-    if (fn().typeOf(v) != m_.types.int64() || !find(v, need, deepest, out) ||
+    if (fn().typeOf(v) != m_.types.int64() || !isInFront(need.extent) || !find(v, need, deepest, out) ||
         (need.extent && need.isSum && !need.axes.empty()) ||
         need.axes.size() >= fn().ops[nest_].dims.size() || out.size() == most)
       return false;
@@ -155,7 +170,8 @@ private:
     const Op op = fn().ops[value.def];
     need.isSum = need.isSum && (op.kind == OpKind::Add || op.kind == OpKind::Sub || op.kind == OpKind::Const);
     if (depth == 0 || asked_.contains(value.def) || !op.regions.empty() || op.kind == OpKind::Call ||
-        effects_.ofOp(fn(), value.def).any() || !m_.types.isScalar(fn().typeOf(v)))
+        effects_.ofOp(fn(), value.def).any() || !m_.types.isScalar(fn().typeOf(v)) ||
+        !areInFront(sizesOf(m_, fn(), op)))
       return false;
     if (op.kind == OpKind::Get && !(isOutside(op.operands[0]) && readsInRange(m_, fn(), ranges_, op)))
       return false;
@@ -172,6 +188,7 @@ private:
   const Effects& effects_;
   Ranges& ranges_;
   std::unordered_set<OpId> inside_, asked_; ///< the latter make conditions of branches
+  std::unordered_set<DimSym> sizes_;        ///< that are told inside
 };
 
 class Versioner {
