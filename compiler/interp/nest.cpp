@@ -89,6 +89,8 @@ void NestRun::prepare(ResultState& r, const NestResultExtra& x) {
   std::vector<int64_t> dims;
   for (uint32_t a : x.spec.keep) dims.push_back(s_.extents[a]);
   for (uint32_t reg : x.elementDims) dims.push_back(f_.r[reg].i);
+  if (problem.empty()) problem = whyNoArray(dims);
+  if (!problem.empty()) return;
   bool arg = core::isPosition(x.spec);
   bool collect = x.spec.kind == NestResultKind::Collect;
   for (size_t k = 0; k < x.outs.size(); ++k) {
@@ -167,14 +169,15 @@ const Instr* runNestBegin(Frame& f, const Instr* in) {
   s->index.assign(x.extents.size(), 0);
   bool empty = false;
   for (size_t a = 0; a < x.extents.size(); ++a) {
-    int64_t n = f.r[x.extents[a]].i;
-    if (n < 0) return f.machine->fail(f, in, "the size of an axis is " + std::to_string(n));
-    s->extents.push_back(n);
-    empty |= n == 0;
+    s->extents.push_back(f.r[x.extents[a]].i);
+    empty |= s->extents.back() == 0;
     f.r[x.axes[a]].i = 0;
   }
   NestRun run(f, *s);
   run.begin();
+  if (!run.problem.empty()) return f.machine->fail(f, in, run.problem);
+  for (int64_t n : s->extents)
+    if (n < 0 && !empty) return f.machine->fail(f, in, "the size of an axis is " + std::to_string(n));
   if (!empty) return f.code->instrs.data() + x.body;
   run.end(true);
   putObject(f, in->a, nullptr);

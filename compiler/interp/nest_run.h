@@ -45,6 +45,7 @@ class NestRun {
 public:
   NestRun(Frame& f, NestState& s) : f_(f), s_(s) {}
 
+  /// Makes room for the results, or says why there is none in `problem`.
   void begin();
   /// Takes what the body yielded at the current point; false after a panic in a combining region.
   bool accumulate();
@@ -53,7 +54,7 @@ public:
   /// Puts the results into their registers.
   void end(bool empty);
 
-  std::string problem; ///< why `accumulate` failed, unless a region panicked
+  std::string problem; ///< why `begin` or `accumulate` failed, unless a region panicked
 
 private:
   // nest.cpp

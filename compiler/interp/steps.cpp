@@ -187,10 +187,8 @@ const Instr* runPart(Frame& f, const Instr* in) {
 const Instr* runNewArray(Frame& f, const Instr* in) {
   const auto& x = extraOf<RegsExtra>(in);
   Extents dims(x.dims.size());
-  for (size_t k = 0; k < dims.size(); ++k) {
-    dims[k] = f.r[x.dims[k]].i;
-    if (dims[k] < 0) return f.machine->fail(f, in, "a dimension is " + std::to_string(dims[k]));
-  }
+  for (size_t k = 0; k < dims.size(); ++k) dims[k] = f.r[x.dims[k]].i;
+  if (std::string why = whyNoArray(dims); !why.empty()) return f.machine->fail(f, in, why);
   putObject(f, in->a, new Array(x.element, dims));
   return in + 1;
 }

@@ -72,6 +72,12 @@ static int64_t bytesOf(unsigned elementBytes, std::span<const int64_t> dims) {
   return bytes;
 }
 
+std::string whyNoArray(std::span<const int64_t> dims) {
+  for (size_t k = 0; k < dims.size(); ++k)
+    if (dims[k] < 0) return "dimension " + std::to_string(k) + " of an array is " + std::to_string(dims[k]);
+  return {};
+}
+
 Array::Array(TypeKind e, std::span<const int64_t> extents)
     : Object(ObjectKind::Array), element(e), dims(extents) {
   elementBytes = static_cast<uint8_t>(slotBytes(e));
