@@ -148,6 +148,21 @@ private:
     flowLost(from, to);
   }
 
+  /// Whether elements, and arrays of them, have the same leaves.
+  bool haveSameLeaves(TypeId one, TypeId other) {
+    types::TypeStore& types = a_.module_.types;
+    Leaves& leaves = a_.leaves_;
+    return leaves.tellsInside() &&
+           types.eraseDims(leaves.inside(one)) == types.eraseDims(leaves.inside(other));
+  }
+  /// A value goes into another as an element of it, or all of it does: leaf by leaf, or else any may depend
+  /// on any.
+  void into(ValueId from, ValueId to) {
+    if (!active(from)) return;
+    if (haveSameLeaves(f_.typeOf(from), f_.typeOf(to))) return mark(to, bits(from));
+    markAll(to);
+  }
+
   /// One problem for each place, however many ways lead to it.
   void report(AdProblem problem) {
     for (const AdProblem& p : out_.problems)
@@ -162,7 +177,7 @@ private:
     const bool part =
         edge.kind == FlowKind::Open || edge.slot == SlotKind::Part || edge.slot == SlotKind::Stack;
     if (!part) return flow(edge.from, edge.to);
-    if (active(edge.from)) markAll(edge.to);
+    into(edge.from, edge.to);
     flowLost(edge.from, edge.to);
   }
 
@@ -206,7 +221,7 @@ private:
       if (index && i >= 2) break;
       ValueId v = o.operands[i];
       for (ValueId r : o.results) {
-        if (active(v)) markAll(r);
+        into(v, r);
         flowLost(v, r);
       }
     }
@@ -232,11 +247,16 @@ private:
     flowLost(o.operands[0], parts.first, parts.second, o.results[0], 0);
   }
 
-  /// Leading field steps select leaves exactly; what follows goes into one leaf.
+  /// Leading field steps select leaves exactly, and so do those behind places whose elements are told apart
+  /// inside; what follows goes into one leaf.
   static std::pair<uint32_t, uint32_t> leadingRange(Leaves& leaves, TypeId type, const Path& path,
                                                     size_t& steps) {
     std::pair<uint32_t, uint32_t> r{0, static_cast<uint32_t>(leaves.count(type))};
-    for (steps = 0; steps < path.size() && leaves.isBundle(type); ++steps) {
+    for (steps = 0; steps < path.size(); ++steps) {
+      const TypeId element = leaves.inside(type);
+      if (element != type && path[steps].kind != StepKind::Field) continue;
+      type = element;
+      if (!leaves.isBundle(type)) break;
       auto sub = leaves.range(type, path[steps].number);
       r = {r.first + sub.first, sub.second};
       type = leaves.kid(type, path[steps].number);
@@ -264,8 +284,12 @@ private:
     auto [begin, count] = leadingRange(a_.leaves_, f_.typeOf(o.operands[0]), o.as<Path>(), steps);
     LeafBits b = bits(o.operands[0]);
     LeafBits v = bits(o.operands[1]);
-    bool whole = steps == o.as<Path>().size();
-    for (uint32_t i = 0; i < count; ++i) b[begin + i] = whole ? bool(v[i]) : bool(b[begin + i]) || any(v);
+    const Path& path = o.as<Path>();
+    bool whole = steps == path.size();
+    auto isField = [](const PathStep& s) { return s.kind == StepKind::Field; };
+    const bool stays = !whole || !std::all_of(path.begin(), path.end(), isField); // other elements do
+    for (uint32_t i = 0; i < count; ++i)
+      b[begin + i] = (whole ? bool(v[i]) : any(v)) || (stays && b[begin + i]);
     mark(o.results[0], b);
     auto parts = leadingRange(a_.parts_, f_.typeOf(o.operands[0]), o.as<Path>(), steps);
     const size_t first = parts.first, end = parts.first + parts.second;

@@ -2,6 +2,8 @@
 
 #include "types/tangent.h"
 
+#include <algorithm>
+
 namespace melix::transforms {
 
 bool Leaves::isBundle(TypeId type) const {
@@ -29,7 +31,33 @@ TypeId Leaves::tangent(TypeId type) {
   return types::positionalTangent(types_, type);
 }
 
+static bool hasElements(const types::TypeStore& types, TypeId type) {
+  return types.kind(type) == TypeKind::Array || types.kind(type) == TypeKind::List;
+}
+
+TypeId Leaves::inside(TypeId type) {
+  if (kind_ != LeafKind::Inside) return type;
+  TypeId element = type;
+  while (hasElements(types_, element)) element = types_[element].parts[0];
+  std::vector<TypeId> around;
+  return isBundle(element) && !holdsItself(element, around) ? element : type;
+}
+
+/// Whether elements inside of the type hold elements of a type around them, `around`: it has no end then.
+bool Leaves::holdsItself(TypeId type, std::vector<TypeId>& around) {
+  if (hasElements(types_, type)) return holdsItself(types_[type].parts[0], around);
+  if (!isBundle(type)) return false;
+  const TypeId unsized = types_.eraseDims(type);
+  if (std::find(around.begin(), around.end(), unsized) != around.end()) return true;
+  around.push_back(unsized);
+  bool found = false;
+  for (uint32_t k = 0, n = kidCount(type); k < n && !found; ++k) found = holdsItself(kid(type, k), around);
+  around.pop_back();
+  return found;
+}
+
 void Leaves::collect(TypeId type, std::vector<uint32_t>& path, std::vector<Leaf>& out) {
+  type = inside(type);
   if (isBundle(type)) {
     for (uint32_t k = 0, n = kidCount(type); k < n; ++k) {
       path.push_back(k);

@@ -23,8 +23,12 @@ using Tangents = std::vector<ValueId>;
 /// Whether each leaf depends on what is differentiated.
 using LeafBits = std::vector<bool>;
 
-/// Which parts count as leaves: those that carry a derivative, or all.
-enum class LeafKind : uint8_t { Differentiable, All };
+/// Which parts count as leaves.
+enum class LeafKind : uint8_t {
+  Differentiable, ///< those that carry a derivative
+  All,
+  Inside, ///< those that carry a derivative, of elements of arrays and lists too: each is that part of all
+};
 
 class Leaves {
 public:
@@ -35,6 +39,10 @@ public:
   size_t count(TypeId type) { return of(type).size(); }
   /// Taken apart here: tuples, structs, known functions.
   bool isBundle(TypeId type) const;
+  /// Whether parts of elements are leaves.
+  bool tellsInside() const { return kind_ == LeafKind::Inside; }
+  /// Of an array or list whose leaves are those of its elements: the type of these, or else the type itself.
+  TypeId inside(TypeId type);
   uint32_t kidCount(TypeId type) const;
   TypeId kid(TypeId type, uint32_t k) const;
   /// Leaves [first, first + second) of `type` are those of its kid `k`.
@@ -57,6 +65,7 @@ public:
 
 private:
   void collect(TypeId type, std::vector<uint32_t>& path, std::vector<Leaf>& out);
+  bool holdsItself(TypeId type, std::vector<TypeId>& around);
   ValueId build(Emit& e, TypeId type, const std::vector<ValueId>& leaves, size_t& at);
 
   types::TypeStore& types_;

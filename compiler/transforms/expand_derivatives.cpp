@@ -14,7 +14,8 @@ namespace {
 
 class Expander {
 public:
-  explicit Expander(Module& m) : ad_(m), m_(m) {}
+  explicit Expander(Module& m)
+      : ad_(m), m_(m), inside_(m.types, LeafKind::Inside), dependence_(m, inside_, RoundingKind::Flows) {}
 
   DerivativeResult run() {
     size_t functions = m_.functions.size();
@@ -169,29 +170,26 @@ private:
                 "a float becomes an integer and comes back into the result"});
         lost = true;
       }
-    bool anyActive = false, anyLeaf = false;
-    for (size_t i = 0; i < act.results.size(); ++i) {
-      bool relevant = attr.mode == DerivativeMode::Jvp || attr.mode == DerivativeMode::Forward ||
-                      (i < attr.seeded.size() && attr.seeded[i]);
-      for (bool b : act.results[i]) anyActive |= b && relevant, anyLeaf |= relevant;
-    }
-    if (anyLeaf && !anyActive && !lost && attr.mode == DerivativeMode::Reverse && !isFlat(attr, params))
+    if (!lost && attr.mode == DerivativeMode::Reverse && isIndependent(attr))
       report({AdProblemKind::Independent,
               {op.loc},
               "the result does not depend on what it is differentiated by"});
     return params;
   }
 
-  /// Whether what is differentiated depends on the parameters all the same, by roundings, whose derivative is
-  /// 0.
-  bool isFlat(const DerivativeAttr& attr, const std::vector<LeafBits>& params) {
-    Activity dependence(m_, ad_.leaves, RoundingKind::Flows);
-    const FunctionActivity& act = dependence.of(attr.callee, params);
+  /// Whether a gradient is asked for by what the result cannot depend on, not by roundings either, whose
+  /// derivative is 0. Parts of records are told apart wherever these are; elements of an array are not, and
+  /// neither are the cases of an enum.
+  bool isIndependent(const DerivativeAttr& attr) {
+    const Function& f = m_.functions[attr.callee];
+    std::vector<LeafBits> params;
+    for (ValueId p : f.params()) params.push_back(LeafBits(inside_.count(f.typeOf(p)), false));
+    for (uint32_t w : attr.wrt) params[w].assign(params[w].size(), true);
+    const FunctionActivity& act = dependence_.of(attr.callee, params);
+    bool anyLeaf = false, depends = false;
     for (size_t i = 0; i < act.results.size() && i < attr.seeded.size(); ++i)
-      if (attr.seeded[i] &&
-          std::find(act.results[i].begin(), act.results[i].end(), true) != act.results[i].end())
-        return true;
-    return false;
+      for (bool b : act.results[i]) anyLeaf |= attr.seeded[i], depends |= b && attr.seeded[i];
+    return anyLeaf && !depends;
   }
 
   void report(AdProblem p) {
@@ -202,6 +200,8 @@ private:
 
   Ad ad_;
   Module& m_;
+  Leaves inside_;
+  Activity dependence_; ///< whether anything depends on what is differentiated, however flat
   std::unordered_map<FunctionId, State> state_;
   std::set<Site> refused_;
   std::unordered_set<FunctionId> free_; ///< that reach no derivative op
