@@ -1,6 +1,8 @@
 // The passes before code generation. Loops makes the code as it should run, in lanes and rows, so there is no
-// vectoriser or unroller, but in the twin that tests compare with (Options::vectorise); these only clean up.
-// No pass may change the bits of a float: none is allowed to, as no fast-math flag is set.
+// vectoriser or unroller of loops, but in the twin that tests compare with (Options::vectorise); these clean
+// up, and pack what loops do to small arrays. No pass may change the bits of a float: none is allowed to, as
+// no fast-math flag is set.
+#include "codegen/pack_carries.h"
 #include "codegen/target.h"
 #include "codegen/vectorise.h"
 
@@ -59,6 +61,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
     each.addPass(llvm::InstCombinePass());
     each.addPass(llvm::SimplifyCFGPass());
     each.addPass(llvm::LoopSimplifyPass()); // blocks in front of loops, for what code generation hoists
+    addPacker(each);
     if (options.vectorise) addVectoriser(each);
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
   }

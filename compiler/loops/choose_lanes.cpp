@@ -113,12 +113,12 @@ private:
     if (!comparesPlaces(s)) widest(scalarType(attr.from));
     body.ops += often_ * opsOf(attr);
   }
-  /// A comparison of places, which go on by the same from lane to lane, that is the same in all turns around: of
-  /// what is made once only the mask is there for them.
+  /// A comparison of places, which go on by the same from lane to lane, that is the same in all turns around:
+  /// of what is made once only the mask is there for them.
   bool comparesPlaces(const Stmt& s) const {
     return s.as<ScalarAttr>().op == OpKind::Cmp && around_ && around_->isUniform(s.results[0]) &&
-           std::ranges::none_of(
-               s.operands, [this](ValueId v) { return variance_.of(v) == VarianceKind::Varying; });
+           std::ranges::none_of(s.operands,
+                                [this](ValueId v) { return variance_.of(v) == VarianceKind::Varying; });
   }
   void loop(const Stmt& s) {
     const auto varying = std::ranges::count_if(s.results, [&](ValueId v) { return !variance_.isUniform(v); });
@@ -201,8 +201,9 @@ double opsOfStep(const ExactStep& step) { return types::isFloatKind(step.kind) ?
 
 class Chooser {
 public:
-  Chooser(const Module& module, Function& fn, const Machine& machine)
-      : module_(module), fn_(fn), machine_(machine) {}
+  /// `turns`: of the chunks that the function is, at most.
+  Chooser(const Module& module, Function& fn, const Machine& machine, std::optional<uint64_t> turns)
+      : module_(module), fn_(fn), machine_(machine), turns_(turns) {}
 
   /// Whether a loop in the region, which may be the body of a loop, runs in lanes now.
   bool region(RegionId r, StmtId around = {}) {
@@ -232,8 +233,10 @@ public:
 private:
   /// A loop around short ones: these are written out if it then runs in lanes, as many as theirs.
   bool unrolled(StmtId id) {
-    if (!holdsShort(fn_, fn_.stmts[id])) return false;
-    const RegionId body = fn_.stmts[id].regions[0];
+    const Stmt& s = fn_.stmts[id];
+    if (s.kind != StmtKind::For || !holdsShort(fn_, s, isOverChunk(fn_, s) ? turns_ : std::nullopt))
+      return false;
+    const RegionId body = s.regions[0];
     const std::optional<RegionId> made = unrollShort(fn_, id);
     if (!made) return false;
     fn_.stmts[id].regions[0] = *made;
@@ -379,8 +382,7 @@ private:
     const Variance variance(fn_, s);
     const std::optional<Variance> turns =
         other.valid() ? std::optional<Variance>(std::in_place, fn_, fn_.stmts[other]) : std::nullopt;
-    BodyReader reader(module_, fn_, variance, fn_.regions[s.regions[0]].params[0],
-                      turns ? &*turns : nullptr);
+    BodyReader reader(module_, fn_, variance, fn_.regions[s.regions[0]].params[0], turns ? &*turns : nullptr);
     reader.region(s.regions[0]);
     Body& body = reader.body;
     const std::vector<ExactStep> steps = *exactSteps(fn_, s);
@@ -435,6 +437,7 @@ private:
   const Module& module_;
   Function& fn_;
   const Machine& machine_;
+  const std::optional<uint64_t> turns_;
   std::vector<StmtId> around_; ///< loops around the region at hand, outermost first
 };
 
@@ -453,11 +456,34 @@ uint32_t stepOf(const Function& fn, RegionId region) {
   return step;
 }
 
+/// By function that is launched: the most turns that a launch has, if all are known.
+std::vector<std::optional<uint64_t>> mostTurnsOfChunks(const Module& module) {
+  std::vector<std::optional<uint64_t>> most(module.functions.size());
+  std::vector<bool> unknown(module.functions.size(), false);
+  for (const Function& fn : module.functions)
+    for (const Stmt& s : fn.stmts) {
+      if (s.kind != StmtKind::Launch) continue;
+      const uint32_t callee = s.as<FunctionId>().index;
+      if (const uint64_t* turns = asConstant(fn, s.operands[0]))
+        most[callee] = std::max(most[callee].value_or(0), *turns);
+      else
+        unknown[callee] = true;
+    }
+  for (size_t f = 0; f < most.size(); ++f)
+    if (unknown[f]) most[f].reset();
+  return most;
+}
+
 } // namespace
 
-void chooseLanes(const Module& module, Function& function, const Machine& machine) {
-  Chooser(module, function, machine).region(function.body);
-  if (function.kind != FunctionKind::Orchestration) function.step = stepOf(function, function.body);
+void chooseLanes(Module& module, const Machine& machine) {
+  const std::vector<std::optional<uint64_t>> turns = mostTurnsOfChunks(module);
+  for (uint32_t f = 0; f < module.functions.size(); ++f) {
+    Function& fn = module.functions[FunctionId(f)];
+    if (fn.inlined) continue;
+    Chooser(module, fn, machine, turns[f]).region(fn.body);
+    if (fn.kind != FunctionKind::Orchestration) fn.step = stepOf(fn, fn.body);
+  }
 }
 
 } // namespace melix::loops

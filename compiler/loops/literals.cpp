@@ -35,6 +35,14 @@ const std::string& Literals::bytesOf(const core::Op& op) {
   return it->second;
 }
 
+bool Literals::isRow(core::ValueId v) const {
+  const core::OpId def = fn_.values[v].def;
+  if (!def.valid() || fn_.ops[def].kind != OpKind::ArrayOf || uses_.count(v) != 1) return false;
+  bool isRow = types_.isScalar(types_.element(fn_.typeOf(v)));
+  uses_.forEach(v, [&](core::Use at) { isRow = isRow && fn_.ops[at.op].kind == OpKind::ArrayOf; });
+  return isRow;
+}
+
 bool Literals::isPart(core::ValueId v) {
   bool isPart = uses_.used(v);
   uses_.forEach(v, [&](core::Use at) {

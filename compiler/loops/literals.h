@@ -1,6 +1,6 @@
 #pragma once
 // Literals of numbers that are copied as a whole, decided over Core: a store for each number would make the
-// code as long as the literal.
+// code as long as the literal. Shorter ones are stored where they stand in the outermost.
 
 #include "core/uses.h"
 
@@ -19,6 +19,8 @@ public:
   const std::string& bytesOf(const core::Op& op);
   /// Whether a value is nothing but a part of such literals.
   bool isPart(core::ValueId v);
+  /// Whether a value is a literal of scalars that nothing but another literal holds: they are stored there.
+  bool isRow(core::ValueId v) const;
 
 private:
   bool appendBytes(core::ValueId v, std::string& bytes) const;

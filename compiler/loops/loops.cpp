@@ -128,12 +128,7 @@ void outlineAllKernels(Module& module, const Options&) {
   for (uint32_t f = 0; f < count; ++f) outlineKernels(module, FunctionId(f));
 }
 
-/// Bodies of elementary functions are widened where they are called.
-void chooseAllLanes(Module& module, const Options& options) {
-  for (uint32_t f = 0; f < module.functions.size(); ++f)
-    if (Function& fn = module.functions[FunctionId(f)]; !fn.inlined)
-      chooseLanes(module, fn, *options.machine);
-}
+void chooseAllLanes(Module& module, const Options& options) { chooseLanes(module, *options.machine); }
 
 bool always(const Options&) { return true; }
 bool onPool(const Options& options) { return options.parallel; }

@@ -90,32 +90,43 @@ void Lower::copyBetween(const Place& to, const Place& from, bool fresh) {
 }
 
 void Lower::lowerArrayOf(const core::Op& op) {
-  if (facts_->literals.isPart(op.results[0])) return;
+  if (facts_->literals.isPart(op.results[0]) || facts_->literals.isRow(op.results[0])) return;
   TypeId type = typeOf(op.results[0]);
+  const Destination* given = destinationOf(op.results[0]);
+  const Destination to =
+      given ? *given : Destination{allocArray(types_.element(type), dimsOf(type), false), {}};
   if (const std::string& bytes = facts_->literals.bytesOf(op); !bytes.empty()) {
-    ValueId copy = allocArray(types_.element(type), dimsOf(type), false);
     ValueId from = b_.value(StmtKind::Text, {}, dataType, bytes);
-    b_.stmt(StmtKind::CopyBytes,
-            {b_.pointerOf(copy), b_.pointerOf(from), b_.integer(static_cast<int64_t>(bytes.size()))});
-    b_.stmt(StmtKind::KeepAlive, {copy});
-    return define(op.results[0], {copy});
+    const uint32_t size = layouts_.stored(types_.element(type)).size;
+    b_.stmt(StmtKind::CopyBytes, {b_.addressOf(to.base, to.terms, size, 0), b_.pointerOf(from),
+                                  b_.integer(static_cast<int64_t>(bytes.size()))});
+    b_.stmt(StmtKind::KeepAlive, {to.base});
+  } else {
+    storeParts(op, to);
   }
-  TypeId part = op.operands.empty() ? types_.element(type) : typeOf(op.operands[0]);
-  ValueId data = allocArray(types_.element(type), dimsOf(type), false);
-  bool nested = types_.kind(part) == TypeKind::Array;
-  std::vector<ValueId> strides = denseStrides(dimsOf(type));
+  defineArray(op.results[0], to.base, given != nullptr);
+}
+
+/// The parts of a literal, those of a row that it holds in their places.
+void Lower::storeParts(const core::Op& op, const Destination& to) {
+  if (op.operands.empty()) return;
+  const TypeId part = typeOf(op.operands[0]);
+  const bool nested = types_.kind(part) == TypeKind::Array;
+  const ValueId stride = denseStrides(dimsOf(typeOf(op.results[0])))[0];
   for (size_t k = 0; k < op.operands.size(); ++k) {
-    std::vector<Term> terms{{b_.integer(static_cast<int64_t>(k)), strides[0]}};
-    if (nested) {
-      copyBetween(densePlace(Destination{data, terms}, part), densePlace(leaf(op.operands[k]), part), true);
-      continue;
+    Destination at = to;
+    at.terms.push_back({b_.integer(static_cast<int64_t>(k)), stride});
+    if (nested && facts_->literals.isRow(op.operands[k])) {
+      storeParts(in_.ops[in_.values[op.operands[k]].def], at);
+    } else if (nested) {
+      copyBetween(densePlace(at, part), densePlace(leaf(op.operands[k]), part), true);
+    } else {
+      Place place = memoryPlace(at.base, part);
+      place.terms = at.terms;
+      place.scale = layouts_.stored(part).size;
+      storeStored(place, leaves(op.operands[k]), StoreMode::Fresh);
     }
-    Place place = memoryPlace(data, part);
-    place.terms = terms;
-    place.scale = layouts_.stored(part).size;
-    storeStored(place, leaves(op.operands[k]), StoreMode::Fresh);
   }
-  define(op.results[0], {data});
 }
 
 void Lower::lowerArgSort(const core::Op& op) {

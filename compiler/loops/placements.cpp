@@ -41,6 +41,7 @@ bool isSizedBefore(const types::TypeStore& types, types::TypeId type, std::span<
 bool Placements::canWrite(const core::Function& fn, const core::Op& op, uint32_t k) {
   switch (op.kind) {
   case OpKind::Nest: return isWritten(fn, op, k);
+  case OpKind::ArrayOf: return module_.types.isScalar(module_.types.element(fn.typeOf(op.results[k])));
   case OpKind::For: return k >= core::LoopView(fn, op).carries();
   case OpKind::Get: return isCopied(module_.types, fn.typeOf(op.operands[0]), op.as<core::Path>());
   case OpKind::Call: return writesResult(op.as<core::CallAttr>().callee, k);

@@ -323,9 +323,9 @@ bool isPlain(const Function& fn, RegionId r, bool& gains) {
 
 } // namespace
 
-bool holdsShort(const Function& fn, const Stmt& loop) {
+bool holdsShort(const Function& fn, const Stmt& loop, std::optional<uint64_t> most) {
   if (loop.kind != StmtKind::For || loop.as<ForAttr>().mark != MarkKind::Points) return false;
-  if (turnsOf(fn, loop).value_or(fewTurns) < fewTurns) return false;
+  if (turnsOf(fn, loop).value_or(most.value_or(fewTurns)) < fewTurns) return false;
   bool gains = false;
   return isPlain(fn, loop.regions[0], gains) && gains;
 }

@@ -40,6 +40,7 @@ public:
   bool run() {
     for (OpId op : order_) {
       const OpKind kind = f_.ops[op].kind;
+      if (kind == OpKind::For) addStacks(op);
       if (kind == OpKind::Nest && isSmall(f_.ops[op])) chosen_.insert(op);
       if (kind == OpKind::For || kind == OpKind::While) addCarries(op);
     }
@@ -57,30 +58,52 @@ private:
   /// The number of elements of an array of numbers that may be values.
   bool isSmallArray(TypeId type) const {
     if (m_.types.kind(type) != TypeKind::Array || !m_.types.isScalar(m_.types.element(type))) return false;
-    return isSmall(m_.types[type].dims);
+    return isSmall(m_.types[type].dims, mostElements);
   }
   template <class Extents>
-  bool isSmall(const Extents& extents) const {
+  bool isSmall(const Extents& extents, int64_t most) const {
     int64_t points = 1;
     for (DimId d : extents) {
       const std::optional<int64_t> extent = m_.types.dims.asConstant(d);
-      if (!extent || *extent < 1 || *extent > mostElements) return false;
+      if (!extent || *extent < 1 || *extent > most) return false;
       points *= *extent;
     }
-    return points <= mostElements;
+    return points <= most;
   }
+  /// What a nest keeps is small, and so is what it sums for it.
   bool isSmall(const Op& op) const {
-    if (!isSmall(op.dims) || nestAccs(op) != 0) return false;
-    for (const NestResult& r : nestResults(op))
+    if (!isSmall(op.dims, mostTerms) || nestAccs(op) != 0) return false;
+    for (const NestResult& r : nestResults(op)) {
       if (r.kind == NestResultKind::Filter || isCombine(r) || isPosition(r)) return false;
-    const std::vector<OpId>& body = f_.regions[op.regions[0]].ops;
-    return std::all_of(body.begin(), body.end(), [&](OpId id) { return f_.ops[id].regions.empty(); });
+      std::vector<DimId> kept;
+      for (uint32_t axis : r.keep) kept.push_back(op.dims[axis]);
+      if (!isSmall(kept, mostElements)) return false;
+    }
+    return isPlain(op.regions[0]);
+  }
+  /// No op with regions, but branches on comparisons of axes and constants: one side is left of each.
+  bool isPlain(RegionId region) const {
+    return std::ranges::all_of(f_.regions[region].ops, [&](OpId id) {
+      const Op& op = f_.ops[id];
+      if (op.regions.empty()) return true;
+      if (op.kind != OpKind::If) return false;
+      const OpId condition = f_.values[op.operands[0]].def;
+      return condition.valid() && f_.ops[condition].kind == OpKind::Cmp &&
+             std::ranges::all_of(f_.ops[condition].operands,
+                                 [&](ValueId v) { return isConstant(v) || isAxis(v); }) &&
+             std::ranges::all_of(op.regions, [&](RegionId inner) { return isPlain(inner); });
+    });
   }
   bool isConstant(ValueId v) const {
     const OpId def = f_.values[v].def;
     return def.valid() && f_.ops[def].kind == OpKind::Const;
   }
 
+  void addStacks(OpId id) {
+    const LoopView loop(f_, f_.ops[id]);
+    for (uint32_t k = 0; k < loop.stacks(); ++k)
+      stacks_.emplace(terminatorId(f_, loop.body()), loop.carries() + k);
+  }
   void addCarries(OpId id) {
     const LoopView loop(f_, f_.ops[id]);
     for (uint32_t k = 0; k < loop.carries(); ++k) {
@@ -112,13 +135,14 @@ private:
   /// Arrays whose elements are values if the chosen nests are written out.
   void findKnown() {
     known_.assign(f_.values.size(), false);
+    carried_ = known_;
     slots_.clear();
     for (const Carry& c : carries_) {
       const bool counted = f_.ops[c.loop].kind == OpKind::For;
       slots_.emplace(c.loop, c.number + counted);
       slots_.emplace(terminatorId(f_, LoopView(f_, f_.ops[c.loop]).body()), c.number);
-      for (ValueId p : c.params) known_[p.index] = true;
-      known_[c.result.index] = true;
+      for (ValueId p : c.params) known_[p.index] = carried_[p.index] = true;
+      known_[c.result.index] = carried_[c.result.index] = true;
     }
     for (OpId id : order_) {
       const Op& op = f_.ops[id];
@@ -145,13 +169,15 @@ private:
     default: return false;
     }
   }
-  /// Known arrays that nobody needs as a whole then; users come behind what they use.
+  /// Known arrays that nobody needs as a whole then, but those that a loop carries where they are stored;
+  /// users come behind what they use.
   void findGone(const Uses& uses) {
     gone_.assign(f_.values.size(), false);
     auto look = [&](ValueId v) {
       if (!known_[v.index]) return;
-      bool all = true;
-      uses.forEach(v, [&](Use use) { all = all && needsElements(use); });
+      bool all = true, isCarried = carried_[v.index];
+      uses.forEach(v, [&](Use use) { isCarried = isCarried || slots_.contains({use.op, use.operand}); });
+      uses.forEach(v, [&](Use use) { all = all && (needsElements(use) || (isCarried && isStored(use))); });
       gone_[v.index] = all;
     };
     for (auto id = order_.rbegin(); id != order_.rend(); ++id) {
@@ -163,6 +189,11 @@ private:
         for (ValueId p : f_.regions[r].params) look(p);
     }
   }
+  /// Whether an array only goes from there to a place in memory, of its own or of a larger one.
+  bool isStored(Use use) const {
+    const Op& op = f_.ops[use.op];
+    return (op.kind == OpKind::Set && use.operand == 1) || stacks_.contains({use.op, use.operand});
+  }
   bool needsElements(Use use) const {
     const Op& op = f_.ops[use.op];
     if (op.kind == OpKind::Get)
@@ -173,9 +204,13 @@ private:
     if (!op.regions.empty() || op.results.size() != 1) return false;
     return known_[op.results[0].index] && gone_[op.results[0].index];
   }
-  bool isChosenAxis(ValueId v) const {
+  bool isAxis(ValueId v) const {
     const RegionId region = f_.values[v].region;
-    return region.valid() && chosen_.contains(f_.regions[region].parent);
+    return region.valid() && f_.regions[region].parent.valid() &&
+           f_.ops[f_.regions[region].parent].kind == OpKind::Nest;
+  }
+  bool isChosenAxis(ValueId v) const {
+    return isAxis(v) && chosen_.contains(f_.regions[f_.values[v].region].parent);
   }
   /// Whether an array goes because this nest is written out.
   bool helps(const Op& nest) const {
@@ -199,7 +234,7 @@ private:
     const Value& value = f_.values[v];
     if (!value.def.valid()) return value.region == f_.body;
     const Op& op = f_.ops[value.def];
-    return op.kind != OpKind::Undef && op.regions.empty();
+    return op.kind != OpKind::Undef && (op.regions.empty() || op.kind == OpKind::Nest);
   }
 
   // --- what becomes of them
@@ -302,8 +337,9 @@ private:
   std::vector<OpId> order_;         ///< all ops, one before those in its regions
   std::unordered_set<OpId> chosen_; ///< nests
   std::vector<Carry> carries_;
-  std::set<std::pair<OpId, uint32_t>> slots_; ///< operands that hand the carries on
-  std::vector<bool> known_, gone_;            ///< by value
+  std::set<std::pair<OpId, uint32_t>> slots_;  ///< operands that hand the carries on
+  std::set<std::pair<OpId, uint32_t>> stacks_; ///< those that loops collect
+  std::vector<bool> known_, gone_, carried_;   ///< by value
   std::vector<std::pair<ValueId, ValueId>> written_;
   std::unordered_map<OpId, std::vector<OpId>> before_, behind_;
   std::unordered_map<RegionId, std::vector<OpId>> front_;

@@ -16,7 +16,7 @@ std::vector<ForAttr> chosen(const std::string& body, const Machine& on = machine
                 body + "  yield\n}\n",
             [&](Module& module) {
               Function& fn = module.functions[FunctionId(0)];
-              chooseLanes(module, fn, on);
+              chooseLanes(module, on);
               EXPECT_EQ(verify(module, true), "");
               std::vector<RegionId> open{fn.body};
               while (!open.empty()) {
@@ -244,6 +244,39 @@ TEST(ChooseLanes, RowsOnlyInsideOfAChain) {
   std::string serial = product("%i*%k + %l*%one", "%l*%n + %j*%one");
   serial.erase(serial.find("points "), 7);
   EXPECT_EQ(kinds(serial), "-v-");
+}
+
+/// Lanes of the rows of a kernel whose columns are sums of three, launched for so many rows.
+uint32_t lanesOfRows(const std::string& rows) {
+  uint32_t lanes = 0;
+  textAfter(
+      "fn @f(%n: i64, %x: data, %w: data, %y: data) {\n  %few = const 6 : i64\n  %many = const 60 : i64\n" +
+          rows +
+          "  yield\n}\n\nkernel @k(%first: i64, %last: i64, %x: data, %w: data, %y: data) {\n"
+          "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %three = const 3 : i64\n"
+          "  %six = const 6 : i64\n  %z = const 0.0 : f32\n"
+          "  for points %first, %last { (%i)\n    for points %zero, %six { (%j)\n"
+          "      %s = for %zero, %three, %z : f32 { (%l, %t)\n"
+          "        %a = load %x[%i*%three + %l*%one] : f32\n        %b = load %w[%l*%six + %j*%one] : f32\n"
+          "        %u = fma %a, %b, %t : f32\n        yield %u\n      }\n"
+          "      store %y[%i*%six + %j*%one] = %s\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
+      [&](Module& module) {
+        chooseLanes(module, machine);
+        EXPECT_EQ(verify(module, true), "");
+        const Function& kernel = module.functions[FunctionId(1)];
+        for (StmtId id : kernel.regions[kernel.body].stmts)
+          if (kernel.stmts[id].kind == StmtKind::For) lanes = kernel.stmts[id].as<ForAttr>().lanes;
+      });
+  return lanes;
+}
+
+TEST(ChooseLanes, FewRowsOfAKernelLeaveLanesToTheirColumns) {
+  const std::string few = "  launch @k %few, %n, %x, %w, %y\n", many = "  launch @k %many, %n, %x, %w, %y\n",
+                    some = "  launch @k %n, %n, %x, %w, %y\n";
+  EXPECT_EQ(lanesOfRows(few), 0U);
+  EXPECT_EQ(lanesOfRows(many), 16U);
+  EXPECT_EQ(lanesOfRows(few + many), 16U);
+  EXPECT_EQ(lanesOfRows(few + some), 16U);
 }
 
 } // namespace

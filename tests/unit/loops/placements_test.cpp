@@ -60,6 +60,14 @@ TEST(Placements, NestsLoopsAndCopiesWriteWhereTheyAreTold) {
             ""); // its size is found by the loop itself
 }
 
+TEST(Placements, LiteralsOfScalarsWriteWhereTheyAreTold) {
+  EXPECT_TRUE(
+      Placed("fn pair (%x: f64, %y: f64) -> (f64[2]) {\n  %p = array %x, %y : f64[2]\n  yield %p\n}\n")
+          .writes("pair"));
+  EXPECT_FALSE(
+      Placed("fn names (%x: str) -> (str[1]) {\n  %p = array %x : str[1]\n  yield %p\n}\n").writes("names"));
+}
+
 TEST(Placements, WhatIsUsedOnceMoreIsMadeForItself) {
   EXPECT_EQ(
       Placed(mainOf("  %y = get %x[:, %k] : f64[N]\n  %z = get %y[%k] : f64\n  yield %y\n")).writtenBy(), "");

@@ -123,6 +123,64 @@ TEST(SmallArrays, LoopsCarryElements) {
   EXPECT_EQ(m.count("f32[3]"), 3u) << m.text(); // the parameter, the result, and the array that is it
 }
 
+/// A product has more terms than elements; what each turn is, and the place it is stored at, are arrays made
+/// of the elements there.
+TEST(SmallArrays, ProductsOfMatricesThatLoopsCarryAreElements) {
+  PassText m(
+      R"(fn f (%a: f32[2, 2], %o: f32[2, 2, 2], %n: i64) -> (f32[K, 2, 2], f32[2, 2, 2], f32[2, 2]) defines [K] {
+  %one = const 1.0 : f32
+  %zero = const 0.0 : f32
+  %e = nest (%x: 2, %y: 2) -> collect[x, y] {
+    %same = cmp eq %x, %y : bool
+    %d = if %same {
+      yield %one
+    } {
+      yield %zero
+    } : f32
+    yield %d
+  } : f32[2, 2]
+  %p, %w, %s = for collects 1 %n, %e, %o defines [K] { (%t: i64, %q: f32[2, 2], %u: f32[2, 2, 2])
+    %r = nest (%i: 2, %j: 2, %k: 2) -> keep[i, j] sum {
+      %g = get %a[%i, %k] : f32
+      %h = get %q[%k, %j] : f32
+      %m = mul %g, %h : f32
+      yield %m
+    } : f32[2, 2]
+    %v = set %u[%t] = %r : f32[2, 2, 2]
+    yield %r, %v, %r
+  } : f32[2, 2], f32[2, 2, 2], f32[K, 2, 2]
+  yield %s, %w, %p dims [K]
+}
+)");
+  m.apply(write, {Value::floats(std::vector<float>{1, 2, 3, 4}, {2, 2}),
+                  Value::floats(std::vector<float>(8), {2, 2, 2}), Value::integer(2)});
+  EXPECT_EQ(m.count("nest"), 0u) << m.text();
+  EXPECT_EQ(m.count("if"), 0u) << m.text();
+}
+
+/// Where axes do not decide a branch, each point would have one.
+TEST(SmallArrays, BranchesOnOtherConditionsAreNotCopied) {
+  PassText m(R"(fn f (%s: f32[3], %c: bool) -> (f32) {
+  %0 = const 0 : i64
+  %t = nest (%i: 3) -> collect[i] {
+    %a = if %c {
+      %b = get %s[%i] : f32
+      yield %b
+    } {
+      %d = get %s[%0] : f32
+      yield %d
+    } : f32
+    yield %a
+  } : f32[3]
+  %u = get %t[%0] : f32
+  yield %u
+}
+)");
+  const std::string before = m.text();
+  m.apply(write, {Value::floats(std::vector<float>{1, 2, 3}), Value::boolean(true)});
+  EXPECT_EQ(m.text(), before);
+}
+
 TEST(SmallArrays, ConditionsSeeTheElements) {
   PassText m(R"(fn f (%s: f32[2], %limit: f32) -> (f32) {
   %0 = const 0 : i64
