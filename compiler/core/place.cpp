@@ -139,7 +139,14 @@ private:
   bool axis() {
     const Step updated = axisStep(updated_, u_), read = axisStep(read_, r_);
     if (updated.step.kind == StepKind::All) return rest(read), true;
-    if (updated.step.kind != StepKind::Index || read.step.kind != StepKind::Index) return false;
+    if (read.step.kind != StepKind::Index) return false;
+    if (updated.step.kind == StepKind::Slice) {
+      out_.inSlices.push_back({read.index, updated.index, updated.step.length, updated.step.step});
+      out_.rest.path.push_back(read.step);
+      out_.rest.indices.emplace_back();
+      return true;
+    }
+    if (updated.step.kind != StepKind::Index) return false;
     if (updated.index == read.index) return true;
     const std::optional<uint64_t> a = constantOf(updated.index), b = constantOf(read.index);
     if (a && b && *a != *b) return apart(), false;
@@ -147,7 +154,7 @@ private:
     return true;
   }
   Overlap apart() {
-    out_ = {Overlap::Apart, {}, {}};
+    out_ = {Overlap::Apart, {}, {}, {}};
     return out_;
   }
   void rest(const Step& s) {

@@ -36,10 +36,17 @@ struct Overlap {
   enum Kind {
     Unknown, ///< perhaps partly in it
     Apart,
-    Within, ///< the place `rest` of what was put there, if the indices of each pair are equal; else apart
+    Within, ///< the place `rest` of what was put there, if all of these hold; else apart
   } kind = Unknown;
-  std::vector<std::pair<ValueId, ValueId>> equal;
-  Place rest;
+  /// An index of an axis of which a slice was updated.
+  struct OfSlice {
+    ValueId index, start;
+    DimId length;
+    int64_t step;
+  };
+  std::vector<std::pair<ValueId, ValueId>> equal; ///< indices that have to be the same
+  std::vector<OfSlice> inSlices;                  ///< indices that have to be in a slice
+  Place rest; ///< of each index that is in a slice, which has another number there, none
 };
 Overlap overlap(const Module& m, const Function& f, TypeId root, const Place& updated, const Place& read);
 

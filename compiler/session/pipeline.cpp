@@ -15,6 +15,7 @@
 #include "transforms/fuse.h"
 #include "transforms/hoist_axes.h"
 #include "transforms/hoist_checks.h"
+#include "transforms/hoist_sizes.h"
 #include "transforms/inline_calls.h"
 #include "transforms/interchange_loops.h"
 #include "transforms/lift_masks.h"
@@ -120,6 +121,10 @@ void spread(core::Module& module) {
   if (transforms::spreadSums(module)) transforms::simplify(module);
 }
 
+void sizesInFront(core::Module& module) {
+  if (transforms::hoistSizes(module)) transforms::simplify(module);
+}
+
 void checksInFront(core::Module& module) {
   if (transforms::hoistChecks(module)) transforms::simplify(module);
 }
@@ -196,6 +201,7 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
       {"split_results", plain(transforms::splitResults), true},
       {"raise_loops", plain(raise), true},
       {"spread_sums", plain(spread), true, true},
+      {"hoist_sizes", plain(sizesInFront), true},
       {"hoist_checks", plain(checksInFront), true},
       {"version_nests", plain(versions), true},
       {"interchange_loops", plain(interchange), true},

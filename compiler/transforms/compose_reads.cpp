@@ -37,6 +37,7 @@ private:
   /// Whether the read stands elsewhere: behind the indices that it needs, or where the other one stands.
   bool compose(OpId id, RegionId r) {
     const Op& inner = fn().ops[id];
+    if (m_.types.isScalar(fn().typeOf(inner.results[0]))) readBehindCasts(id);
     const OpId from = fn().values[inner.operands[0]].def;
     if (!from.valid() || fn().ops[from].kind != OpKind::Get) return false;
     const Op& outer = fn().ops[from];
@@ -53,6 +54,16 @@ private:
     standsAt_[id] = standingAt(from);
     behind_[from].push_back(id);
     return true;
+  }
+  /// An element is the same by whatever name its array knows the sizes.
+  void readBehindCasts(OpId get) {
+    ValueId& array = fn().ops[get].operands[0];
+    for (OpId from = fn().values[array].def; from.valid() && fn().ops[from].kind == OpKind::CastDims;
+         from = fn().values[array].def) {
+      if (!sharing_.mayUseLater(fn().ops[from].operands[0], from, get)) return;
+      array = fn().ops[from].operands[0];
+      changed_ = true;
+    }
   }
   /// A part of a record is read where the record was: not at each turn of what stands in between.
   static bool isPartOf(const Op& get) {

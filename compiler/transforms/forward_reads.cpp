@@ -57,10 +57,15 @@ private:
     std::vector<OpId>& list = f_.regions[scratch_].ops;
     for (OpId id : list) {
       uses_.enter(id, uses_.regionOf(at));
-      standsAt_[id] = standingAt(at);
+      forEachMade(id, [&](OpId made) { standsAt_[made] = standingAt(at); });
       before_[at].push_back(id);
     }
     list.clear();
+  }
+  template <class Visit>
+  void forEachMade(OpId op, Visit visit) const {
+    visit(op);
+    for (RegionId inner : f_.ops[op].regions) forEachOp(f_, inner, visit);
   }
   void goFor(OpId op, ValueId value) {
     come(op);
@@ -143,7 +148,8 @@ private:
     const Op& op = f_.ops[set];
     const ValueId v = op.operands[1];
     const Overlap o = overlap(m_, f_, f_.typeOf(op.operands[0]), placeOf(op), p);
-    if (o.kind != Overlap::Within || !o.equal.empty() || !mayUse(v, set, at)) return std::nullopt;
+    if (o.kind != Overlap::Within || !o.equal.empty() || !o.inSlices.empty() || !mayUse(v, set, at))
+      return std::nullopt;
     return read(b, v, o.rest, at);
   }
 
@@ -254,11 +260,11 @@ private:
     const Op& set = f_.ops[use.op];
     if (set.kind != OpKind::Set || use.operand != 0) return false;
     const Overlap o = overlap(m_, f_, f_.typeOf(set.operands[0]), placeOf(set), place);
-    return o.kind == Overlap::Within && o.equal.empty();
+    return o.kind == Overlap::Within && o.equal.empty() && o.inSlices.empty();
   }
   void around(OpId update, OpId get, const Overlap& o) {
     const Op& op = f_.ops[update];
-    const ValueId x = op.operands[0], v = op.operands[1];
+    const ValueId x = op.operands[0];
     const uint32_t depth = updatesAround(get) + 1;
     Builder b = before(get);
     const Place p = placeOf(f_.ops[get]);
@@ -267,19 +273,48 @@ private:
     if (o.kind == Overlap::Apart) {
       value = old();
     } else {
-      ValueId condition;
-      for (auto [there, here] : o.equal) {
-        const ValueId equal = b.compare(ops::CmpKind::Eq, there, here);
-        condition = condition.valid() ? b.binary(OpKind::And, condition, equal) : equal;
-      }
+      Place rest = o.rest;
+      const ValueId condition = within(b, o, rest);
       const bool adds = op.kind == OpKind::AddAt;
       const ValueId before = adds || condition.valid() ? old() : ValueId();
-      value = read(b, v, o.rest, get);
-      if (adds) value = b.binary(OpKind::Add, before, value);
-      if (condition.valid()) value = b.select(condition, value, before);
+      auto put = [&](Builder& at) {
+        const ValueId now = read(at, op.operands[1], rest, get);
+        return adds ? at.binary(OpKind::Add, before, now) : now;
+      };
+      value = o.inSlices.empty() ? put(b) : ifThere(b, condition, put, before);
+      if (o.inSlices.empty() && condition.valid()) value = b.select(condition, value, before);
     }
-    for (OpId made : f_.regions[scratch_].ops) updatesAround_[made] = depth;
+    for (OpId made : f_.regions[scratch_].ops)
+      forEachMade(made, [&](OpId each) { updatesAround_[each] = depth; });
     goFor(get, value);
+  }
+  /// Whether a place is one that was updated, if that is asked, and the indices that it has there.
+  static ValueId within(Builder& b, const Overlap& o, Place& rest) {
+    ValueId all;
+    auto require = [&](ValueId more) { all = all.valid() ? b.binary(OpKind::And, all, more) : more; };
+    for (auto [there, here] : o.equal) require(b.compare(ops::CmpKind::Eq, there, here));
+    auto index = rest.indices.begin();
+    for (const Overlap::OfSlice& s : o.inSlices) {
+      index = std::find(index, rest.indices.end(), ValueId());
+      *index = b.binary(OpKind::Sub, s.index, s.start);
+      require(b.compare(ops::CmpKind::Ge, *index, b.integer(0)));
+      if (s.step != 1) {
+        require(b.compare(ops::CmpKind::Eq, b.binary(OpKind::IRem, *index, b.integer(s.step)), b.integer(0)));
+        *index = b.binary(OpKind::IDiv, *index, b.integer(s.step));
+      }
+      require(b.compare(ops::CmpKind::Lt, *index, b.dimValue(s.length)));
+    }
+    return all;
+  }
+  /// A branch, since what was put there has no other elements.
+  template <class Put>
+  ValueId ifThere(Builder& b, ValueId condition, Put put, ValueId before) const {
+    Builder yes = b.in(b.newRegion()), no = b.in(b.newRegion());
+    yes.yield({put(yes)});
+    no.yield({before});
+    Op branch = Builder::simple(OpKind::If, {condition});
+    branch.regions = {yes.region, no.region};
+    return b.one(std::move(branch), f_.typeOf(before));
   }
   uint32_t updatesAround(OpId get) const {
     auto it = updatesAround_.find(get);

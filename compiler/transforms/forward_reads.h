@@ -9,8 +9,9 @@
 //   of a value, in its order, the nest's result is that value.
 // - `zero`, and what a `set` put at the very place.
 // - A list made of an array: the array is read, and its extent is the length.
-// - `set` and `add_at` at whole axes and indices, if all that reads the updated value can read around it and
-//   an array is saved by that: the reads select by index. At most four updates deep, and nowhere more often
+// - `set` and `add_at` at whole axes, indices and slices, if all that reads the updated value can read around
+//   it and an array is saved by that: the reads select by index, or branch where a slice has it (`if 0 <= %j - %k
+//   < 5 { 0.0 + %v[%j - %k] } else { 0.0 }`). At most four updates deep, and nowhere more often
 //   than there are elements. What replaces all that was updated may come behind the reads, and the update
 //   goes.
 // Never behind a further update of what is read (core/sharing.h). Requires: verified Core. Keeps: every

@@ -119,6 +119,19 @@ fn f [N] (%l: L[N][3], %k: i64) -> (f32[N]) {
 }
 
 /// What is read of the old value later would have to be copied in front of the update.
+TEST(ComposeReads, AnElementIsTheSameByOtherSizes) {
+  PassText m(R"(fn f [N, K] (%v: f32[N], %w: f32[K], %n: i64) -> (f32, f32[K]) {
+  %a = cast_dims %v : f32[K]
+  %b = get %a[%n] : f32
+  %c = add %a, %w : f32[K]
+  yield %b, %c
+}
+)");
+  m.apply(compose, {numbers(), numbers(), Value::integer(3)});
+  EXPECT_EQ(m.count("get %v[%n]"), 1u) << m.text();
+  EXPECT_EQ(m.count("cast_dims"), 1u) << "arrays keep theirs: " << m.text();
+}
+
 TEST(ComposeReads, NotOverAnUpdate) {
   PassText m(R"(fn f (%x: f32[2, 4], %n: i64, %z: f32) -> (f32, f32, f32[2, 4]) {
   %a = get %x[%n] : f32[4]

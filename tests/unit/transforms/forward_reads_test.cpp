@@ -98,6 +98,50 @@ TEST(ForwardReads, AnUpdatedZeroIsASelect) {
   EXPECT_EQ(m.count("select"), 1u);
 }
 
+/// `update` of an array of zeros by a slice of %v, read element by element.
+std::string sliced(const std::string& update) {
+  return "fn f (%v: f32[6], %k: i64) -> (f32[6]) {\n  %o = const 1 : i64\n  %z = zero : f32[6]\n" + update +
+         "  %r = nest (%i: 6) -> collect[i] {\n    %b = get %a[%i] : f32\n    %n = neg %b : f32\n    yield "
+         "%n\n  } : f32[6]\n"
+         "  yield %r\n}\n";
+}
+
+TEST(ForwardReads, AnUpdateOfASliceIsABranch) {
+  const Value some = Value::floats(std::vector<float>{-0.0F, 2, 3, -0.0F, 5, 6});
+  for (int64_t k : {0, 1, 2})
+    for (const char* update :
+         {"  %s = get %v[%k +: 3] : f32[3]\n  %a = add_at %z[%k +: 3] += %s : f32[6]\n",
+          "  %s = get %v[%k +: 3] : f32[3]\n  %a = set %z[%k +: 3] = %s : f32[6]\n",
+          "  %s = get %v[%k +: 2 by 3] : f32[2]\n  %a = add_at %z[%k +: 2 by 3] += %s : f32[6]\n",
+          "  %s = get %v[%k +: 2] : f32[2]\n  %u = add_at %z[%k +: 2] += %s : f32[6]\n"
+          "  %t = get %v[%o +: 4] : f32[4]\n  %a = add_at %u[%o +: 4] += %t : f32[6]\n"}) {
+      PassText m(sliced(update));
+      m.apply(forward, {some, Value::integer(k)});
+      EXPECT_EQ(m.count("add_at") + m.count("set "), 0u) << m.text();
+      EXPECT_GE(m.count(" = if "), 1u) << m.text();
+    }
+}
+
+TEST(ForwardReads, SlicesOfSeveralAxesAndRows) {
+  PassText m(R"(fn f (%v: f32[6], %k: i64) -> (f32[3, 4]) {
+  %o = const 1 : i64
+  %x = reshape %v : f32[2, 3]
+  %z = zero : f32[3, 4]
+  %a = add_at %z[%k +: 2, %o +: 3] += %x : f32[3, 4]
+  %w = get %x[%o] : f32[3]
+  %c = add_at %a[%o, %k +: 3] += %w : f32[3, 4]
+  %r = nest (%i: 3, %j: 4) -> collect[i, j] {
+    %b = get %c[%i, %j] : f32
+    %n = neg %b : f32
+    yield %n
+  } : f32[3, 4]
+  yield %r
+}
+)");
+  for (int64_t k : {0, 1}) m.apply(forward, {numbers(), Value::integer(k)});
+  EXPECT_EQ(m.count("add_at"), 0u) << m.text();
+}
+
 TEST(ForwardReads, WhatWasPutThereIsReadWhoeverElseReads) {
   PassText m(R"(fn f (%v: f32[6], %k: i64, %z: f32) -> (f32, f32[6]) {
   %w = set %v[%k] = %z : f32[6]
