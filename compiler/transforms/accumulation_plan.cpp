@@ -4,6 +4,7 @@
 #include "core/sizes.h"
 #include "core/walk.h"
 #include "transforms/accumulation_nests.h"
+#include "transforms/cost.h"
 
 #include <algorithm>
 #include <limits>
@@ -392,6 +393,8 @@ static bool dear(const Op& o) {
   }
 }
 
+constexpr uint32_t mostMadeAgain = 4 * mathFlops; ///< operations of one number
+
 static bool structured(const Op& o) { return !o.regions.empty() || o.kind == OpKind::Call; }
 
 /// Whether it chooses between what is soon made again, at each point of the nests inside.
@@ -450,7 +453,7 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed
     const bool isOfRow = c.row == ops[i] || (!rows.empty() && isSoonMadeRow(types(), fn(), o) &&
                                              isReadByRows(c, ops[i], c.site.levels[level].region, rows));
     if (isOfRow) rows.insert(o.regions[0]);
-    if (dear(o) && level == 0 && !isOfRow) {
+    if (dear(o) && level == 0 && !isOfRow && !isMadeOfLess(c, ops[i])) {
       for (ValueId r : o.results) {
         if (!needed.values.count(r.index)) continue;
         if (!outsideType(fn().typeOf(r)) || types().kind(fn().typeOf(r)) == TypeKind::Acc) return false;
@@ -472,6 +475,42 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed
     for (RegionId inner : o.regions) forEachOp(fn(), inner, [&](OpId x) { need(fn().ops[x], needed); });
   }
   return true;
+}
+
+/// Whether a number is made, by a few elementary functions at most, of arrays each of which has fewer axes
+/// than the nest where all the levels are one: kept at all points it would be more to read than what it is
+/// made of.
+bool AccumulationPlanner::isMadeOfLess(const Conversion& c, OpId op) const {
+  const SiteLevel& level = c.site.levels[0];
+  if (c.site.levels.size() > 1) return false;
+  std::unordered_set<OpId> seen;
+  const Costs costs(m_, fn());
+  uint32_t flops = 0;
+  auto made = [&](auto& self, OpId id) -> bool {
+    if (!seen.insert(id).second) return true;
+    const Op& o = fn().ops[id];
+    const bool isNumber = o.results.size() == 1 && o.regions.empty() && o.kind != OpKind::Call &&
+                          o.kind != OpKind::Builtin && types().isScalar(fn().typeOf(o.results[0]));
+    flops += costs.ofOp(id).flops;
+    if (!isNumber || flops > mostMadeAgain || seen.size() > mostMadeAgain) return false;
+    if (o.kind == OpKind::Get && !readsLess(o, level)) return false;
+    return std::ranges::all_of(o.operands, [&](ValueId v) {
+      const Value& value = fn().values[v];
+      if (!value.def.valid()) return true; // an axis, or from outside
+      return uses_.regionOf(value.def) != level.region || self(self, value.def);
+    });
+  };
+  return made(made, op);
+}
+/// Whether a read is at some of the axes of a nest alone, of an array that was there.
+bool AccumulationPlanner::readsLess(const Op& get, const SiteLevel& nest) const {
+  std::unordered_set<ValueId> axes;
+  for (size_t k = 1; k < get.operands.size(); ++k) {
+    const Value& index = fn().values[get.operands[k]];
+    if (index.def.valid()) return false;
+    if (index.region == nest.region) axes.insert(get.operands[k]);
+  }
+  return axes.size() < fn().ops[nest.op].dims.size();
 }
 
 /// Numbers that the points around a row compute for it: what its elements read of arrays is read there.

@@ -142,6 +142,8 @@ private:
     std::unordered_set<uint32_t> kept; ///< values that are not made again
   };
   bool slice(Conversion& c) const;
+  bool isMadeOfLess(const Conversion& c, core::OpId op) const;
+  bool readsLess(const core::Op& get, const SiteLevel& nest) const;
   bool isReadByRows(const Conversion& c, core::OpId row, core::RegionId body,
                     const std::unordered_set<core::RegionId>& rows) const;
   bool sliceLevel(Conversion& c, size_t level, Needed& needed) const;

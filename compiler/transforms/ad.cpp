@@ -1,6 +1,7 @@
 #include "transforms/ad.h"
 
 #include "core/walk.h"
+#include "transforms/form_selects.h"
 
 #include <algorithm>
 
@@ -321,6 +322,7 @@ void Ad::finish() {
       JvpCompanion* c = jvpQueue_.front();
       jvpQueue_.pop_front();
       buildJvp(*this, *c);
+      formSelects(module, c->function);
     } else if (!backwardQueue_.empty()) {
       auto [lin, accs] = backwardQueue_.front();
       backwardQueue_.pop_front();

@@ -1,7 +1,7 @@
 #include "transforms/free_sums.h"
 
 #include "core/build.h"
-#include "core/clone.h"
+#include "transforms/form_selects.h"
 #include "transforms/fusion.h"
 #include "transforms/inside_out.h"
 #include "transforms/sweep_body.h"
@@ -48,7 +48,7 @@ private:
     for (OpId id : fn().regions[region].ops) {
       const bool isMask = isMasked(id) && isOfMost(fn().ops[id], region, sides) && isFree(id, ranges);
       if (isMask || isChoice(fn().ops[id]))
-        free(id, out);
+        becomeSelects(m_, f_, id, out);
       else
         out.push_back(id);
     }
@@ -176,24 +176,6 @@ private:
     if (op.kind != OpKind::Get) return op.regions.empty() && op.kind != OpKind::Call;
     return !made.contains(fn().values[op.operands[0]].def) && readsInRange(m_, fn(), ranges, op) &&
            !undefined_.mayBe(f_, op.operands[0]);
-  }
-
-  /// What stands in the arms goes where the branch stood, and in its place a choice for each result.
-  void free(OpId branch, std::vector<OpId>& out) {
-    const Op op = fn().ops[branch];
-    const Operands yes = terminator(fn(), op.regions[0]).operands,
-                   no = terminator(fn(), op.regions[1]).operands;
-    for (RegionId arm : op.regions) {
-      const std::vector<OpId>& ops = fn().regions[arm].ops;
-      out.insert(out.end(), ops.begin(), ops.end() - 1);
-    }
-    const RegionId scratch = fn().regions.add(Region{});
-    Builder b(m_, f_, scratch, op.loc);
-    for (size_t k = 0; k < op.results.size(); ++k) {
-      const ValueId chosen = b.select(op.operands[0], yes[k], no[k]);
-      takeOver(fn(), fn().values[chosen].def, std::span(&op.results[k], 1));
-      out.push_back(fn().values[op.results[k]].def);
-    }
   }
 
   Module& m_;
