@@ -104,13 +104,34 @@ private:
     if (op.kind == OpKind::If && isOtherArm(op)) return takeRegion(op, op.regions[1], out);
     if (op.kind == OpKind::If) connect(id, out);
     if (op.kind == OpKind::For || op.kind == OpKind::While) unchangedCarries(op);
-    if (op.kind == OpKind::Cmp)
-      if (const std::optional<bool> always = ranges_.compared(op)) becomeConstant(id, *always);
+    if (op.kind == OpKind::Cmp) compare(id);
     if (op.kind == OpKind::Get) readInPlace(id, out);
     if (op.kind == OpKind::IDiv) partOfSize(id);
     if (identity(op) || bindKnown(op)) return true;
     constants(id);
     return common(id);
+  }
+
+  /// Of sizes it is said as it was: no loop tells them apart.
+  bool areSizes(ValueId a, ValueId b) { return ranges_.sizeOf(a) && ranges_.sizeOf(b); }
+  /// What a comparison always is; `==` and `!=` with an end of what an i64 may be are orders, which ranges
+  /// and loops are cut by: an index is 0 where it is at most 0, and the last one where it is no less.
+  void compare(OpId id) {
+    Op& op = f_.ops[id];
+    const ValueId a = op.operands[0], b = op.operands[1];
+    const auto kind = static_cast<ops::CmpKind>(op.index());
+    const bool isEqual = kind == ops::CmpKind::Eq;
+    auto become = [&](ops::CmpKind order) {
+      op.attr = static_cast<uint32_t>(order);
+      changed_ = true;
+    };
+    if (f_.typeOf(a) == types_.int64() && (isEqual || kind == ops::CmpKind::Ne) && !areSizes(a, b)) {
+      if (ranges_.isNoLess(a, b))
+        become(isEqual ? ops::CmpKind::Le : ops::CmpKind::Gt);
+      else if (ranges_.isNoLess(b, a))
+        become(isEqual ? ops::CmpKind::Ge : ops::CmpKind::Lt);
+    }
+    if (const std::optional<bool> always = ranges_.compared(op)) becomeConstant(id, *always);
   }
 
   // --- branches

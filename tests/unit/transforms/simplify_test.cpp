@@ -109,7 +109,7 @@ TEST(Simplify, ChoicesOfConditionsAreConnectives) {
   EXPECT_EQ(all.count("and %a"), 1u) << all.text();
   EXPECT_EQ(any.count("or %a"), 1u) << any.text();
   const PassText whole =
-      branch("    %q = irem %b, %z : i64\n    %c = cmp eq %q, %z : bool\n    yield %c\n", "    yield %f\n");
+      branch("    %q = irem %b, %z : i64\n    %c = cmp lt %q, %n : bool\n    yield %c\n", "    yield %f\n");
   EXPECT_EQ(whole.count("and %a"), 1u) << "a divisor that is a number: " << whole.text();
 }
 
@@ -122,6 +122,39 @@ TEST(Simplify, WhatMayFailStaysBehindItsCondition) {
   EXPECT_EQ(divided.count("= if"), 1u) << divided.text();
   const PassText other = branch("    %c = cmp lt %b, %z : bool\n    yield %c\n", "    yield %t\n");
   EXPECT_EQ(other.count("= if"), 1u) << "neither: " << other.text();
+}
+
+/// An index is 0 where it is at most 0, and so on; other numbers, and sizes, are compared as before.
+TEST(Simplify, EqualityWithAnEndIsAnOrder) {
+  PassText m(R"(fn f [N] (%x: i64[N], %k: i64) -> (i64, bool) {
+  %zero = const 0 : i64
+  %one = const 1 : i64
+  %n = dim_value dims [N] : i64
+  %last = sub %n, %one : i64
+  %r = nest (%i: N) -> keep[] sum {
+    %a = cmp eq %i, %zero : bool
+    %b = cmp eq %i, %last : bool
+    %c = cmp ne %last, %i : bool
+    %d = cmp ne %i, %k : bool
+    %e = or %a, %b : bool
+    %g = and %c, %d : bool
+    %h = or %e, %g : bool
+    %v = get %x[%i] : i64
+    %w = select %h, %v, %k : i64
+    yield %w
+  } : i64
+  %s = cmp eq %n, %zero : bool
+  yield %r, %s
+}
+)");
+  m.apply(simplify, {Value::array(types::TypeKind::I64, std::vector<int64_t>{3},
+                                  std::vector<int64_t>{5, 7, 11}.data()),
+                     Value::integer(1)});
+  EXPECT_EQ(m.count("cmp le %i, %zero"), 1u) << m.text();
+  EXPECT_EQ(m.count("cmp ge %i, %last"), 1u) << m.text();
+  EXPECT_EQ(m.count("cmp gt %last, %i"), 1u) << m.text();
+  EXPECT_EQ(m.count("cmp ne %i, %k"), 1u) << m.text();
+  EXPECT_EQ(m.count("cmp eq %n, %zero"), 1u) << m.text();
 }
 
 TEST(Simplify, ComparisonsThatRangesDecide) {
