@@ -16,6 +16,8 @@ using ops::CmpKind;
 
 namespace {
 
+constexpr int64_t nearFirst = 8; ///< places of a row, of which some at its beginning are told apart
+
 bool isBound(const Stmt& s) {
   if (s.kind != StmtKind::Scalar || s.as<ScalarAttr>().from != TypeKind::I64) return false;
   const OpKind op = s.as<ScalarAttr>().op;
@@ -25,8 +27,9 @@ bool isBound(const Stmt& s) {
 /// Indices of one loop that are held within bounds.
 class Clamps {
 public:
-  Clamps(Function& fn, StmtId loop)
-      : fn_(fn), b_(fn), loop_(loop), points_(fn, fn.stmts[loop]),
+  /// `edges`: whether branches on the ends of the loop are taken out too.
+  Clamps(Function& fn, StmtId loop, bool edges)
+      : fn_(fn), b_(fn), loop_(loop), edges_(edges), points_(fn, fn.stmts[loop]),
         inside_(regionsWithin(fn, fn.stmts[loop].regions[0])) {}
 
   /// What stands in front of the points within all bounds, which are the loop itself then.
@@ -36,7 +39,7 @@ public:
     const RegionId front = b_.begin();
     MaskRange range(b_, loop_);
     take(body, range);
-    if (within_.empty() || !reachesMemory(body)) {
+    if (decided_.empty() && (within_.empty() || !reachesMemory(body))) {
       b_.end();
       return std::nullopt;
     }
@@ -53,6 +56,12 @@ public:
     b_.end();
     fn_.stmts[loop_].operands = {rows.first, rows.end};
     for (const Within& each : within_) replace(each);
+    for (const auto& [condition, holds] : decided_) {
+      Stmt& s = fn_.stmts[fn_.values[condition].def];
+      s.kind = StmtKind::Const;
+      s.operands.clear();
+      s.attr = static_cast<uint64_t>(holds);
+    }
     return front;
   }
 
@@ -62,10 +71,49 @@ private:
     const std::vector<StmtId> stmts = fn_.regions[r].stmts;
     for (StmtId id : stmts) {
       if (isBound(fn_.stmts[id])) takeOne(id, range);
+      if (edges_ && fn_.stmts[id].kind == StmtKind::If && reads(fn_.stmts[id]))
+        takeEdges(fn_.stmts[id].operands[0], range);
       const std::vector<RegionId> inner = fn_.stmts[id].regions;
       for (RegionId each : inner) take(each, range);
     }
   }
+  bool reads(const Stmt& branch) const {
+    return std::ranges::any_of(branch.regions, [&](RegionId r) {
+      return anyOf(fn_, r, [](const Stmt& s) { return s.kind == StmtKind::Load; });
+    });
+  }
+  /// Comparisons of a condition, of the index with a number that does not change: what they are between the
+  /// edges. A small constant is near the first point, any other number near the last.
+  void takeEdges(ValueId condition, MaskRange& range) {
+    const StmtId def = fn_.values[condition].def;
+    if (!def.valid() || fn_.stmts[def].kind != StmtKind::Scalar) return;
+    const Stmt s = fn_.stmts[def];
+    const auto& attr = s.as<ScalarAttr>();
+    if (attr.op == OpKind::And || attr.op == OpKind::Or || attr.op == OpKind::Not)
+      for (ValueId v : s.operands) takeEdges(v, range);
+    if (attr.op != OpKind::Cmp || attr.from != TypeKind::I64) return;
+    const bool isLeft = isIndex(s.operands[0]);
+    const ValueId bound = s.operands[isLeft ? 1 : 0];
+    const auto how = static_cast<CmpKind>(attr.index);
+    if (isLeft == isIndex(s.operands[1]) || how == CmpKind::Eq || how == CmpKind::Ne) return;
+    const uint64_t* known = asConstant(fn_, bound);
+    if (!isFixed(bound)) return;
+    const bool isFirst = known && std::abs(static_cast<int64_t>(*known)) <= nearFirst;
+    const bool isBelow = (how == CmpKind::Lt || how == CmpKind::Le) == isLeft;
+    const bool holds = isBelow != isFirst;
+    const bool isNew = std::ranges::find(decided_, std::pair(condition, holds)) == decided_.end();
+    if (isNew && range.take(condition, holds)) decided_.emplace_back(condition, holds);
+  }
+  /// Whether a number is the same at all points of all loops.
+  bool isFixed(ValueId v) const {
+    if (fn_.values[v].region == fn_.body || asConstant(fn_, v)) return true;
+    const StmtId def = fn_.values[v].def;
+    if (!def.valid() || fn_.stmts[def].kind != StmtKind::Scalar) return false;
+    const OpKind op = fn_.stmts[def].as<ScalarAttr>().op;
+    return (op == OpKind::Add || op == OpKind::Sub) &&
+           std::ranges::all_of(fn_.stmts[def].operands, [this](ValueId o) { return isFixed(o); });
+  }
+  bool isIndex(ValueId v) const { return v == fn_.regions[fn_.stmts[loop_].regions[0]].params[0]; }
   void takeOne(StmtId id, MaskRange& range) {
     const Stmt s = fn_.stmts[id];
     const ValueId a = indexOf(s.operands[0]), c = indexOf(s.operands[1]);
@@ -142,9 +190,11 @@ private:
   Function& fn_;
   Builder b_;
   StmtId loop_;
+  const bool edges_;
   const Variance points_;
   const std::unordered_set<RegionId> inside_;
   std::vector<Within> within_;
+  std::vector<std::pair<ValueId, bool>> decided_; ///< comparisons, and what they are within
 };
 
 class Splitter {
@@ -174,7 +224,7 @@ private:
     const bool isShared = std::ranges::any_of(
         around_, [&](StmtId outer) { return gainsAround(module_, fn_, fn_.stmts[outer], fn_.stmts[loop]); });
     if (isShared) return;
-    if (const std::optional<RegionId> front = Clamps(fn_, loop).cut())
+    if (const std::optional<RegionId> front = Clamps(fn_, loop, around_.empty()).cut())
       splice(fn_, *front, home, placeOf(fn_, home, loop));
   }
 

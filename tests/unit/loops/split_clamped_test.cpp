@@ -59,5 +59,48 @@ TEST(SplitClamped, WhereNothingIsGainedRowsStay) {
       << "rows of %i share what is read: a panel is made of it";
 }
 
+/// A chunk of points %i, each of what a branch on `condition`, the value %c, reads.
+std::string branches(const std::string& condition, const std::string& arm = "%a = load %x[%i*%one] : f32\n") {
+  return textAfter("kernel @f(%first: i64, %last: i64, %n: i64, %k: i64, %z: f32, %x: data, %y: data) {\n"
+                   "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %many = const 99 : i64\n"
+                   "  for points %first, %last { (%i)\n" +
+                       condition + "    %r = if %c : f32 {\n" + arm +
+                       "      yield %a\n    } {\n      yield %z\n    }\n    store %y[%i*%one] = %r\n    "
+                       "yield\n  }\n  yield\n}\n",
+                   [](Module& module) {
+                     splitClamped(module, module.functions[FunctionId(0)]);
+                     EXPECT_EQ(verify(module, true), "");
+                   });
+}
+/// The condition between the edges: `true`, `false`, or as it was.
+std::string within(const std::string& condition) {
+  const std::string text = branches(condition);
+  if (count(text, "for points") != 2) return "";
+  const std::string middle = text.substr(text.rfind("for points"));
+  EXPECT_EQ(count(middle, "cmp"), 0U) << middle;
+  return count(middle, "const true") > 0 ? "true" : "false";
+}
+
+TEST(SplitClamped, BranchesOnTheEdgesOfAChunkAreNotTakenWithin) {
+  EXPECT_EQ(within("    %c = cmp le %i, %zero : bool\n"), "false");
+  EXPECT_EQ(within("    %c = cmp gt %i, %zero : bool\n"), "true");
+  EXPECT_EQ(within("    %l = sub %n, %one : i64\n    %c = cmp ge %i, %l : bool\n"), "false");
+  EXPECT_EQ(within("    %c = cmp gt %n, %i : bool\n"), "true");
+  EXPECT_EQ(within("    %c = cmp lt %i, %many : bool\n"), "true") << "near the last point";
+  EXPECT_EQ(
+      within("    %d = cmp gt %i, %zero : bool\n    %e = cmp lt %i, %n : bool\n    %c = and %d, %e : bool\n"),
+      "true");
+}
+
+TEST(SplitClamped, OtherBranchesStay) {
+  const std::string inside = "    %m = load %x[%i*%one] : i64\n";
+  EXPECT_EQ(count(branches(inside + "    %c = cmp lt %i, %m : bool\n"), "for points"), 1U)
+      << "no number of all";
+  EXPECT_EQ(count(branches("    %c = cmp eq %i, %k : bool\n"), "for points"), 1U) << "no order";
+  EXPECT_EQ(count(branches("    %c = cmp lt %n, %k : bool\n"), "for points"), 1U) << "not of the point";
+  EXPECT_EQ(count(branches("    %c = cmp lt %i, %n : bool\n", "      %a = neg %z : f32\n"), "for points"), 1U)
+      << "nothing is read";
+}
+
 } // namespace
 } // namespace melix::loops
