@@ -18,7 +18,7 @@ enum class HandedKind : uint8_t { Here, Around };
 class Accumulations {
 public:
   Accumulations(Module& m, FunctionId f, const Undefined& undefined)
-      : m_(m), f_(f), undefined_(undefined), uses_(m, f) {}
+      : m_(m), f_(f), undefined_(undefined), uses_(m, f), scratch_(m.functions[f].regions.add(Region{})) {}
 
   bool changed = false;
 
@@ -32,6 +32,7 @@ public:
       for (RegionId inner : fn().ops[id].regions) run(inner, isNest ? HandedKind::Around : handed);
       loops_ -= isLoop;
       if (!isNest || nestAccs(fn().ops[id]) == 0) return true;
+      splitSums(fn().ops[id].regions[0]);
       const bool stays = nest(id, region, handed);
       if (stays && handed == HandedKind::Here && nestAccs(fn().ops[id]) > 0)
         for (RegionId inner : fn().ops[id].regions) run(inner);
@@ -42,6 +43,49 @@ public:
 private:
   Function& fn() const { return m_.functions[f_]; }
   types::TypeStore& types() const { return m_.types; }
+
+  /// Rows that are sums of rows are added one after another where both are soon made again: each is a sum of
+  /// its own then, as a product, and none of it is kept.
+  void splitSums(RegionId region) {
+    for (size_t k = 0; k < fn().regions[region].ops.size(); ++k) {
+      const OpId id = fn().regions[region].ops[k];
+      for (RegionId inner : Regions(fn().ops[id].regions)) splitSums(inner);
+      const OpId sum = addedSum(id, region);
+      if (!sum.valid()) continue;
+      const ValueId first = fn().ops[sum].operands[0], second = fn().ops[sum].operands[1],
+                    added = fn().ops[id].results[0];
+      Op next = fn().ops[id];
+      next.results.clear();
+      const OpId more = Builder(m_, f_, scratch_, next.loc).append(std::move(next), {fn().typeOf(added)});
+      fn().regions[scratch_].ops.clear();
+      uses_.replace(added, fn().ops[more].results[0]);
+      fn().ops[more].operands[0] = added;
+      fn().ops[more].operands[1] = second;
+      uses_.enter(more, region);
+      uses_.change(id, [&](Op& op) { op.operands[1] = first; });
+      std::vector<OpId>& ops = fn().regions[region].ops;
+      ops.insert(ops.begin() + static_cast<ptrdiff_t>(k--) + 1, more);
+    }
+  }
+  /// The sum of such rows that an op adds to an accumulator, and that nothing else uses.
+  OpId addedSum(OpId id, RegionId region) const {
+    const Op& op = fn().ops[id];
+    const bool adds = op.kind == OpKind::AddAt && types().kind(fn().typeOf(op.results[0])) == TypeKind::Acc;
+    return adds && isSumOfRows(op.operands[1], region) ? fn().values[op.operands[1]].def : OpId();
+  }
+  bool isSumOfRows(ValueId v, RegionId region) const {
+    const OpId def = fn().values[v].def;
+    if (!def.valid() || types().kind(fn().typeOf(v)) != TypeKind::Array || uses_.count(v) != 1 ||
+        uses_.regionOf(def) != region)
+      return false;
+    const Op& sum = fn().ops[def];
+    auto isRow = [&](ValueId row) {
+      const OpId made = fn().values[row].def;
+      return made.valid() && (isSoonMadeRow(types(), fn(), fn().ops[made]) || isSumOfRows(row, region));
+    };
+    return (sum.kind == OpKind::Add || (sum.kind == OpKind::AddAt && sum.as<Path>().empty())) &&
+           std::ranges::all_of(sum.operands, isRow);
+  }
 
   /// Accumulators by number, with what becomes of each add.
   using Plans = std::vector<std::pair<uint32_t, std::vector<Conversion>>>;
@@ -208,7 +252,8 @@ private:
   FunctionId f_;
   const Undefined& undefined_;
   LiveUses uses_;
-  uint32_t loops_ = 0; ///< around the region at hand
+  const RegionId scratch_; ///< where ops are made
+  uint32_t loops_ = 0;     ///< around the region at hand
 };
 
 } // namespace

@@ -53,6 +53,7 @@ public:
 
   /// None if there is nothing to ask, or asking would not help.
   std::optional<Needs> needs() {
+    if (!fn().ops[nest_].resultDims.empty()) return std::nullopt; // a size is told once
     Needs out;
     const Ranges::Mark mark = ranges_.enter(body());
     const bool helps = isSum(nest_) && look(body(), false, out);

@@ -355,5 +355,31 @@ TEST(AccumulateToReduce, WhatIsMadeOfATableIsKept) {
   EXPECT_EQ(m.count("collect"), 1u) << m.text();
 }
 
+/// Adds the sum of two rows of each point to one array of all.
+std::string sumOfRows(const std::string& second) {
+  return "fn f (%x: f32[2, 3], %w: f32[3]) -> (f32[3]) {\n  %z = zero : f32[3]\n"
+         "  %h = nest (%i: 2) -> accs (%a = %z) {\n    %n = get %w[%i] : f32\n"
+         "    %p = nest (%j: 3) -> collect[j] {\n      %b = get %x[%i, %j] : f32\n      %c = mul %n, %b : "
+         "f32\n"
+         "      yield %c\n    } : f32[3]\n" +
+         second +
+         "    %s = add %p, %q : f32[3]\n    %d = add_at %a += %s : acc f32[3]\n    yield %d\n  } : f32[3]\n"
+         "  yield %h\n}\n";
+}
+
+TEST(AccumulateToReduce, RowsThatAreSumsOfRowsAreSumsOfTheirOwn) {
+  PassText m(sumOfRows("    %q = nest (%k: 3) -> collect[k] {\n      %e = get %x[%i, %k] : f32\n"
+                       "      %g = add %e, %n : f32\n      yield %g\n    } : f32[3]\n"));
+  m.apply(accumulateToReduce, {rows(), three()});
+  EXPECT_EQ(m.count("] sum {"), 2u) << m.text();
+}
+
+TEST(AccumulateToReduce, NotWhereOneOfThemIsDear) {
+  PassText m(sumOfRows("    %q = nest (%k: 3) -> collect[k] {\n      %e = get %x[%i, %k] : f32\n"
+                       "      %g = math exp %e : f32\n      yield %g\n    } : f32[3]\n"));
+  m.apply(accumulateToReduce, {rows(), three()});
+  EXPECT_EQ(m.count("] sum {"), 1u) << m.text();
+}
+
 } // namespace
 } // namespace melix::transforms
