@@ -108,7 +108,12 @@ private:
   void known(OpId id) {
     Builder b = before(id);
     const Op& op = f_.ops[id];
-    if (std::optional<ValueId> v = known(b, op.operands[0], placeOf(op), id)) goFor(id, *v);
+    const OpId from = f_.values[op.operands[0]].def;
+    const std::optional<ValueId> v = known(b, op.operands[0], placeOf(op), id);
+    if (!v) return;
+    goFor(id, *v);
+    // What was updated is read around the updates only if nothing else uses it.
+    if (f_.ops[from].kind == OpKind::Reshape && !uses_.used(f_.ops[from].results[0])) go(from);
   }
   /// What a read at `at` of a place of `root` gives, if that is known from what made `root`.
   std::optional<ValueId> known(Builder& b, ValueId root, const Place& p, OpId at) {
@@ -119,6 +124,7 @@ private:
     if (op.kind == OpKind::Nest) return ofNest(b, from, f_.values[root].index, p, at);
     if (op.kind == OpKind::Set) return ofSet(b, from, p, at);
     if (op.kind == OpKind::ToList) return ofList(b, from, p, at);
+    if (op.kind == OpKind::Reshape) return ofReshaped(b, from, p, at);
     return std::nullopt;
   }
   ValueId read(Builder& b, ValueId v, const Place& p, OpId at) {
@@ -128,6 +134,26 @@ private:
   std::optional<ValueId> zero(Builder& b, TypeId type) const {
     if (!m_.types.isScalar(type)) return std::nullopt;
     return b.constant(type, 0);
+  }
+  /// An element of what was updated and reshaped is one of what was updated, around which it may be read.
+  std::optional<ValueId> ofReshaped(Builder& b, OpId reshape, const Place& p, OpId at) {
+    const ValueId array = f_.ops[reshape].operands[0];
+    const Op* made = defOf(array);
+    const bool isUpdated = made && (made->kind == OpKind::Set || made->kind == OpKind::AddAt);
+    const std::vector<DimId> to = m_.types[f_.typeOf(f_.ops[reshape].results[0])].dims,
+                             of = m_.types[f_.typeOf(array)].dims;
+    auto isIndex = [](const PathStep& s) { return s.kind == StepKind::Index; };
+    if (!isUpdated || p.path.size() != to.size() || !std::ranges::all_of(p.path, isIndex) ||
+        !mayUse(array, reshape, at))
+      return std::nullopt;
+    ValueId number = p.indices[0];
+    for (size_t k = 1; k < to.size(); ++k)
+      number = b.binary(OpKind::Add, b.binary(OpKind::Mul, number, b.dimValue(to[k])), p.indices[k]);
+    Place there{Path(of.size(), p.path[0]), std::vector<ValueId>(of.size())};
+    for (size_t k = of.size(); k-- > 1; number = b.binary(OpKind::IDiv, number, b.dimValue(of[k])))
+      there.indices[k] = b.binary(OpKind::IRem, number, b.dimValue(of[k]));
+    there.indices[0] = number;
+    return b.get(array, there.path, there.indices);
   }
   /// The element of the array that a list was made of.
   std::optional<ValueId> ofList(Builder& b, OpId list, Place p, OpId at) {

@@ -142,6 +142,27 @@ TEST(ForwardReads, SlicesOfSeveralAxesAndRows) {
   EXPECT_EQ(m.count("add_at"), 0u) << m.text();
 }
 
+TEST(ForwardReads, ColumnsThatAreReshapedSince) {
+  PassText m(R"(fn f (%v: f32[2], %w: f32[2]) -> (f32[4]) {
+  %o = const 1 : i64
+  %p = const 0 : i64
+  %r = nest (%i: 4) -> collect[i] {
+    %z = zero : f32[2, 2]
+    %a = add_at %z[:, %o] += %w : f32[2, 2]
+    %c = add_at %a[:, %p] += %v : f32[2, 2]
+    %s = reshape %c : f32[4]
+    %b = get %s[%i] : f32
+    %n = neg %b : f32
+    yield %n
+  } : f32[4]
+  yield %r
+}
+)");
+  const Value two = Value::floats(std::vector<float>{1, 2}), other = Value::floats(std::vector<float>{3, 4});
+  m.apply(forward, {two, other});
+  EXPECT_EQ(m.count("add_at") + m.count("reshape"), 0u) << m.text();
+}
+
 TEST(ForwardReads, WhatWasPutThereIsReadWhoeverElseReads) {
   PassText m(R"(fn f (%v: f32[6], %k: i64, %z: f32) -> (f32, f32[6]) {
   %w = set %v[%k] = %z : f32[6]
