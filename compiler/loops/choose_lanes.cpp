@@ -3,8 +3,8 @@
 #include "loops/build.h"
 #include "loops/costs.h"
 #include "loops/find_contraction.h"
-#include "loops/lane_groups.h"
 #include "loops/lane_masks.h"
+#include "loops/lane_work.h"
 #include "loops/lanes.h"
 #include "loops/row_gains.h"
 #include "loops/unroll_short.h"
@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <unordered_set>
 
 namespace melix::loops {
 
@@ -20,180 +19,18 @@ using core::OpKind;
 
 namespace {
 
-constexpr uint32_t storedRows = 8; ///< turns that store neighbours together
-constexpr uint64_t shortRow = 16;  ///< turns, for which it is not worth to join what lanes found
-constexpr double waiting = 2;      ///< what an op that waits for the one before takes, beside other turns
-
-/// What a turn of a loop is made of, as far as it differs between lanes. What stands in loops counts as often
-/// as they turn.
-struct Body {
-  uint32_t bits = 0;    ///< of the widest value
-  uint32_t values = 0;  ///< that are there, each once
-  uint32_t carried = 0; ///< values that inner loops carry, at most
-  uint32_t held = 0;    ///< values made in front of inner loops that these use, at most
-  uint32_t kept = 0;    ///< values of each turn of these that are stored by some turns together
-  double chained = 0;   ///< turns of a loop that wait for each other
-  double ops = 0, loads = 0, stores = 0; ///< of these, memory side by side
-  double gathers = 0, scatters = 0;      ///< memory anywhere
-  double shuffles = 0;                   ///< of registers, for rows that are put apart by column
-  double moves = 0;                      ///< of single lanes, to and from calls of each
-  double running = 0;                    ///< ops of steps that make running totals
-};
-
-class BodyReader {
-public:
-  /// `around`: how values differ between turns of the loop around, if there is one.
-  BodyReader(const Module& module, const Function& fn, const Variance& variance, ValueId index = {},
-             const Variance* around = nullptr)
-      : module_(module), fn_(fn), variance_(variance), neighbours_(fn, variance, index), around_(around) {}
-
-  Body body;
-
-  void region(RegionId r) {
-    const std::vector<LaneGroup> groups = laneGroups(module_, fn_, r, neighbours_);
-    if (!underMask_)
-      for (const LaneGroup& group : groups) rows(group);
-    for (StmtId id : fn_.regions[r].stmts) statement(id);
-  }
-
-private:
-  /// Memory side by side: what a group reads but none of its members uses, and what puts it apart.
-  void rows(const LaneGroup& group) {
-    for (const LaneGroup::Member& m : group.members) inRows_.insert(m.stmt);
-    const double all = std::max<double>(group.row, static_cast<double>(group.members.size()));
-    body.shuffles += often_ * (all - static_cast<double>(group.members.size()) + shufflesOf(group));
-  }
-  void statement(StmtId id) {
-    const Stmt& s = fn_.stmts[id];
-    for (ValueId v : s.results) value(v);
-    switch (s.kind) {
-    case StmtKind::Scalar: return scalar(s);
-    case StmtKind::Load:
-      if (!variance_.isUniform(s.results[0])) (areSideBySide(id) ? body.loads : body.gathers) += often_;
-      return;
-    case StmtKind::Store:
-      widest(fn_.typeOf(s.operands.back()));
-      (areSideBySide(id) ? body.stores : body.scatters) += often_;
-      return;
-    case StmtKind::Call: return call(s);
-    case StmtKind::For:
-    case StmtKind::While: return loop(s);
-    default:
-      const bool before = underMask_;
-      underMask_ |= masks(s, variance_);
-      for (RegionId r : s.regions)
-        if (!isApart(r)) region(r);
-      underMask_ = before;
-    }
-  }
-  bool areSideBySide(StmtId id) const {
-    return inRows_.contains(id) || neighbours_.areSideBySide(fn_.stmts[id]);
-  }
-  /// A branch in which lanes call one by one is for what is seldom: how wide it is counts as little as its
-  /// work.
-  bool isApart(RegionId r) const {
-    return std::ranges::any_of(fn_.regions[r].stmts, [&](StmtId id) {
-      const Stmt& s = fn_.stmts[id];
-      return s.kind == StmtKind::Call && laneCallOf(module_, s, variance_) == LaneCallKind::OneByOne;
-    });
-  }
-  void value(ValueId v) {
-    if (variance_.of(v) != VarianceKind::Varying) return;
-    ++body.values;
-    widest(fn_.typeOf(v));
-  }
-  void widest(ValueType type) {
-    const TypeKind kind = type.cls == ClassKind::Scalar ? type.scalar : TypeKind::I64;
-    if (kind != TypeKind::Bool) body.bits = std::max(body.bits, types::scalarBits(kind));
-  }
-  void scalar(const Stmt& s) {
-    const auto& attr = s.as<ScalarAttr>();
-    neighbours_.note(s);
-    if (variance_.of(s.results[0]) != VarianceKind::Varying) return;
-    if (!comparesPlaces(s)) widest(scalarType(attr.from));
-    body.ops += often_ * opsOf(attr);
-  }
-  /// A comparison of places, which go on by the same from lane to lane, that is the same in all turns around:
-  /// of what is made once only the mask is there for them.
-  bool comparesPlaces(const Stmt& s) const {
-    return s.as<ScalarAttr>().op == OpKind::Cmp && around_ && around_->isUniform(s.results[0]) &&
-           std::ranges::none_of(s.operands,
-                                [this](ValueId v) { return variance_.of(v) == VarianceKind::Varying; });
-  }
-  void loop(const Stmt& s) {
-    const auto varying = std::ranges::count_if(s.results, [&](ValueId v) { return !variance_.isUniform(v); });
-    body.carried = std::max(body.carried, static_cast<uint32_t>(varying));
-    if (varying > 0) body.held = std::max(body.held, heldFor(s));
-    const std::optional<uint64_t> turns = s.kind == StmtKind::For ? turnsOf(fn_, s) : std::nullopt;
-    const double before = often_;
-    const bool masked = underMask_;
-    underMask_ |= masks(s, variance_);
-    often_ *= static_cast<double>(std::min(turns.value_or(unknownTurns), unknownTurns));
-    if (s.kind == StmtKind::For && varying > 0) chain(s);
-    for (RegionId r : s.regions) region(r);
-    often_ = before;
-    underMask_ = masked;
-  }
-  /// How many values differ between lanes that are made in front of a loop and used in it.
-  uint32_t heldFor(const Stmt& loop) const {
-    std::unordered_set<RegionId> inside;
-    std::unordered_set<ValueId> used;
-    for (RegionId r : loop.regions) {
-      inside.merge(regionsWithin(fn_, r));
-      forEachUse(fn_, r, [&](ValueId v) { used.insert(v); });
-    }
-    return static_cast<uint32_t>(std::ranges::count_if(used, [&](ValueId v) {
-      return variance_.of(v) == VarianceKind::Varying && !inside.contains(fn_.values[v].region);
-    }));
-  }
-  /// One op waits for that of the turn before. What turns store side by side is stored by some of them
-  /// together, and shuffled for that.
-  void chain(const Stmt& s) {
-    body.chained = std::max(body.chained, often_);
-    const std::vector<StmtId> together = storesOfChain(fn_, s);
-    if (underMask_) return;
-    for (StmtId id : together) inRows_.insert(id);
-    body.kept = std::max(body.kept, static_cast<uint32_t>(together.size()));
-    body.shuffles += often_ * static_cast<double>(together.size() * std::countr_zero(storedRows));
-  }
-  void call(const Stmt& s) {
-    switch (laneCallOf(module_, s, variance_)) {
-    case LaneCallKind::Merged: return callee(s);
-    case LaneCallKind::OneByOne:
-      body.moves += often_ * static_cast<double>(s.operands.size() + s.results.size());
-      return;
-    default: return;
-    }
-  }
-  void callee(const Stmt& s) {
-    const Variance inside = varianceOfCall(module_, s, variance_);
-    BodyReader reader(module_, module_.functions[s.as<FunctionId>()], inside);
-    reader.region(module_.functions[s.as<FunctionId>()].body);
-    body.bits = std::max(body.bits, reader.body.bits);
-    body.values += reader.body.values;
-    body.ops += often_ * reader.body.ops;
-    body.moves += often_ * reader.body.moves;
-  }
-
-  const Module& module_;
-  const Function& fn_;
-  const Variance& variance_;
-  Neighbours neighbours_;
-  const Variance* around_;
-  std::unordered_set<StmtId> inRows_; ///< accesses in groups
-  bool underMask_ = false;
-  double often_ = 1;
-};
+constexpr uint64_t shortRow = 16; ///< turns, for which it is not worth to join what lanes found
+constexpr double waiting = 2;     ///< what an op that waits for the one before takes, beside other turns
 
 /// Whether lanes take less time than turns one after another: what lies anywhere is read one by one, and
 /// stored at more cost than by itself.
-bool isWorthIt(const Body& body, uint32_t lanes) {
+bool isWorthIt(const LaneWork& work, uint32_t lanes) {
   const double steps = 2 * std::countr_zero(lanes) + 1; // and as many shuffles
-  const double shared = body.ops + body.loads + body.stores + body.shuffles + steps * body.running;
-  const double work =
-      0.5 * (body.ops + body.loads + body.gathers) + body.stores + body.scatters + body.running;
-  const double apart = std::max(work, body.kept > 0 ? waiting * body.chained : 0);
-  return shared / lanes + body.gathers + 6 * body.scatters + 2 * body.moves < apart + body.gathers / 4;
+  const double shared = work.ops + work.loads + work.stores + work.shuffles + steps * work.running;
+  const double turn =
+      0.5 * (work.ops + work.loads + work.gathers) + work.stores + work.scatters + work.running;
+  const double apart = std::max(turn, work.kept > 0 ? waiting * work.chained : 0);
+  return shared / lanes + work.gathers + 6 * work.scatters + 2 * work.moves < apart + work.gathers / 4;
 }
 
 /// The extremes of floats ask for NaN and zeros.
@@ -295,9 +132,7 @@ private:
   double gathersIn(StmtId id) const {
     const Stmt& s = fn_.stmts[id];
     const Variance variance(fn_, s);
-    BodyReader reader(module_, fn_, variance, fn_.regions[s.regions[0]].params[0]);
-    reader.region(s.regions[0]);
-    return reader.body.gathers;
+    return workInLanes(module_, fn_, s, variance).gathers;
   }
 
   bool loop(Stmt& s) {
@@ -372,9 +207,7 @@ private:
   bool isShortInLanes(StmtId id) const {
     const Stmt& s = fn_.stmts[id];
     const Variance variance(fn_, s);
-    BodyReader reader(module_, fn_, variance, fn_.regions[s.regions[0]].params[0]);
-    reader.region(s.regions[0]);
-    return reader.body.values <= shortTurn;
+    return workInLanes(module_, fn_, s, variance).values <= shortTurn;
   }
 
   /// As many lanes as suit the loop, of so many turns of another one, around it or in it.
@@ -382,28 +215,26 @@ private:
     const Variance variance(fn_, s);
     const std::optional<Variance> turns =
         other.valid() ? std::optional<Variance>(std::in_place, fn_, fn_.stmts[other]) : std::nullopt;
-    BodyReader reader(module_, fn_, variance, fn_.regions[s.regions[0]].params[0], turns ? &*turns : nullptr);
-    reader.region(s.regions[0]);
-    Body& body = reader.body;
+    LaneWork work = workInLanes(module_, fn_, s, variance, turns ? &*turns : nullptr);
     const std::vector<ExactStep> steps = *exactSteps(fn_, s);
     for (const ExactStep& step : steps)
-      if (step.running) body.running += opsOfStep(step);
-    if (body.bits == 0 && body.values == 0) return;
-    body.bits = std::max(body.bits, 8U); // a bool is a byte in memory
-    const uint32_t most = machine_.vectorBits / body.bits;
+      if (step.running) work.running += opsOfStep(step);
+    if (work.bits == 0 && work.values == 0) return;
+    work.bits = std::max(work.bits, 8U); // a bool is a byte in memory
+    const uint32_t most = machine_.vectorBits / work.bits;
     ForAttr& attr = s.as<ForAttr>();
     const uint64_t all = turnsOf(fn_, s).value_or(std::numeric_limits<uint32_t>::max());
     const uint64_t count = attr.strip > 0 ? std::min<uint64_t>(all, attr.strip) : all;
     const auto lanes = static_cast<uint32_t>(std::bit_ceil(std::min<uint64_t>(count, most)));
     const bool canLeaveOut = canMask(machine_, fn_, s);
     // Of sums one lane may be left over.
-    const bool fewLeft = count + 1 == fewLanes && body.carried > 0 && canLeaveOut;
-    if ((!fewLeft && !isEnough(count, lanes, most)) || !isWorthIt(body, lanes)) return;
+    const bool fewLeft = count + 1 == fewLanes && work.carried > 0 && canLeaveOut;
+    if ((!fewLeft && !isEnough(count, lanes, most)) || !isWorthIt(work, lanes)) return;
     attr.lanes = lanes;
-    attr.unroll = registersOf(body, s, rows);
+    attr.unroll = registersOf(work, s, rows);
     const uint64_t whole = canLeaveOut ? std::bit_ceil(count) : std::bit_floor(count);
     const uint64_t once = std::max<uint64_t>(1, whole / lanes);
-    if (once <= mostAtOnce && isShort(body) && body.running == 0)
+    if (once <= mostAtOnce && isShort(work) && work.running == 0)
       attr.unroll = static_cast<uint32_t>(once);
     else
       while (attr.unroll > 1 && uint64_t(lanes) * attr.unroll > count) attr.unroll /= 2;
@@ -412,22 +243,24 @@ private:
   static bool isEnough(uint64_t turns, uint32_t lanes, uint32_t most) {
     return turns >= fewLanes && (lanes >= most / 2 || lanes == turns);
   }
-  bool isShort(const Body& body) const { return body.carried == 0 && body.values <= machine_.registers / 4; }
+  bool isShort(const LaneWork& work) const {
+    return work.carried == 0 && work.values <= machine_.registers / 4;
+  }
 
   /// How many registers a value may take: more than one pays where turns wait for what is carried, and where
   /// a turn is so long that the processor does not see the next one.
-  uint32_t registersOf(const Body& body, const Stmt& s, uint32_t rows) const {
+  uint32_t registersOf(const LaneWork& work, const Stmt& s, uint32_t rows) const {
     const ForAttr& attr = s.as<ForAttr>();
     const uint32_t room = machine_.registers / 2;
-    if (body.carried > 0) { // beside that, what is read for all rows, and for one
-      const uint32_t each = body.carried * rows + body.kept * storedRows + std::max(1U, body.held);
+    if (work.carried > 0) { // beside that, what is read for all rows, and for one
+      const uint32_t each = work.carried * rows + work.kept * storedRows + std::max(1U, work.held);
       return std::bit_floor(std::clamp((machine_.registers - 1) / each, 1U, machine_.registers / 4));
     }
     // What is added to the lanes of a sum stays in registers where these are all there is of a strip.
-    if (attr.strip > 0 && isShort(body)) return std::max(1U, attr.strip / attr.lanes);
-    if (body.running > 0 || body.shuffles > 0) return 1;
-    if (isShort(body)) return s.results.empty() ? 1 : 4;
-    return body.values <= 4 * room ? 2 : 1;
+    if (attr.strip > 0 && isShort(work)) return std::max(1U, attr.strip / attr.lanes);
+    if (work.running > 0 || work.shuffles > 0) return 1;
+    if (isShort(work)) return s.results.empty() ? 1 : 4;
+    return work.values <= 4 * room ? 2 : 1;
   }
 
   static constexpr uint32_t fewLanes = 4, mostRows = 6, mostLongRows = 4, shortTurn = 20;

@@ -1,5 +1,7 @@
 #include "loops/tile_contractions.h"
 
+#include "loops/drop_unused.h"
+#include "loops/fill_panel.h"
 #include "loops/launch_values.h"
 #include "loops/panel_layout.h"
 #include "loops/scratch_sizes.h"
@@ -18,31 +20,6 @@ constexpr int64_t rowBlocks = 8;          ///< so many blocks of rows make up fo
 constexpr int64_t longestPanel = 1 << 16; ///< rows of a panel
 constexpr int64_t mostInFrame = 1 << 15;  ///< bytes of panels
 
-/// Leaves out plain statements that nothing uses.
-void dropUnused(const Module& module, Function& fn, RegionId region) {
-  std::unordered_map<ValueId, unsigned> uses;
-  forEachUse(fn, region, [&](ValueId v) { ++uses[v]; });
-  auto drop = [&](auto& self, RegionId r) -> void {
-    std::vector<StmtId> kept;
-    const std::vector<StmtId> stmts = fn.regions[r].stmts;
-    for (size_t k = stmts.size(); k-- > 0;) {
-      const Stmt& s = fn.stmts[stmts[k]];
-      const bool isUsed =
-          s.results.empty() || std::ranges::any_of(s.results, [&](ValueId v) { return uses[v] > 0; });
-      if (isUsed || !isPlain(module, fn, s)) {
-        for (RegionId inner : s.regions) self(self, inner);
-        kept.push_back(stmts[k]);
-      } else {
-        for (ValueId v : s.operands) --uses[v];
-        for (RegionId inner : s.regions) forEachUse(fn, inner, [&](ValueId v) { --uses[v]; });
-      }
-    }
-    std::ranges::reverse(kept);
-    fn.regions[r].stmts = std::move(kept);
-  };
-  drop(drop, region);
-}
-
 /// One contraction of a function.
 class Tile {
 public:
@@ -51,7 +28,6 @@ public:
         layout_(panelLayout(fn, found, side_)) {
     const Stmt& columns = fn.stmts[found.columns];
     const auto& attr = columns.as<ForAttr>();
-    lanes_ = attr.lanes;
     width_ = int64_t(attr.lanes) * attr.unroll;
     for (ValueId v : found.shared) isNumeric_ &= fn.typeOf(v).cls == ClassKind::Scalar;
   }
@@ -277,7 +253,7 @@ private:
       bases.push_back(read[0]);
       strides.assign(read.begin() + 1, read.end());
     } else {
-      make();
+      fill();
       bases = panel_.bases;
     }
     const RegionId chain = fn_.stmts[found_.chain()].regions[0], made = b_.begin();
@@ -286,22 +262,22 @@ private:
       terms.push_back({indexOf((*side_.extents())[k].sum), strides[k]});
     terms.push_back({b_.arith(OpKind::Sub, columnIndex(), panel_.first), b_.integer(1)});
     for (size_t k = 0; k < bases.size(); ++k) {
-      Access access = accessTo(found_.shared[k]);
+      Access access = accessInPanel(fn_.typeOf(found_.shared[k]));
       access.ahead = layout_.kind == LayoutKind::IfLarge; // it may be far away
       replaceUses(fn_, chain, found_.shared[k], b_.load(bases[k], terms, access));
     }
     b_.end();
     splice(fn_, made, chain, 0);
   }
-  Access accessTo(ValueId v) const {
-    const ValueType type = fn_.typeOf(v);
-    return {type, bytesOf(type), 0, false, false};
+  void fill() {
+    panel_.bases.assign(1, scratch_);
+    fillPanel(b_, found_, side_, layout_, panel_, copies_);
   }
 
   /// Base and strides of what is read.
   std::vector<ValueId> madeOrInPlace() {
     const RegionId yes = b_.begin();
-    make();
+    fill();
     std::vector<ValueId> panel{panel_.bases[0]};
     panel.insert(panel.end(), panel_.strides.begin(), panel_.strides.end());
     b_.end(std::move(panel));
@@ -321,100 +297,6 @@ private:
     return b_.results(b_.stmt(StmtKind::If, {panel_.isMade}, types, {}, {yes, no}));
   }
 
-  void make() {
-    Copies copies(&copies_);
-    panel_.bases.assign(1, scratch_);
-    for (size_t k = 1; k < found_.shared.size(); ++k)
-      panel_.bases.push_back(b_.addressOf(panel_.bases.back(), {{panel_.points, b_.integer(1)}},
-                                          bytesOf(fn_.typeOf(found_.shared[k - 1])), 0));
-    if (layout_.kind == LayoutKind::ByLines)
-      side_.writeOuterSums(b_, copies, [&](ValueId first, ValueId end) { makeLines(copies, first, end); });
-    else
-      side_.writeSums(b_, copies, [&] { makeRow(copies); });
-  }
-
-  std::vector<Term> placeInPanel(const Copies& copies, ValueId column) {
-    std::vector<Term> terms;
-    for (size_t k = 0; k < panel_.strides.size(); ++k)
-      terms.push_back({copies.of(indexOf((*side_.extents())[k].sum)), panel_.strides[k]});
-    terms.push_back({column, b_.integer(1)});
-    return terms;
-  }
-
-  /// All columns, for one turn of the sums.
-  void makeRow(Copies& copies) {
-    b_.carryLoop(
-        panel_.first, panel_.last, {},
-        [&](ValueId column, const std::vector<ValueId>& none) {
-          Copies here(&copies);
-          here.set(columnIndex(), column);
-          side_.writeTerms(b_, here);
-          const std::vector<Term> place = placeInPanel(here, b_.arith(OpKind::Sub, column, panel_.first));
-          for (size_t k = 0; k < panel_.bases.size(); ++k)
-            b_.store(panel_.bases[k], place, accessTo(found_.shared[k]), here.of(found_.shared[k]));
-          return none;
-        },
-        inLanes(layout_.plain ? width_ / lanes_ : 1));
-  }
-
-  /// All turns of the innermost sum, some columns at a time: the last one again where there are less.
-  void makeLines(Copies& copies, ValueId first, ValueId end) {
-    const int64_t size = std::max<int64_t>(lanes_ / 2, 1);
-    const ValueId zero = b_.integer(0);
-    const ValueId count =
-        b_.arith(OpKind::Add, b_.arith(OpKind::Sub, panel_.last, panel_.first), b_.integer(size - 1));
-    const ValueId groups = b_.arith(OpKind::Shr, count, b_.integer(std::countr_zero(uint64_t(size))));
-    ForAttr points;
-    points.mark = MarkKind::Points;
-    b_.carryLoop(
-        zero, groups, {},
-        [&](ValueId group, const std::vector<ValueId>& none) {
-          const ValueId place = b_.arith(OpKind::Mul, group, b_.integer(size));
-          const ValueId begun = b_.arith(OpKind::Add, panel_.first, place);
-          const ValueId most = b_.arith(OpKind::Sub, panel_.last, b_.integer(1));
-          std::vector<ValueId> columns;
-          for (int64_t k = 0; k < size; ++k)
-            columns.push_back(b_.arith(OpKind::Min, b_.arith(OpKind::Add, begun, b_.integer(k)), most));
-          b_.carryLoop(
-              first, end, {},
-              [&](ValueId turn, const std::vector<ValueId>& nothing) {
-                Copies here(&copies);
-                here.set(indexOf(found_.sums.size() - 1), turn);
-                side_.writeRow(b_, here);
-                makeColumns(here, columns, place);
-                return nothing;
-              },
-              inLanes(1));
-          return none;
-        },
-        points);
-  }
-  void makeColumns(const Copies& row, const std::vector<ValueId>& columns, ValueId place) {
-    std::vector<std::vector<ValueId>> made(panel_.bases.size());
-    for (ValueId column : columns) {
-      Copies here(&row);
-      here.set(columnIndex(), column);
-      side_.writeTerms(b_, here);
-      for (size_t k = 0; k < made.size(); ++k) made[k].push_back(here.of(found_.shared[k]));
-    }
-    const std::vector<Term> terms = placeInPanel(row, place);
-    for (size_t k = 0; k < made.size(); ++k) {
-      Access access = accessTo(found_.shared[k]);
-      for (ValueId v : made[k]) {
-        b_.store(panel_.bases[k], terms, access, v);
-        access.offset += access.elemBytes;
-      }
-    }
-  }
-  ForAttr inLanes(int64_t unroll) const {
-    ForAttr attr;
-    attr.mark = MarkKind::Points;
-    attr.lanes = static_cast<uint32_t>(lanes_);
-    attr.unroll = static_cast<uint32_t>(unroll);
-    attr.masked = unroll > 1;
-    return attr;
-  }
-
   Module& module_;
   Function& fn_;
   Builder b_;
@@ -422,17 +304,10 @@ private:
   SharedSide side_;
   ValueId scratch_;
   PanelLayout layout_;
-  int64_t lanes_, width_;
+  int64_t width_;
   bool isNumeric_ = true, isInFrame_ = false, isInBlock_ = false;
   Copies copies_; ///< of what is fixed, in front
   ValueId rowCount_;
-  struct Panel {
-    ValueId first, last;          ///< its columns
-    ValueId points;               ///< how many there are, of each shared value
-    ValueId isMade;               ///< of one that is made if it is large
-    std::vector<ValueId> strides; ///< of the sums that the shared values differ with
-    std::vector<ValueId> bases;   ///< where it begins, for each shared value
-  };
   Panel panel_;
 };
 

@@ -4,6 +4,7 @@
 #include "core/uses.h"
 #include "transforms/accumulated_sum.h"
 #include "transforms/ad.h"
+#include "transforms/each_body.h"
 #include "transforms/rewrite_region.h"
 
 #include <algorithm>
@@ -260,15 +261,11 @@ private:
 
 bool accumulateToReduce(Module& m) {
   const Undefined undefined(m);
-  bool changed = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    const FunctionId f(i);
-    if (!m.functions[f].body.valid()) continue;
+  return changeBodies(m, [&](FunctionId f) {
     Accumulations all(m, f, undefined);
     all.run(m.functions[f].body);
-    changed |= all.changed;
-  }
-  return changed;
+    return all.changed;
+  });
 }
 
 } // namespace melix::transforms

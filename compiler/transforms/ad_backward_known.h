@@ -112,9 +112,13 @@ private:
   bool isImmediate(ValueId v) const;
   std::optional<std::pair<ValueId, std::vector<ValueId>>> collectedAs(ValueId v) const;
 
-  // What is kept and what is made again (ad_backward_kept.cpp).
+  // What is kept (ad_backward_kept.cpp).
   class Choice;
   std::vector<ValueId> choose(const Scope& s);
+  uint64_t pointsFor(const Scope& s, ValueId v) const;
+  bool isFree(ValueId v, int& budget) const;
+
+  // What is made again (ad_backward_again.cpp).
   void addNumbers(const Op& op, std::vector<ValueId>& out) const;
   void addNumbers(DimSym d, std::vector<ValueId>& out) const;
   bool isSizeOf(RegionId region, const Op& op) const;
@@ -122,11 +126,9 @@ private:
   struct Slice;
   std::optional<Slice> sliceOf(ValueId v) const;
   Effort effortOf(ValueId v) const;
-  uint64_t pointsFor(const Scope& s, ValueId v) const;
   bool isOutside(const Scope& s, ValueId v) const;
   bool keepsBits(const Op& op) const;
   bool walksAll(const Scope& level, const Op& get) const;
-  bool isFree(ValueId v, int& budget) const;
   static void define(Scope& s, ValueId target, Op op, std::vector<OpId>& list);
   void makeAgain(Scope& s, const std::vector<ValueId>& kept);
   void again(Scope& s, ValueId v);

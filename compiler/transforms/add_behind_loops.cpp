@@ -5,10 +5,11 @@
 #include "core/sizes.h"
 #include "core/uses.h"
 #include "core/walk.h"
-#include "core/work.h"
 #include "transforms/ad.h"
 #include "transforms/cost.h"
+#include "transforms/each_body.h"
 #include "transforms/loop_extent.h"
+#include "transforms/rewrite_in_ranges.h"
 
 #include <algorithm>
 #include <optional>
@@ -290,37 +291,30 @@ public:
       : m_(m), f_(f), uses_(m, f), ranges_(m, m.functions[f]), effects_(effects),
         scratch_(m.functions[f].regions.add(Region{})) {}
 
-  /// Loops inside first: what is added behind them is added by a nest. The list of a region stays whole until
-  /// its end, for what is known of ranges.
+  /// Loops inside first: what is added behind them is added by a nest.
   void run(RegionId region) {
-    const Ranges::Mark mark = ranges_.enter(region);
-    std::vector<OpId> out;
-    const std::vector<OpId> ops = fn().regions[region].ops;
-    work.ops += ops.size();
-    for (OpId id : ops) {
-      for (RegionId inner : std::vector<RegionId>(fn().ops[id].regions.begin(), fn().ops[id].regions.end()))
-        run(inner);
-      if (fn().ops[id].kind != OpKind::For || !behind(id, region)) {
-        ranges_.define(fn().ops[id]);
-        out.push_back(id);
-        continue;
-      }
-      changed = true;
-      if (!fn().ops[id].results.empty() || effects_.ofOp(fn(), id).any())
-        out.push_back(id);
-      else
-        uses_.leave(id);
-      std::vector<OpId>& made = fn().regions[scratch_].ops;
-      out.insert(out.end(), made.begin(), made.end());
-      made.clear();
-    }
-    fn().regions[region].ops = std::move(out);
-    ranges_.leave(mark);
+    auto add = [this](OpId id, RegionId around) { return added(id, around); };
+    rewriteInRanges(m_, f_, ranges_, region, add);
   }
   bool changed = false;
 
 private:
   Function& fn() const { return m_.functions[f_]; }
+
+  /// The loop, if anything of it is left, and what comes behind it.
+  std::vector<OpId> added(OpId id, RegionId region) {
+    std::vector<OpId> made{id};
+    if (fn().ops[id].kind != OpKind::For || !behind(id, region)) return made;
+    changed = true;
+    if (fn().ops[id].results.empty() && !effects_.ofOp(fn(), id).any()) {
+      uses_.leave(id);
+      made.clear();
+    }
+    std::vector<OpId>& nests = fn().regions[scratch_].ops;
+    made.insert(made.end(), nests.begin(), nests.end());
+    nests.clear();
+    return made;
+  }
 
   bool behind(OpId loop, RegionId region) {
     DimId turns = loopExtent(m_, fn(), ranges_, fn().ops[loop].operands[0]);
@@ -342,15 +336,11 @@ private:
 
 bool addBehindLoops(Module& m) {
   const Effects effects(m);
-  bool changed = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    const FunctionId f(i);
-    if (!m.functions[f].body.valid()) continue;
+  return changeBodies(m, [&](FunctionId f) {
     Behind behind(m, f, effects);
     behind.run(m.functions[f].body);
-    changed |= behind.changed;
-  }
-  return changed;
+    return behind.changed;
+  });
 }
 
 } // namespace melix::transforms

@@ -4,6 +4,7 @@
 #include "core/place.h"
 #include "core/uses.h"
 #include "core/walk.h"
+#include "transforms/each_body.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -185,8 +186,7 @@ private:
 } // namespace
 
 void carryReads(Module& m) {
-  for (uint32_t i = 0; i < m.functions.size(); ++i)
-    if (m.functions[FunctionId(i)].body.valid()) ReadCarrier(m, FunctionId(i)).run();
+  forEachBody(m, [&](FunctionId f) { ReadCarrier(m, f).run(); });
 }
 
 } // namespace melix::transforms

@@ -3,6 +3,7 @@
 #include "core/clone.h"
 #include "core/uses.h"
 #include "core/walk.h"
+#include "transforms/each_body.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -196,10 +197,7 @@ private:
 } // namespace
 
 bool caseOfCase(Module& m) {
-  bool changed = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i)
-    if (m.functions[FunctionId(i)].body.valid()) changed |= Chooser(m, FunctionId(i)).run();
-  return changed;
+  return changeBodies(m, [&](FunctionId f) { return Chooser(m, f).run(); });
 }
 
 } // namespace melix::transforms

@@ -3,6 +3,7 @@
 #include "core/build.h"
 #include "core/nest.h"
 #include "core/uses.h"
+#include "transforms/each_body.h"
 #include "transforms/rewrite_region.h"
 
 #include <algorithm>
@@ -157,10 +158,7 @@ private:
 } // namespace
 
 void collapseAxes(Module& m) {
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    const FunctionId f(i);
-    if (m.functions[f].body.valid()) AxisCollapser(m, f).region(m.functions[f].body);
-  }
+  forEachBody(m, [&](FunctionId f) { AxisCollapser(m, f).region(m.functions[f].body); });
 }
 
 } // namespace melix::transforms

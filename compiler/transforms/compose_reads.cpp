@@ -3,6 +3,7 @@
 #include "core/place.h"
 #include "core/sharing.h"
 #include "core/walk.h"
+#include "transforms/each_body.h"
 #include "transforms/rewrite_region.h"
 
 #include <algorithm>
@@ -110,10 +111,7 @@ private:
 bool composeReadsIn(Module& m, FunctionId f) { return Composer(m, f).run(); }
 
 bool composeReads(Module& m) {
-  bool changed = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i)
-    if (m.functions[FunctionId(i)].body.valid()) changed |= composeReadsIn(m, FunctionId(i));
-  return changed;
+  return changeBodies(m, [&](FunctionId f) { return composeReadsIn(m, f); });
 }
 
 } // namespace melix::transforms

@@ -6,6 +6,7 @@
 #include "core/uses.h"
 #include "core/walk.h"
 #include "transforms/dce.h"
+#include "transforms/each_body.h"
 
 #include <algorithm>
 #include <array>
@@ -228,10 +229,7 @@ private:
 } // namespace
 
 void divideOnce(Module& m) {
-  bool changed = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i)
-    if (const FunctionId f(i); m.functions[f].body.valid()) changed |= Divider(m, f).run();
-  if (changed) eliminateDeadValues(m);
+  if (changeBodies(m, [&](FunctionId f) { return Divider(m, f).run(); })) eliminateDeadValues(m);
 }
 
 } // namespace melix::transforms

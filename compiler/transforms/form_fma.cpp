@@ -4,6 +4,7 @@
 #include "core/nest.h"
 #include "core/uses.h"
 #include "core/walk.h"
+#include "transforms/each_body.h"
 #include "transforms/rewrite_region.h"
 
 #include <algorithm>
@@ -164,10 +165,7 @@ private:
 } // namespace
 
 void formFma(Module& m) {
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    FunctionId f(i);
-    if (m.functions[f].body.valid()) FmaFormer(m, f).region(m.functions[f].body);
-  }
+  forEachBody(m, [&](FunctionId f) { FmaFormer(m, f).region(m.functions[f].body); });
 }
 
 } // namespace melix::transforms

@@ -4,6 +4,7 @@
 #include "core/place.h"
 #include "core/uses.h"
 #include "core/walk.h"
+#include "transforms/each_body.h"
 
 #include <algorithm>
 #include <optional>
@@ -235,10 +236,7 @@ private:
 bool forwardElementsIn(Module& m, FunctionId f) { return ElementForwarder(m, f).run(); }
 
 bool forwardElements(Module& m) {
-  bool changed = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i)
-    if (m.functions[FunctionId(i)].body.valid()) changed |= forwardElementsIn(m, FunctionId(i));
-  return changed;
+  return changeBodies(m, [&](FunctionId f) { return forwardElementsIn(m, f); });
 }
 
 } // namespace melix::transforms

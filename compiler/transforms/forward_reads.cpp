@@ -5,6 +5,7 @@
 #include "core/sharing.h"
 #include "core/uses.h"
 #include "core/walk.h"
+#include "transforms/each_body.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -417,10 +418,7 @@ private:
 } // namespace
 
 bool forwardReads(Module& m) {
-  bool changed = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i)
-    if (m.functions[FunctionId(i)].body.valid()) changed |= ReadForwarder(m, FunctionId(i)).run();
-  return changed;
+  return changeBodies(m, [&](FunctionId f) { return ReadForwarder(m, f).run(); });
 }
 
 } // namespace melix::transforms

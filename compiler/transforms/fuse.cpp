@@ -2,6 +2,7 @@
 
 #include "transforms/advance_nests.h"
 #include "transforms/canonicalise.h"
+#include "transforms/each_body.h"
 #include "transforms/inline_read.h"
 #include "transforms/join_nests.h"
 #include "transforms/simplify.h"
@@ -70,17 +71,13 @@ private:
 
 bool fuseOnce(Module& m, FusionSteps steps, FusionLog* log) {
   const Effects effects(m);
-  bool changed = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    const FunctionId f(i);
-    if (!m.functions[f].body.valid()) continue;
+  return changeBodies(m, [&](FunctionId f) {
     advanceNests(m, f, effects);
     sinkScalars(m, f, effects);
     Fusion fusion(m, f, effects, log);
     Fuser(fusion, steps).block(m.functions[f].body);
-    changed |= fusion.changed;
-  }
-  return changed;
+    return fusion.changed;
+  });
 }
 
 void fuse(Module& m, FusionLog* log) {

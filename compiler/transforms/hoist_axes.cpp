@@ -4,6 +4,7 @@
 #include "core/walk.h"
 #include "transforms/cost.h"
 #include "transforms/distribute.h"
+#include "transforms/each_body.h"
 #include "types/tangent.h"
 
 #include <algorithm>
@@ -187,13 +188,11 @@ private:
 
 void hoistAxes(Module& m) {
   Effects effects(m);
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    FunctionId f(i);
-    if (!m.functions[f].body.valid()) continue;
+  forEachBody(m, [&](FunctionId f) {
     Hoister hoister(m, f, effects);
     hoister.region(m.functions[f].body);
     hoister.finish();
-  }
+  });
 }
 
 } // namespace melix::transforms

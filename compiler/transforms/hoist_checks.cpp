@@ -4,6 +4,7 @@
 #include "core/nest.h"
 #include "core/sizes.h"
 #include "core/walk.h"
+#include "transforms/each_body.h"
 #include "transforms/rewrite_region.h"
 
 #include <algorithm>
@@ -124,15 +125,11 @@ private:
 
 bool hoistChecks(Module& m) {
   const Effects effects(m);
-  bool changed = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    const FunctionId f(i);
-    if (!m.functions[f].body.valid()) continue;
+  return changeBodies(m, [&](FunctionId f) {
     Hoister hoister(m, f, effects);
     hoister.run(m.functions[f].body);
-    changed |= hoister.changed;
-  }
-  return changed;
+    return hoister.changed;
+  });
 }
 
 } // namespace melix::transforms

@@ -3,6 +3,7 @@
 #include "core/access.h"
 #include "core/walk.h"
 #include "transforms/dce.h"
+#include "transforms/each_body.h"
 #include "transforms/rewrite_region.h"
 #include "transforms/sum_at_points.h"
 
@@ -141,13 +142,11 @@ private:
 
 void liftMasks(Module& m) {
   const Effects effects(m);
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    const FunctionId f(i);
-    if (!m.functions[f].body.valid()) continue;
+  forEachBody(m, [&](FunctionId f) {
     Lifter lifter(m, f, effects);
     lifter.run(m.functions[f].body);
     if (lifter.changed) eliminateDeadValues(m, f, effects);
-  }
+  });
 }
 
 } // namespace melix::transforms

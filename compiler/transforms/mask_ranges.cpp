@@ -4,7 +4,9 @@
 #include "core/ranges.h"
 #include "core/walk.h"
 #include "transforms/dce.h"
+#include "transforms/each_body.h"
 #include "transforms/end_forms.h"
+#include "transforms/rewrite_in_ranges.h"
 #include "transforms/sum_at_points.h"
 
 #include <algorithm>
@@ -39,22 +41,13 @@ public:
         scratch_(m.functions[f].regions.add(Region{})) {}
   bool changed = false;
 
-  /// The list of a region stays whole until its end, for what is known of ranges.
-  void run(RegionId region, ValueId lastAxis = {}) {
-    const Ranges::Mark mark = ranges_.enter(region);
-    std::vector<OpId> out;
-    for (OpId id : std::vector(fn().regions[region].ops)) {
-      const bool isNest = fn().ops[id].kind == OpKind::Nest;
-      const Regions regions = fn().ops[id].regions;
-      for (RegionId inner : regions) run(inner, isNest ? lastOf(id) : ValueId());
-      const bool hasColumns = isNest && lastAxis.valid() && !areFew(lastAxis);
-      const std::optional<Range> range = hasColumns ? rangeOf(id, lastAxis) : std::nullopt;
-      out.push_back(range ? masked(*range) : id);
-      ranges_.define(fn().ops[id]);
+  void run(RegionId region) {
+    auto mask = [this](OpId id, RegionId around) {
+      const std::optional<Range> range = rangeIn(id, around);
       changed |= range.has_value();
-    }
-    fn().regions[region].ops = std::move(out);
-    ranges_.leave(mark);
+      return std::array{range ? masked(*range) : id};
+    };
+    rewriteInRanges(m_, f_, ranges_, region, mask);
   }
 
 private:
@@ -65,6 +58,14 @@ private:
     return view.axes() == 0 ? ValueId() : view.axisParams().back();
   }
 
+  /// Of a nest in the body of one that makes columns.
+  std::optional<Range> rangeIn(OpId id, RegionId region) {
+    const OpId around = fn().regions[region].parent;
+    if (fn().ops[id].kind != OpKind::Nest || !around.valid() || fn().ops[around].kind != OpKind::Nest)
+      return std::nullopt;
+    const ValueId lastAxis = lastOf(around);
+    return lastAxis.valid() && !areFew(lastAxis) ? rangeOf(id, lastAxis) : std::nullopt;
+  }
   /// Whether so few sums are known to lie side by side that they are no columns of tiles.
   bool areFew(ValueId axis) { return ranges_.isNoLess(dims().constant(2), forms_.extentOf(axis)); }
 
@@ -268,16 +269,12 @@ private:
 
 bool maskRanges(Module& m) {
   const Effects effects(m);
-  bool changed = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    const FunctionId f(i);
-    if (!m.functions[f].body.valid()) continue;
+  return changeBodies(m, [&](FunctionId f) {
     Masker masker(m, f, effects);
     masker.run(m.functions[f].body);
     if (masker.changed) eliminateDeadValues(m, f, effects);
-    changed |= masker.changed;
-  }
-  return changed;
+    return masker.changed;
+  });
 }
 
 } // namespace melix::transforms

@@ -4,7 +4,9 @@
 #include "core/sizes.h"
 #include "core/uses.h"
 #include "core/walk.h"
+#include "transforms/axis_conditions.h"
 #include "transforms/dce.h"
+#include "transforms/each_body.h"
 #include "transforms/sum_at_points.h"
 
 #include <algorithm>
@@ -17,7 +19,7 @@ using ops::CmpKind;
 
 namespace {
 
-constexpr int deepest = 12; ///< ops from an element to the choice, and of its condition
+constexpr int deepest = 12; ///< ops from an element to the choice
 
 /// Which value each axis of an array is where an element of it is at hand.
 using Indices = std::vector<ValueId>;
@@ -114,36 +116,18 @@ private:
       at = here;
       return true;
     }
-    const std::optional<std::string> a = textOf(condition, at, deepest), b = textOf(by, here, deepest);
+    const std::optional<std::string> a = textOf(condition, at), b = textOf(by, here);
     return a && b && *a == *b;
   }
   /// A condition as the ops that make it of the axes.
-  std::optional<std::string> textOf(ValueId v, const Indices& here, int depth) const {
-    for (size_t k = 0; k < here.size(); ++k)
-      if (here[k] == v) return "axis" + std::to_string(k);
-    const Op* op = defOf(v);
-    if (!op || depth == 0) return std::nullopt;
-    std::string text = std::to_string(static_cast<int>(op->kind)) + "(";
-    switch (op->kind) {
-    case OpKind::Const: return text + std::to_string(op->as<Constant>().bits) + ")";
-    case OpKind::DimValue:
-      if (!sizes_.areInFront(m_, *op, nest_)) return std::nullopt;
-      return text + std::to_string(op->dims[0].index) + ")";
-    case OpKind::Cmp: text += std::to_string(op->index()) + ":"; break;
-    case OpKind::And:
-    case OpKind::Add:
-    case OpKind::Sub: break;
-    default: return std::nullopt;
-    }
-    for (ValueId each : op->operands) {
-      const std::optional<std::string> inner = textOf(each, here, depth - 1);
-      if (!inner) return std::nullopt;
-      text += *inner + ",";
-    }
-    return text + ")";
+  std::optional<std::string> textOf(ValueId v, const Indices& here) const {
+    return AxisConditions(m_, f_, sizes_, nest_).textOf(v, [&](ValueId axis) {
+      const auto k = std::ranges::find(here, axis);
+      return k == here.end() ? std::nullopt : std::optional("axis" + std::to_string(k - here.begin()));
+    });
   }
   /// Whether something that it asks orders two axes.
-  bool comparesSides() const { return textOf(condition, at, deepest).has_value() && ordersAxes(condition); }
+  bool comparesSides() const { return textOf(condition, at).has_value() && ordersAxes(condition); }
   bool ordersAxes(ValueId v) const {
     const Op* op = defOf(v);
     if (!op) return false;
@@ -239,13 +223,11 @@ private:
 
 void maskUnread(Module& m) {
   const Effects effects(m);
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    const FunctionId f(i);
-    if (!m.functions[f].body.valid()) continue;
+  forEachBody(m, [&](FunctionId f) {
     Masker masker(m, f, effects);
     masker.region(m.functions[f].body);
     if (masker.changed) eliminateDeadValues(m, f, effects);
-  }
+  });
 }
 
 } // namespace melix::transforms

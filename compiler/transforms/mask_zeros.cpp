@@ -4,7 +4,9 @@
 #include "core/sizes.h"
 #include "core/uses.h"
 #include "core/walk.h"
+#include "transforms/axis_conditions.h"
 #include "transforms/dce.h"
+#include "transforms/each_body.h"
 #include "transforms/sum_at_points.h"
 #include "transforms/zero_elements.h"
 
@@ -91,7 +93,12 @@ private:
   bool isWorth(const MaskedProduct& p) const {
     const ValueId reduced = reducedAxis(p.nest);
     bool compares = false;
-    if (!isOfAxes(p.zeros.mask, p, reduced, compares) || !compares) return false;
+    auto axis = [&](ValueId v) {
+      const auto index = p.zeros.at.find(v);
+      compares |= index != p.zeros.at.end() && index->second == reduced;
+      return index == p.zeros.at.end() ? std::nullopt : std::optional<std::string>("axis");
+    };
+    if (!AxisConditions(m_, fn(), sizes_, p.nest).textOf(p.zeros.mask, axis) || !compares) return false;
     const std::set<ValueId>& read = info_.axesOf(fn().ops[p.other].results[0]);
     const std::set<ValueId> written = info_.axesOf(fn().ops[p.nest].results[0]);
     std::set<ValueId> kept = written;
@@ -118,27 +125,6 @@ private:
     }
     return true;
   }
-  /// Comparisons of sums of axes and sizes that are known where the product is.
-  bool isOfAxes(ValueId v, const MaskedProduct& p, ValueId reduced, bool& compares) const {
-    const auto index = p.zeros.at.find(v);
-    if (index != p.zeros.at.end()) return compares |= index->second == reduced, true;
-    const Op* op = defOf(v);
-    if (!op) return false;
-    switch (op->kind) {
-    case OpKind::Const: return true;
-    case OpKind::DimValue: return sizes_.areInFront(m_, *op, p.nest);
-    case OpKind::Cmp:
-      if (fn().typeOf(op->operands[0]) != m_.types.int64()) return false;
-      [[fallthrough]];
-    case OpKind::And:
-    case OpKind::Add:
-    case OpKind::Sub:
-      return std::ranges::all_of(Operands(op->operands),
-                                 [&](ValueId each) { return isOfAxes(each, p, reduced, compares); });
-    default: return false;
-    }
-  }
-
   /// The nest in whose body all stands that is needed; its axes tell rows that are no terms.
   bool findRows(MaskedProduct& p) const {
     if (p.zeros.needs.empty()) return true;
@@ -333,13 +319,11 @@ private:
 
 void maskZeros(Module& m) {
   const Effects effects(m);
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    const FunctionId f(i);
-    if (!m.functions[f].body.valid()) continue;
+  forEachBody(m, [&](FunctionId f) {
     bool changed = false;
     while (Masker(m, f).run()) changed = true;
     if (changed) eliminateDeadValues(m, f, effects);
-  }
+  });
 }
 
 } // namespace melix::transforms

@@ -5,6 +5,7 @@
 #include "core/walk.h"
 #include "transforms/accumulation_plan.h"
 #include "transforms/distribute.h"
+#include "transforms/each_body.h"
 #include "transforms/rewrite_region.h"
 
 #include <algorithm>
@@ -152,15 +153,11 @@ private:
 
 bool mergeAccumulations(Module& m) {
   const Effects effects(m);
-  bool changed = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    const FunctionId f(i);
-    if (!m.functions[f].body.valid()) continue;
+  return changeBodies(m, [&](FunctionId f) {
     Merger merger(m, f, effects);
     merger.run(m.functions[f].body);
-    changed |= merger.changed;
-  }
-  return changed;
+    return merger.changed;
+  });
 }
 
 } // namespace melix::transforms

@@ -3,6 +3,7 @@
 #include "core/clone.h"
 #include "core/nest.h"
 #include "core/walk.h"
+#include "transforms/each_body.h"
 #include "transforms/rewrite_region.h"
 
 #include <algorithm>
@@ -115,15 +116,11 @@ private:
 } // namespace
 
 bool mergePerfect(Module& m) {
-  bool changed = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    const FunctionId f(i);
-    if (!m.functions[f].body.valid()) continue;
+  return changeBodies(m, [&](FunctionId f) {
     Merger merger(m, f);
     merger.run(m.functions[f].body);
-    changed |= merger.changed;
-  }
-  return changed;
+    return merger.changed;
+  });
 }
 
 } // namespace melix::transforms

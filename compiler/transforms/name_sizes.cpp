@@ -1,6 +1,7 @@
 #include "transforms/name_sizes.h"
 
 #include "core/build.h"
+#include "transforms/each_body.h"
 #include "transforms/rewrite_region.h"
 
 #include <unordered_map>
@@ -56,15 +57,11 @@ private:
 } // namespace
 
 bool nameSizes(Module& m) {
-  bool changed = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    const FunctionId f(i);
-    if (!m.functions[f].body.valid()) continue;
+  return changeBodies(m, [&](FunctionId f) {
     Namer namer(m, f);
     namer.run(m.functions[f].body);
-    changed |= namer.changed;
-  }
-  return changed;
+    return namer.changed;
+  });
 }
 
 } // namespace melix::transforms

@@ -6,6 +6,7 @@
 #include "core/place.h"
 #include "core/uses.h"
 #include "core/walk.h"
+#include "transforms/each_body.h"
 
 #include <algorithm>
 
@@ -224,10 +225,7 @@ private:
 } // namespace
 
 bool openRecords(Module& m) {
-  bool changed = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i)
-    if (m.functions[FunctionId(i)].body.valid()) changed |= RecordOpener(m, FunctionId(i)).run();
-  return changed;
+  return changeBodies(m, [&](FunctionId f) { return RecordOpener(m, f).run(); });
 }
 
 } // namespace melix::transforms

@@ -3,6 +3,7 @@
 #include "core/clone.h"
 #include "core/nest.h"
 #include "core/uses.h"
+#include "transforms/each_body.h"
 #include "transforms/rewrite_region.h"
 
 #include <algorithm>
@@ -75,10 +76,7 @@ private:
 } // namespace
 
 bool openSums(Module& m) {
-  bool changed = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i)
-    if (m.functions[FunctionId(i)].body.valid()) changed |= Opener(m, FunctionId(i)).run();
-  return changed;
+  return changeBodies(m, [&](FunctionId f) { return Opener(m, f).run(); });
 }
 
 } // namespace melix::transforms

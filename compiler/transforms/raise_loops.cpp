@@ -6,8 +6,10 @@
 #include "core/place.h"
 #include "core/ranges.h"
 #include "core/walk.h"
+#include "transforms/each_body.h"
 #include "transforms/loop_carries.h"
 #include "transforms/loop_extent.h"
+#include "transforms/rewrite_in_ranges.h"
 
 #include <algorithm>
 
@@ -35,31 +37,19 @@ public:
         ranges_(m, f_), scratch_(f_.regions.add(Region{})) {}
 
   bool run() {
-    region(f_.body);
+    auto raised = [this](OpId id, RegionId around) {
+      std::vector<OpId> made{id};
+      if (f_.ops[id].kind == OpKind::For && raise(id, around)) made = std::move(f_.regions[scratch_].ops);
+      f_.regions[scratch_].ops.clear();
+      return made;
+    };
+    rewriteInRanges(m_, id_, ranges_, f_.body, raised); // what is inside first: loops of nests
     replaceDims(m_, id_, sizes_);
     return changed_;
   }
 
 private:
   types::DimStore& dims() const { return m_.types.dims; }
-
-  /// The list of a region stays whole until its end: what is known of ranges is read off the loops around.
-  void region(RegionId r) {
-    const Ranges::Mark mark = ranges_.enter(r);
-    std::vector<OpId> out;
-    const std::vector<OpId>& ops = f_.regions[r].ops;
-    work.ops += ops.size();
-    for (OpId id : ops) {
-      for (RegionId inner : f_.ops[id].regions) region(inner); // what is inside first: loops of nests
-      std::vector<OpId> made{id};
-      if (f_.ops[id].kind == OpKind::For && raise(id, r)) made = std::move(f_.regions[scratch_].ops);
-      f_.regions[scratch_].ops.clear();
-      for (OpId op : made) ranges_.define(f_.ops[op]);
-      out.insert(out.end(), made.begin(), made.end());
-    }
-    f_.regions[r].ops = std::move(out);
-    ranges_.leave(mark);
-  }
 
   // --- whether
 
@@ -366,10 +356,7 @@ private:
 
 bool raiseLoops(Module& m) {
   const Effects effects(m);
-  bool changed = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i)
-    if (m.functions[FunctionId(i)].body.valid()) changed |= Raiser(m, FunctionId(i), effects).run();
-  return changed;
+  return changeBodies(m, [&](FunctionId f) { return Raiser(m, f, effects).run(); });
 }
 
 } // namespace melix::transforms

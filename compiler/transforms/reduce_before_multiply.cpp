@@ -1,6 +1,7 @@
 #include "transforms/reduce_before_multiply.h"
 
 #include "core/walk.h"
+#include "transforms/each_body.h"
 #include "transforms/rewrite_region.h"
 #include "transforms/sweep_body.h"
 
@@ -264,10 +265,7 @@ private:
 
 void reduceBeforeMultiply(Module& m) {
   const Effects effects(m);
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    const FunctionId f(i);
-    if (m.functions[f].body.valid()) Reducer(m, f, effects).run(m.functions[f].body);
-  }
+  forEachBody(m, [&](FunctionId f) { Reducer(m, f, effects).run(m.functions[f].body); });
 }
 
 } // namespace melix::transforms

@@ -2,6 +2,7 @@
 
 #include "core/flow.h"
 #include "core/uses.h"
+#include "transforms/each_body.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -87,8 +88,7 @@ private:
 } // namespace
 
 void renewZeros(Module& m) {
-  for (uint32_t i = 0; i < m.functions.size(); ++i)
-    if (m.functions[FunctionId(i)].body.valid()) Renewer(m, FunctionId(i)).run();
+  forEachBody(m, [&](FunctionId f) { Renewer(m, f).run(); });
 }
 
 } // namespace melix::transforms

@@ -5,6 +5,7 @@
 #include "transforms/cost.h"
 #include "transforms/dce.h"
 #include "transforms/distribute.h"
+#include "transforms/each_body.h"
 #include "transforms/fusion.h"
 #include "transforms/rewrite_region.h"
 
@@ -281,16 +282,12 @@ private:
 
 bool separateProducts(Module& m) {
   const Effects effects(m);
-  bool changed = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    const FunctionId f(i);
-    if (!m.functions[f].body.valid()) continue;
+  return changeBodies(m, [&](FunctionId f) {
     Separator s(m, f, effects);
     s.run(m.functions[f].body);
     if (s.changed) eliminateDeadValues(m, f, effects);
-    changed |= s.changed;
-  }
-  return changed;
+    return s.changed;
+  });
 }
 
 } // namespace melix::transforms

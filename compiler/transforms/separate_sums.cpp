@@ -4,6 +4,7 @@
 #include "transforms/cost.h"
 #include "transforms/dce.h"
 #include "transforms/distribute.h"
+#include "transforms/each_body.h"
 #include "transforms/fusion.h"
 #include "transforms/rewrite_region.h"
 
@@ -103,13 +104,11 @@ private:
 
 void separateSums(Module& m) {
   const Effects effects(m);
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    const FunctionId f(i);
-    if (!m.functions[f].body.valid()) continue;
+  forEachBody(m, [&](FunctionId f) {
     Separator s(m, f, effects);
     s.run(m.functions[f].body);
     if (s.changed) eliminateDeadValues(m, f, effects);
-  }
+  });
 }
 
 } // namespace melix::transforms

@@ -5,6 +5,7 @@
 #include "core/walk.h"
 #include "transforms/cost.h"
 #include "transforms/distribute.h"
+#include "transforms/each_body.h"
 #include "transforms/rewrite_region.h"
 
 #include <unordered_map>
@@ -101,15 +102,13 @@ private:
 
 void separateTerms(Module& m) {
   Effects effects(m);
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    FunctionId f(i);
-    if (!m.functions[f].body.valid()) continue;
+  forEachBody(m, [&](FunctionId f) {
     Separator s(m, f, effects);
     s.run(m.functions[f].body);
-    if (s.replaced.empty()) continue;
+    if (s.replaced.empty()) return;
     LiveUses uses(m, f);
     for (auto [v, by] : s.replaced) uses.replace(v, by);
-  }
+  });
 }
 
 } // namespace melix::transforms

@@ -5,13 +5,14 @@
 #include "core/ranges.h"
 #include "core/uses.h"
 #include "core/walk.h"
-#include "core/work.h"
 #include "transforms/ad.h"
+#include "transforms/added_products.h"
+#include "transforms/each_body.h"
+#include "transforms/rewrite_in_ranges.h"
 #include "transforms/turn_elements.h"
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <unordered_set>
 
 namespace melix::transforms {
@@ -20,8 +21,6 @@ using namespace core;
 
 namespace {
 
-/// Values that are looked at to see what a read varies with.
-constexpr size_t mostLooked = 512;
 constexpr size_t mostOwnOps = 32; ///< of a turn, that update the array
 
 /// An array that a loop carries, and the part of it that a turn makes anew.
@@ -31,102 +30,6 @@ struct Carried {
   Place place;                  ///< of the part, by values of the loop; all of it if there are no steps
   ValueId part;                 ///< what a turn puts there
   std::vector<OpId> ops;        ///< of the loop's body, that make it and nothing else
-};
-
-/// Whether a number is added to by what follows in a region, and nothing else becomes of it: `held` are the
-/// values that it becomes.
-bool onlyAdds(const Function& f, RegionId r, std::unordered_set<ValueId>& held);
-
-/// The same of one op; what it gives, or hands on to its regions, is held too.
-bool addsTo(const Function& f, const Op& op, uint32_t operand, std::unordered_set<ValueId>& held) {
-  switch (op.kind) {
-  case OpKind::Yield: return true;
-  case OpKind::Add: held.insert(op.results[0]); return true;
-  case OpKind::Sub: held.insert(op.results[0]); return operand == 0;
-  case OpKind::Select: held.insert(op.results[0]); return operand > 0;
-  case OpKind::For:
-    if (operand == 0) return false;
-    held.insert(LoopView(f, op).carryParams()[operand - 1]);
-    held.insert(op.results[operand - 1]);
-    return true;
-  default: return false;
-  }
-}
-
-bool onlyAdds(const Function& f, RegionId r, std::unordered_set<ValueId>& held) {
-  for (OpId id : f.regions[r].ops) {
-    const Op& op = f.ops[id];
-    for (uint32_t k = 0; k < op.operands.size(); ++k)
-      if (held.contains(op.operands[k]) && !addsTo(f, op, k, held)) return false;
-    for (RegionId inner : op.regions) {
-      if (!onlyAdds(f, inner, held)) return false;
-      const Operands& yields = terminator(f, inner).operands;
-      for (size_t k = 0; k < op.results.size(); ++k)
-        if (held.contains(yields[k])) held.insert(op.results[k]);
-    }
-  }
-  return true;
-}
-
-/// What the reads of a turn vary with: axes of the nest, and axes and indices around the loop, but its own.
-class Sides {
-public:
-  Sides(const Function& f, const Uses& uses, OpId loop, const std::vector<ValueId>& axes)
-      : f_(f), uses_(uses), loop_(loop), axes_(axes) {}
-
-  /// Whether two reads vary with what the other does not vary with.
-  bool areTwo(RegionId turn) {
-    std::vector<std::set<ValueId>> sides;
-    forEachOp(f_, turn, [&](OpId id) {
-      looked_ = 0;
-      if (f_.ops[id].kind == OpKind::Get) sides.push_back(of(f_.ops[id]));
-    });
-    std::ranges::sort(sides, [](const auto& a, const auto& b) { return a.size() < b.size(); });
-    for (size_t k = 1; k < sides.size(); ++k)
-      if (!std::ranges::includes(sides[k], sides[k - 1])) return true;
-    return false;
-  }
-
-private:
-  /// Of an op and what stands in it.
-  std::set<ValueId> of(const Op& op) {
-    std::set<ValueId> out;
-    auto add = [&](const Op& x) {
-      for (ValueId v : x.operands) out.merge(of(v));
-    };
-    add(op);
-    for (RegionId r : op.regions)
-      forEachOp(f_, r, [&](OpId id) {
-        if (looked_ < mostLooked) add(f_.ops[id]);
-      });
-    return out;
-  }
-  std::set<ValueId> of(ValueId v) {
-    if (const auto known = known_.find(v); known != known_.end()) return known->second;
-    if (++looked_ > mostLooked) return {};
-    std::set<ValueId> out;
-    if (const OpId def = f_.values[v].def; def.valid())
-      out = of(f_.ops[def]);
-    else if (std::ranges::find(axes_, v) != axes_.end() || isIndexAround(v))
-      out.insert(v);
-    return known_[v] = out;
-  }
-  /// Whether a parameter is an axis of a nest around the loop, or the index of a loop around it.
-  bool isIndexAround(ValueId v) const {
-    const RegionId r = f_.values[v].region;
-    const OpId parent = r.valid() ? f_.regions[r].parent : OpId();
-    if (!parent.valid() || !uses_.ancestorIn(r, loop_).valid()) return false;
-    const Op& op = f_.ops[parent];
-    const uint32_t number = f_.values[v].index;
-    return op.kind == OpKind::Nest ? number < op.dims.size() : op.kind == OpKind::For && number == 0;
-  }
-
-  const Function& f_;
-  const Uses& uses_;
-  const OpId loop_;
-  const std::vector<ValueId>& axes_;
-  std::unordered_map<ValueId, std::set<ValueId>> known_;
-  size_t looked_ = 0;
 };
 
 /// One loop.
@@ -301,10 +204,9 @@ private:
     const std::optional<ValueId> next = elements.element(c.part, point.position, turn);
     if (!next) return std::nullopt;
     turn.yield({*next});
-    std::unordered_set<ValueId> held{point.sum};
-    const bool isSum = onlyAdds(fn(), turn.region, held) && *next != point.sum && held.contains(*next);
-    return isSum && Sides(fn(), uses_, loop_, point.axes).areTwo(turn.region) ? std::optional(turns)
-                                                                              : std::nullopt;
+    const bool isSum = onlyAdds(fn(), turn.region, point.sum, *next);
+    return isSum && readsTwoSides(fn(), uses_, loop_, point.axes, turn.region) ? std::optional(turns)
+                                                                               : std::nullopt;
   }
   /// Where the point's element lies in the array.
   static std::vector<ValueId> positionOf(const Place& place, size_t rank, const std::vector<ValueId>& axes,
@@ -351,35 +253,30 @@ public:
         scratch_(m.functions[f].regions.add(Region{})) {}
   bool changed = false;
 
-  /// Loops inside first. The list of a region stays whole until its end, for what is known of ranges.
   void run(RegionId region) {
-    const Ranges::Mark mark = ranges_.enter(region);
-    std::vector<OpId> out;
-    const std::vector<OpId> ops = fn().regions[region].ops;
-    work.ops += ops.size();
-    for (OpId id : ops) {
-      for (RegionId inner : Regions(fn().ops[id].regions)) run(inner);
-      std::vector<OpId> made{id};
-      if (fn().ops[id].kind == OpKind::For &&
-          Sinker(m_, f_, uses_, effects_, ranges_, id).run(region, scratch_)) {
-        changed = true;
-        if (fn().ops[id].results.empty() && !effects_.ofOp(fn(), id).any()) {
-          uses_.leave(id);
-          made.clear();
-        }
-        std::vector<OpId>& behind = fn().regions[scratch_].ops;
-        made.insert(made.end(), behind.begin(), behind.end());
-        behind.clear();
-      }
-      for (OpId op : made) ranges_.define(fn().ops[op]);
-      out.insert(out.end(), made.begin(), made.end());
-    }
-    fn().regions[region].ops = std::move(out);
-    ranges_.leave(mark);
+    auto sink = [this](OpId id, RegionId around) { return sunk(id, around); };
+    rewriteInRanges(m_, f_, ranges_, region, sink);
   }
 
 private:
   Function& fn() const { return m_.functions[f_]; }
+
+  /// The loop, if anything of it is left, and what comes behind it.
+  std::vector<OpId> sunk(OpId id, RegionId region) {
+    std::vector<OpId> made{id};
+    if (fn().ops[id].kind != OpKind::For ||
+        !Sinker(m_, f_, uses_, effects_, ranges_, id).run(region, scratch_))
+      return made;
+    changed = true;
+    if (fn().ops[id].results.empty() && !effects_.ofOp(fn(), id).any()) {
+      uses_.leave(id);
+      made.clear();
+    }
+    std::vector<OpId>& behind = fn().regions[scratch_].ops;
+    made.insert(made.end(), behind.begin(), behind.end());
+    behind.clear();
+    return made;
+  }
 
   Module& m_;
   FunctionId f_;
@@ -399,15 +296,12 @@ bool hasLoops(const Function& f) {
 
 bool sinkLoops(Module& m) {
   const Effects effects(m);
-  bool changed = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    const FunctionId f(i);
-    if (!m.functions[f].body.valid() || !hasLoops(m.functions[f])) continue;
+  return changeBodies(m, [&](FunctionId f) {
+    if (!hasLoops(m.functions[f])) return false;
     Sinking sinking(m, f, effects);
     sinking.run(m.functions[f].body);
-    changed |= sinking.changed;
-  }
-  return changed;
+    return sinking.changed;
+  });
 }
 
 } // namespace melix::transforms

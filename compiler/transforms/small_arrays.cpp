@@ -6,6 +6,7 @@
 #include "core/place.h"
 #include "core/uses.h"
 #include "core/walk.h"
+#include "transforms/each_body.h"
 #include "transforms/rewrite_region.h"
 #include "transforms/write_out.h"
 
@@ -348,10 +349,7 @@ private:
 } // namespace
 
 bool writeOutSmallArrays(Module& m) {
-  bool changed = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i)
-    if (m.functions[FunctionId(i)].body.valid()) changed |= SmallArrays(m, FunctionId(i)).run();
-  return changed;
+  return changeBodies(m, [&](FunctionId f) { return SmallArrays(m, f).run(); });
 }
 
 } // namespace melix::transforms

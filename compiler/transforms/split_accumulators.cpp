@@ -7,6 +7,7 @@
 #include "core/walk.h"
 #include "core/work.h"
 #include "transforms/ad.h"
+#include "transforms/each_body.h"
 #include "transforms/open_records.h"
 
 #include <algorithm>
@@ -322,12 +323,11 @@ private:
 } // namespace
 
 bool splitAccumulators(Module& m) {
-  bool changed = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    if (!m.functions[FunctionId(i)].body.valid()) continue;
-    while (AccumulatorSplitter(m, FunctionId(i)).run()) changed = true; // records in records
-  }
-  return changed;
+  return changeBodies(m, [&](FunctionId f) {
+    bool changed = false;
+    while (AccumulatorSplitter(m, f).run()) changed = true; // records in records
+    return changed;
+  });
 }
 
 } // namespace melix::transforms

@@ -4,6 +4,7 @@
 #include "core/place.h"
 #include "core/uses.h"
 #include "core/walk.h"
+#include "transforms/each_body.h"
 
 #include <map>
 
@@ -138,10 +139,7 @@ private:
 } // namespace
 
 bool splitRecords(Module& m) {
-  bool changed = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i)
-    if (m.functions[FunctionId(i)].body.valid()) changed |= RecordSplitter(m, FunctionId(i)).run();
-  return changed;
+  return changeBodies(m, [&](FunctionId f) { return RecordSplitter(m, f).run(); });
 }
 
 } // namespace melix::transforms

@@ -3,6 +3,7 @@
 #include "core/clone.h"
 #include "core/nest.h"
 #include "core/walk.h"
+#include "transforms/each_body.h"
 #include "transforms/rewrite_region.h"
 
 #include <algorithm>
@@ -79,11 +80,7 @@ private:
 } // namespace
 
 void splitResults(Module& m) {
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    FunctionId f(i);
-    if (!m.functions[f].body.valid()) continue;
-    Splitter(m, f).run(m.functions[f].body);
-  }
+  forEachBody(m, [&](FunctionId f) { Splitter(m, f).run(m.functions[f].body); });
 }
 
 } // namespace melix::transforms

@@ -7,6 +7,7 @@
 #include "core/uses.h"
 #include "core/walk.h"
 #include "transforms/cost.h"
+#include "transforms/each_body.h"
 #include "transforms/loop_values.h"
 #include "transforms/rewrite_region.h"
 
@@ -384,15 +385,12 @@ bool sumsArrays(const Module& m, const Function& f) {
 
 bool spreadSums(Module& m) {
   const Effects effects(m);
-  bool changed = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    const FunctionId f(i);
-    if (!m.functions[f].body.valid() || !sumsArrays(m, m.functions[f])) continue;
+  return changeBodies(m, [&](FunctionId f) {
+    if (!sumsArrays(m, m.functions[f])) return false;
     Spreading spreading(m, f, effects);
     spreading.run(m.functions[f].body);
-    changed |= spreading.changed;
-  }
-  return changed;
+    return spreading.changed;
+  });
 }
 
 } // namespace melix::transforms

@@ -4,6 +4,7 @@
 #include "core/nest.h"
 #include "core/uses.h"
 #include "transforms/accumulation_nests.h"
+#include "transforms/each_body.h"
 #include "transforms/rewrite_region.h"
 #include "transforms/scattered_add.h"
 
@@ -296,10 +297,7 @@ private:
 } // namespace
 
 bool sumBeforeScatter(Module& m) {
-  bool changed = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i)
-    if (FunctionId f(i); m.functions[f].body.valid()) changed |= Scatters(m, f).run(m.functions[f].body);
-  return changed;
+  return changeBodies(m, [&](FunctionId f) { return Scatters(m, f).run(m.functions[f].body); });
 }
 
 } // namespace melix::transforms

@@ -6,6 +6,7 @@
 #include "transforms/cost.h"
 #include "transforms/dce.h"
 #include "transforms/distribute.h"
+#include "transforms/each_body.h"
 #include "transforms/fusion.h"
 #include "transforms/merge_perfect.h"
 #include "transforms/rewrite_region.h"
@@ -137,15 +138,13 @@ private:
 void sumRows(Module& m) {
   const Effects effects(m);
   bool any = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    const FunctionId f(i);
-    if (!m.functions[f].body.valid()) continue;
+  forEachBody(m, [&](FunctionId f) {
     RowSums rows(m, f, effects);
     rows.run(m.functions[f].body);
-    if (!rows.changed) continue;
+    if (!rows.changed) return;
     eliminateDeadValues(m, f, effects);
     any = true;
-  }
+  });
   if (any) mergePerfect(m);
 }
 

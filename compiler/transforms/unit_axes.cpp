@@ -4,6 +4,7 @@
 #include "core/nest.h"
 #include "core/uses.h"
 #include "core/walk.h"
+#include "transforms/each_body.h"
 
 #include <algorithm>
 
@@ -122,17 +123,14 @@ private:
 } // namespace
 
 bool dropUnitAxes(Module& m) {
-  bool changed = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    const Function& f = m.functions[FunctionId(i)];
-    if (!f.body.valid()) continue;
+  return changeBodies(m, [&](FunctionId id) {
+    const Function& f = m.functions[id];
     std::vector<OpId> nests;
-    forEachOp(f, [&](OpId id) {
-      if (f.ops[id].kind == OpKind::Nest && !AxisDropper::unitAxes(m, f.ops[id]).empty()) nests.push_back(id);
+    forEachOp(f, [&](OpId op) {
+      if (f.ops[op].kind == OpKind::Nest && !AxisDropper::unitAxes(m, f.ops[op]).empty()) nests.push_back(op);
     });
-    if (!nests.empty()) changed |= AxisDropper(m, FunctionId(i)).run(nests);
-  }
-  return changed;
+    return !nests.empty() && AxisDropper(m, id).run(nests);
+  });
 }
 
 } // namespace melix::transforms

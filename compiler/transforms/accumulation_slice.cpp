@@ -1,0 +1,196 @@
+// The ops that an added value needs: which are copied to where it is summed, and what of them is kept
+// instead.
+
+#include "core/sizes.h"
+#include "core/walk.h"
+#include "transforms/accumulation_nests.h"
+#include "transforms/accumulation_plan.h"
+#include "transforms/cost.h"
+
+#include <algorithm>
+
+namespace melix::transforms {
+
+using namespace core;
+
+static bool dear(const Op& o) {
+  switch (o.kind) {
+  case OpKind::Nest:
+  case OpKind::For:
+  case OpKind::While:
+  case OpKind::Call:
+  case OpKind::If:
+  case OpKind::Match:
+  case OpKind::Math:
+  case OpKind::Div:
+  case OpKind::Sqrt:
+  case OpKind::CastDims:
+  case OpKind::Builtin: return true;
+  default: return false;
+  }
+}
+
+constexpr uint32_t mostMadeAgain = 4 * mathFlops; ///< operations of one number
+
+static bool structured(const Op& o) { return !o.regions.empty() || o.kind == OpKind::Call; }
+
+/// Whether it chooses between what is soon made again, at each point of the nests inside.
+static bool isPlainBranch(const Function& f, const Op& o) {
+  return o.kind == OpKind::If && std::ranges::all_of(o.regions, [&](RegionId r) {
+           return std::ranges::none_of(f.regions[r].ops, [&](OpId inner) { return dear(f.ops[inner]); });
+         });
+}
+
+bool isSoonMadeRow(const types::TypeStore& types, const Function& f, const Op& o) {
+  if (o.kind != OpKind::Nest || nestAccs(o) > 0 || o.results.size() != 1) return false;
+  const NestResult& r = nestResults(o)[0];
+  return r.kind == NestResultKind::Collect && r.keep == collecting(o.dims.size()).keep &&
+         types.isScalar(f.typeOf(terminator(f, o.regions[0]).operands[0])) &&
+         std::ranges::none_of(f.regions[o.regions[0]].ops, [&](OpId inner) { return dear(f.ops[inner]); });
+}
+
+/// The ops that the added value needs; dear ones of the outermost body are kept by the first nest instead,
+/// and numbers that rows are made of.
+bool AccumulationPlanner::slice(Conversion& c) const {
+  Needed needed;
+  needed.values.insert(fn().ops[c.site.add].operands[1].index);
+  for (const auto& [axis, place] : c.found) needed.values.insert(place.index);
+  for (const SiteLevel& level : c.site.levels)
+    if (level.kind == SiteLevel::Kind::Arm) needed.values.insert(fn().ops[level.op].operands[0].index);
+  for (size_t l = c.site.levels.size(); l-- > 0;)
+    if (!sliceLevel(c, l, needed)) return false;
+  return dimsCopied(c);
+}
+
+/// Whether those ops of a body that are copied read a row of it element by element, in rows.
+bool AccumulationPlanner::isReadByRows(const Conversion& c, OpId row, RegionId body,
+                                       const std::unordered_set<RegionId>& rows) const {
+  bool is = true;
+  uses_.forEach(fn().ops[row].results[0], [&](Use use) {
+    const OpId user = uses_.ancestorIn(body, use.op);
+    if (!user.valid() || !c.slice.contains(user.index)) return;
+    const Op& by = fn().ops[use.op];
+    is = is && rows.contains(uses_.regionOf(use.op)) && by.kind == OpKind::Get && use.operand == 0 &&
+         types().isScalar(fn().typeOf(by.results[0]));
+  });
+  return is;
+}
+
+bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed) const {
+  const std::vector<OpId>& ops = fn().regions[c.site.levels[level].region].ops;
+  std::unordered_set<RegionId> rows; // that the added one is made of, and its own
+  for (size_t i = ops.size(); i-- > 0;) {
+    const Op& o = fn().ops[ops[i]];
+    bool wanted = false;
+    for (ValueId r : o.results) wanted |= needed.values.count(r.index) != 0;
+    for (DimSym s : o.resultDims) wanted |= needed.dims.count(s.index) != 0;
+    if (!wanted) continue;
+    const bool isAdded = o.results.size() == 1 && o.results[0] == fn().ops[c.site.add].operands[1];
+    if (isAdded && level + 1 == c.site.levels.size() && isSoonMadeRow(types(), fn(), o)) c.row = ops[i];
+    const bool isOfRow = c.row == ops[i] || (!rows.empty() && isSoonMadeRow(types(), fn(), o) &&
+                                             isReadByRows(c, ops[i], c.site.levels[level].region, rows));
+    if (isOfRow) rows.insert(o.regions[0]);
+    if (dear(o) && level == 0 && !isOfRow && !isMadeOfLess(c, ops[i])) {
+      for (ValueId r : o.results) {
+        if (!needed.values.count(r.index)) continue;
+        if (!outsideType(fn().typeOf(r)) || types().kind(fn().typeOf(r)) == TypeKind::Acc) return false;
+        if (undefined_.mayBe(f_, r)) return false; // what no arm made is not there to be kept
+        c.kept.push_back(r);
+      }
+      continue;
+    }
+    if (structured(o) && level + 1 < c.site.levels.size() && !isPlainBranch(fn(), o)) return false;
+    if (!isSeparable(fn(), types(), uses_, ops[i])) return false;
+    c.slice.insert(ops[i].index);
+    if (o.kind == OpKind::DimValue && !outsideDim(o.dims[0]))
+      if (std::optional<AffineIndex> form = affine(c, o.dims[0])) {
+        c.sizes[o.results[0]] = std::move(*form);
+        continue;
+      }
+    if (isOfRow && level == 0) keepNumbers(c, o, needed);
+    need(o, needed);
+    for (RegionId inner : o.regions) forEachOp(fn(), inner, [&](OpId x) { need(fn().ops[x], needed); });
+  }
+  return true;
+}
+
+/// Whether a number is made, by a few elementary functions at most, of arrays each of which has fewer axes
+/// than the nest where all the levels are one: kept at all points it would be more to read than what it is
+/// made of.
+bool AccumulationPlanner::isMadeOfLess(const Conversion& c, OpId op) const {
+  const SiteLevel& level = c.site.levels[0];
+  if (c.site.levels.size() > 1) return false;
+  std::unordered_set<OpId> seen;
+  const Costs costs(m_, fn());
+  uint32_t flops = 0;
+  auto made = [&](auto& self, OpId id) -> bool {
+    if (!seen.insert(id).second) return true;
+    const Op& o = fn().ops[id];
+    const bool isNumber = o.results.size() == 1 && o.regions.empty() && o.kind != OpKind::Call &&
+                          o.kind != OpKind::Builtin && types().isScalar(fn().typeOf(o.results[0]));
+    flops += costs.ofOp(id).flops;
+    if (!isNumber || flops > mostMadeAgain || seen.size() > mostMadeAgain) return false;
+    if (o.kind == OpKind::Get && !readsLess(o, level)) return false;
+    return std::ranges::all_of(o.operands, [&](ValueId v) {
+      const Value& value = fn().values[v];
+      if (!value.def.valid()) return true; // an axis, or from outside
+      return uses_.regionOf(value.def) != level.region || self(self, value.def);
+    });
+  };
+  return made(made, op);
+}
+/// Whether a read is at some of the axes of a nest alone, of an array that was there.
+bool AccumulationPlanner::readsLess(const Op& get, const SiteLevel& nest) const {
+  std::unordered_set<ValueId> axes;
+  for (size_t k = 1; k < get.operands.size(); ++k) {
+    const Value& index = fn().values[get.operands[k]];
+    if (index.def.valid()) return false;
+    if (index.region == nest.region) axes.insert(get.operands[k]);
+  }
+  return axes.size() < fn().ops[nest.op].dims.size();
+}
+
+/// Numbers that the points around a row compute for it: what its elements read of arrays is read there.
+void AccumulationPlanner::keepNumbers(Conversion& c, const Op& row, Needed& needed) const {
+  const RegionId around = c.site.levels[0].region;
+  forEachOp(fn(), row.regions[0], [&](OpId inner) {
+    for (ValueId v : fn().ops[inner].operands) {
+      const Value& value = fn().values[v];
+      if (!value.def.valid() || value.region != around || !types().isFloat(fn().typeOf(v))) continue;
+      const OpKind kind = fn().ops[value.def].kind;
+      const bool isRead = kind == OpKind::Get || kind == OpKind::Const;
+      if (!isRead && !undefined_.mayBe(f_, v) && needed.kept.insert(v.index).second) c.kept.push_back(v);
+    }
+  });
+}
+
+void AccumulationPlanner::need(const Op& op, Needed& needed) const {
+  for (ValueId v : op.operands)
+    if (types().kind(fn().typeOf(v)) != TypeKind::Acc && !needed.kept.contains(v.index))
+      needed.values.insert(v.index);
+  for (DimSym s : sizesOf(m_, fn(), op)) needed.dims.insert(s.index);
+}
+
+/// Whether every size from inside the nest that the copied ops mention is decided by one of them.
+bool AccumulationPlanner::dimsCopied(const Conversion& c) const {
+  std::unordered_set<uint32_t> copied;
+  std::vector<DimSym> symbols;
+  auto scan = [&](OpId id) {
+    const Op& o = fn().ops[id];
+    for (DimSym s : o.resultDims) copied.insert(s.index);
+    for (RegionId r : o.regions)
+      for (DimSym s : fn().regions[r].dimParams) copied.insert(s.index);
+    const std::vector<DimSym> own = sizesOf(m_, fn(), o);
+    symbols.insert(symbols.end(), own.begin(), own.end());
+  };
+  for (uint32_t i : c.slice) {
+    const Op& op = fn().ops[OpId(i)];
+    if (op.results.size() == 1 && c.sizes.contains(op.results[0])) continue;
+    scan(OpId(i));
+    for (RegionId r : fn().ops[OpId(i)].regions) forEachOp(fn(), r, scan);
+  }
+  return std::all_of(symbols.begin(), symbols.end(),
+                     [&](DimSym s) { return !insideDims_.count(s.index) || copied.count(s.index); });
+}
+
+} // namespace melix::transforms
