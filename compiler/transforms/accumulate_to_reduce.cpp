@@ -45,28 +45,36 @@ private:
   Function& fn() const { return m_.functions[f_]; }
   types::TypeStore& types() const { return m_.types; }
 
-  /// Rows that are sums of rows are added one after another where both are soon made again: each is a sum of
-  /// its own then, as a product, and none of it is kept.
+  /// Rows that are sums of rows are added one after another where all are soon made again: each is a sum of
+  /// its own then, as a product, and none of it is kept. Nests inside have been seen to.
   void splitSums(RegionId region) {
-    for (size_t k = 0; k < fn().regions[region].ops.size(); ++k) {
-      const OpId id = fn().regions[region].ops[k];
-      for (RegionId inner : Regions(fn().ops[id].regions)) splitSums(inner);
-      const OpId sum = addedSum(id, region);
-      if (!sum.valid()) continue;
-      const ValueId first = fn().ops[sum].operands[0], second = fn().ops[sum].operands[1],
-                    added = fn().ops[id].results[0];
-      Op next = fn().ops[id];
-      next.results.clear();
-      const OpId more = Builder(m_, f_, scratch_, next.loc).append(std::move(next), {fn().typeOf(added)});
-      fn().regions[scratch_].ops.clear();
-      uses_.replace(added, fn().ops[more].results[0]);
-      fn().ops[more].operands[0] = added;
-      fn().ops[more].operands[1] = second;
-      uses_.enter(more, region);
-      uses_.change(id, [&](Op& op) { op.operands[1] = first; });
-      std::vector<OpId>& ops = fn().regions[region].ops;
-      ops.insert(ops.begin() + static_cast<ptrdiff_t>(k--) + 1, more);
+    std::vector<OpId>& ops = fn().regions[region].ops;
+    for (size_t k = 0; k < ops.size(); ++k) {
+      const OpId id = ops[k];
+      if (fn().ops[id].kind != OpKind::Nest)
+        for (RegionId inner : Regions(fn().ops[id].regions)) splitSums(inner);
+      for (OpId sum = addedSum(id, region); sum.valid(); sum = addedSum(id, region)) {
+        const OpId second = splitSum(id, sum, region);
+        ops.erase(std::ranges::find(ops, sum));
+        ops.insert(ops.begin() + static_cast<ptrdiff_t>(k--), second);
+      }
     }
+  }
+  /// What adds the second of the rows, behind `add`, which adds the first.
+  OpId splitSum(OpId add, OpId sum, RegionId region) {
+    const Operands rows = fn().ops[sum].operands;
+    const ValueId added = fn().ops[add].results[0];
+    Op next = fn().ops[add];
+    next.results.clear();
+    const OpId second = Builder(m_, f_, scratch_, next.loc).append(std::move(next), {fn().typeOf(added)});
+    fn().regions[scratch_].ops.clear();
+    uses_.replace(added, fn().ops[second].results[0]);
+    fn().ops[second].operands[0] = added;
+    fn().ops[second].operands[1] = rows[1];
+    uses_.enter(second, region);
+    uses_.change(add, [&](Op& op) { op.operands[1] = rows[0]; });
+    uses_.leave(sum);
+    return second;
   }
   /// The sum of such rows that an op adds to an accumulator, and that nothing else uses.
   OpId addedSum(OpId id, RegionId region) const {

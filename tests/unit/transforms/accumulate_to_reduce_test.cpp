@@ -374,6 +374,18 @@ TEST(AccumulateToReduce, RowsThatAreSumsOfRowsAreSumsOfTheirOwn) {
   EXPECT_EQ(m.count("] sum {"), 2u) << m.text();
 }
 
+TEST(AccumulateToReduce, SumsOfSeveralRowsToo) {
+  auto row = [](const std::string& n) {
+    return " = nest (%k" + n + ": 3) -> collect[k" + n + "] {\n      %e" + n + " = get %x[%i, %k" + n +
+           "] : f32\n      %g" + n + " = add %e" + n + ", %n : f32\n      yield %g" + n +
+           "\n    } : f32[3]\n";
+  };
+  PassText m(sumOfRows("    %t" + row("1") + "    %u = add %t, %p : f32[3]\n    %v" + row("2") +
+                       "    %q = add %u, %v : f32[3]\n"));
+  m.apply(accumulateToReduce, {rows(), three()});
+  EXPECT_EQ(m.count("] sum {"), 4u) << m.text();
+}
+
 TEST(AccumulateToReduce, NotWhereOneOfThemIsDear) {
   PassText m(sumOfRows("    %q = nest (%k: 3) -> collect[k] {\n      %e = get %x[%i, %k] : f32\n"
                        "      %g = math exp %e : f32\n      yield %g\n    } : f32[3]\n"));
