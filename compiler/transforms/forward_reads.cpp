@@ -136,15 +136,17 @@ private:
     if (!m_.types.isScalar(type)) return std::nullopt;
     return b.constant(type, 0);
   }
-  /// An element of what was updated and reshaped is one of what was updated, around which it may be read.
+  /// An element of what was updated and reshaped is one of what was updated, around which it may be read; of
+  /// a row that is reshaped where the element is read, one of the row.
   std::optional<ValueId> ofReshaped(Builder& b, OpId reshape, const Place& p, OpId at) {
     const ValueId array = f_.ops[reshape].operands[0];
     const Op* made = defOf(array);
-    const bool isUpdated = made && (made->kind == OpKind::Set || made->kind == OpKind::AddAt);
+    const bool isRow = made && made->kind == OpKind::Get && uses_.regionOf(reshape) == uses_.regionOf(at);
+    const bool isKnown = isRow || (made && (made->kind == OpKind::Set || made->kind == OpKind::AddAt));
     const std::vector<DimId> to = m_.types[f_.typeOf(f_.ops[reshape].results[0])].dims,
                              of = m_.types[f_.typeOf(array)].dims;
     auto isIndex = [](const PathStep& s) { return s.kind == StepKind::Index; };
-    if (!isUpdated || p.path.size() != to.size() || !std::ranges::all_of(p.path, isIndex) ||
+    if (!isKnown || p.path.size() != to.size() || !std::ranges::all_of(p.path, isIndex) ||
         !mayUse(array, reshape, at))
       return std::nullopt;
     ValueId number = p.indices[0];

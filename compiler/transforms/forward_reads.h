@@ -7,7 +7,8 @@
 //
 // - A nest that collects what one value reads at its axes, or one value: that value is read. Where it is all
 //   of a value, in its order, the nest's result is that value.
-// - `zero`, and what a `set` put at the very place; of what was updated and reshaped since, the place before.
+// - `zero`, and what a `set` put at the very place; of what was updated, or is a row, and reshaped since,
+//   the place before.
 // - A list made of an array: the array is read, and its extent is the length.
 // - `set` and `add_at` at whole axes, indices and slices, if all that reads the updated value can read around
 //   it and an array is saved by that: the reads select by index, or branch where a slice has it (`if 0 <= %j - %k
