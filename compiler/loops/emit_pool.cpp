@@ -7,7 +7,7 @@ namespace {
 
 using core::OpKind;
 
-constexpr int64_t windowShift = 10; ///< of blocks whose results are kept
+constexpr int64_t windowShift = 10; ///< of blocks whose results are kept, which frames hold (frame_arrays.h)
 constexpr int64_t windowBlocks = int64_t(1) << windowShift;
 
 class PoolEmitter {

@@ -9,19 +9,24 @@ namespace melix::loops {
 namespace {
 
 constexpr uint64_t mostElements = 64;
-constexpr uint64_t mostBytes = 4096, mostOfRecursion = 256; ///< in all the arrays of a frame
+constexpr uint64_t mostBytes = 4096, mostOfRecursion = 256;    ///< in all the arrays of a frame
+constexpr uint64_t mostOfBounded = 8192, mostBounded = 32'768; ///< of one whose size is bounded, and of all
 
 class FramePlacer {
 public:
-  FramePlacer(const Module& module, Function& fn, const ElementParams& params, uint64_t bytes)
-      : fn_(fn), params_(params), blocks_(module, fn), left_(bytes) {}
+  FramePlacer(const Module& module, Function& fn, const ElementParams& params, bool recursive)
+      : fn_(fn), params_(params), blocks_(module, fn), left_(recursive ? mostOfRecursion : mostBytes),
+        bounded_(recursive ? 0 : mostBounded) {}
 
   void run(RegionId region) {
     const std::vector<StmtId> stmts = fn_.regions[region].stmts;
     for (StmtId id : stmts) {
       const std::vector<RegionId> regions = fn_.stmts[id].regions;
       for (RegionId inner : regions) run(inner);
-      if (const uint64_t bytes = smallBytes(id); bytes > 0 && bytes <= left_) place(id, bytes);
+      if (const uint64_t bytes = smallBytes(id); bytes > 0 && bytes <= left_)
+        place(id, bytes, left_);
+      else if (const uint64_t most = boundedBytes(id); most > 0 && most <= bounded_)
+        place(id, most, bounded_);
     }
   }
 
@@ -34,10 +39,29 @@ private:
     return bytes && *bytes <= mostElements * s.as<AllocAttr>().bytes ? *bytes : 0;
   }
 
-  void place(StmtId id, uint64_t bytes) {
+  /// Of an array of one axis that is no longer than a number, as what blocks of a sum leave behind. All of
+  /// one that begins with zeros would be cleared.
+  uint64_t boundedBytes(StmtId id) const {
+    const Stmt& s = fn_.stmts[id];
+    if (s.kind != StmtKind::AllocArray || s.as<AllocAttr>().zeroed || s.operands.size() != 1 ||
+        fn_.typeOf(s.operands[0]).counted())
+      return 0;
+    const StmtId def = fn_.values[s.operands[0]].def;
+    if (!def.valid() || fn_.stmts[def].kind != StmtKind::Scalar) return 0;
+    const Stmt& extent = fn_.stmts[def];
+    if (extent.as<ScalarAttr>().op != core::OpKind::Min) return 0;
+    for (ValueId v : extent.operands) {
+      const uint64_t* most = asConstant(fn_, v);
+      const uint64_t bytes = s.as<AllocAttr>().bytes;
+      if (most && *most <= mostOfBounded && *most * bytes <= mostOfBounded) return *most * bytes;
+    }
+    return 0;
+  }
+
+  void place(StmtId id, uint64_t bytes, uint64_t& left) {
     const auto block = blocks_.follow(id, [&](FunctionId callee, size_t k) { return params_(callee, k); });
     if (!block) return;
-    left_ -= bytes;
+    left -= bytes;
     Stmt& s = fn_.stmts[id];
     blocks_.release(*block, s.results[0]);
     AllocAttr attr = s.as<AllocAttr>();
@@ -50,7 +74,7 @@ private:
   Function& fn_;
   const ElementParams& params_;
   LocalBlocks blocks_;
-  uint64_t left_; ///< bytes of the frame that may still be used
+  uint64_t left_, bounded_; ///< bytes of the frame that may still be used
 };
 
 } // namespace
@@ -61,8 +85,7 @@ void placeInFrames(Module& module) {
   for (uint32_t f = 0; f < module.functions.size(); ++f) {
     Function& fn = module.functions[FunctionId(f)];
     const bool recursive = fn.source.valid() && calls.isRecursive(fn.source);
-    const uint64_t bytes = recursive ? mostOfRecursion : mostBytes;
-    FramePlacer(module, fn, params, bytes).run(fn.body);
+    FramePlacer(module, fn, params, recursive).run(fn.body);
   }
 }
 

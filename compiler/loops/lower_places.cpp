@@ -151,20 +151,21 @@ void Lower::lowerGet(const core::Op& op) {
 
 void Lower::lowerSet(const core::Op& op) {
   core::ValueId root = op.operands[0], value = op.operands[1];
-  const std::vector<ValueId> v = leaves(value);
   if (auto put = env_.find(op.results[0].index); put != env_.end() && put->second.view) {
     const Rep taken = std::move(put->second);
-    storeStored(taken.view->place, v, StoreMode::Fresh);
+    storeStored(taken.view->place, leaves(value), StoreMode::Fresh);
     return define(op.results[0], taken.leaves);
   }
   std::vector<ValueId> all = leaves(root);
   Place place = walk(startOf(root), all, op.as<core::Path>(), op, 2, true);
   if (place.inLeaves) {
+    const std::vector<ValueId> v = leaves(value);
     std::copy(v.begin(), v.end(), all.begin() + place.firstLeaf);
   } else if (place.axes.empty()) {
-    storeStored(place, v, StoreMode::Replace);
+    storeStored(place, leaves(value), StoreMode::Replace);
   } else {
-    copyBetween(place, densePlace(v[0], typeOf(value)), false);
+    const std::optional<View> part = env_[value.index].view;
+    copyBetween(place, part ? part->place : densePlace(leaf(value), typeOf(value)), false);
   }
   define(op.results[0], all);
 }

@@ -21,7 +21,10 @@ bool Views::onlyReadIn(core::ValueId v, core::RegionId region) {
 bool Views::mayView(const core::Op& get) {
   const core::ValueId result = get.results[0];
   bool isRead = uses_.used(result);
-  uses_.forEach(result, [&](core::Use use) { isRead = isRead && fn_.ops[use.op].kind == OpKind::Get; });
+  uses_.forEach(result, [&](core::Use use) {
+    const OpKind kind = fn_.ops[use.op].kind;
+    isRead = isRead && (kind == OpKind::Get || (kind == OpKind::Set && use.operand == 1));
+  });
   return isRead && onlyReadIn(get.operands[0], uses_.homeOf(result));
 }
 

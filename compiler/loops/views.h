@@ -15,7 +15,8 @@ public:
   /// Of a function that stays as it is, with its uses.
   Views(const core::Function& fn, const core::Uses& uses) : fn_(fn), uses_(uses) {}
 
-  /// Whether what a `get` gives, which is some of an array in memory, is only read. A view must not make an
+  /// Whether what a `get` gives, which is some of an array in memory, is only read, or stored in another
+  /// array. A view must not make an
   /// update copy its parent: where the view is made, its parent, and what that was taken from, is only read
   /// too.
   bool mayView(const core::Op& get);

@@ -258,6 +258,24 @@ fn step [N, M] (%x: f64[N, M], %i: i64, %v: f64) -> (f64[N, M], f64) {
   EXPECT_EQ(countOf(lowered.function("step"), StmtKind::Retain), 0u) << lowered.text("step");
 }
 
+TEST(Views, ARowThatIsStoredInAnotherArrayIsCopiedOnce) {
+  Lowered lowered(R"(
+fn stored [N, M] (%x: f64[N, M], %y: f64[N, M], %i: i64, %j: i64) -> (f64[N, M]) {
+  %row = get %y[%j] : f64[M]
+  %z = set %x[%i] = %row : f64[N, M]
+  yield %z
+}
+fn same [N, M] (%x: f64[N, M], %i: i64, %j: i64) -> (f64[N, M]) {
+  %row = get %x[%j] : f64[M]
+  %z = set %x[%i] = %row : f64[N, M]
+  yield %z
+}
+)");
+  EXPECT_EQ(countOf(lowered.function("stored"), StmtKind::AllocArray), 0u) << lowered.text("stored");
+  EXPECT_EQ(countOf(lowered.function("stored"), StmtKind::CopyBytes), 1u) << lowered.text("stored");
+  EXPECT_EQ(countOf(lowered.function("same"), StmtKind::AllocArray), 1u) << "rows may be the same memory";
+}
+
 TEST(Refused, ComplexNumbersWithTheirType) {
   Lowered lowered(R"(
 fn twice (%z: c128) -> (c128) {
@@ -491,6 +509,20 @@ fn f (%a: f64, %b: f64) -> (f64, (f64[3], f64[3])) {
   const Function& f = lowered.function("f");
   EXPECT_EQ(countOf(f, StmtKind::FrameArray), 1u) << lowered.text("f");
   EXPECT_EQ(countOf(f, StmtKind::AllocArray), 1u) << lowered.text("f");
+}
+
+TEST(Frames, WhatBlocksOfASumLeaveLiesInTheFrame) {
+  const std::string sum = R"( [N] (%x: f32[N], %n: i64) -> (f32) {
+  %s = nest (%i: N) -> keep[] sum lanes(64, i) {
+    %a = get %x[%i] : f32
+    yield %a
+  } : f32
+)";
+  Lowered lowered("fn total" + sum + "  yield %s\n}\nfn again" + sum +
+                  "  %m = call @again %x, %n dims [N] : f32\n  %t = add %s, %m : f32\n  yield %t\n}\n");
+  EXPECT_EQ(countOf(lowered.function("total"), StmtKind::FrameArray), 1u) << lowered.text("total");
+  EXPECT_EQ(countOf(lowered.function("total"), StmtKind::AllocArray), 0u) << lowered.text("total");
+  EXPECT_EQ(countOf(lowered.function("again"), StmtKind::FrameArray), 0u) << "it calls itself";
 }
 
 /// 64 numbers in each frame would cost most of the depth; three cost nothing.
