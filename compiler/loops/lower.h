@@ -233,7 +233,6 @@ private:
   template <class Body>
   void forElements(const Place& place, const Body& body);
   void lowerArrayOf(const core::Op& op);
-  void storeParts(const core::Op& op, const Destination& to);
   void lowerZero(const core::Op& op);
   void lowerArgSort(const core::Op& op);
   std::vector<ValueId> negLeaves(TypeId type, const std::vector<ValueId>& a);

@@ -89,12 +89,34 @@ void Lower::copyBetween(const Place& to, const Place& from, bool fresh) {
   alongFirst(to, from, [&](const Place& t, const Place& f) { copyBetween(t, f, fresh); });
 }
 
+/// The parts of a literal, those of a row that it holds in their places.
 void Lower::lowerArrayOf(const core::Op& op) {
   if (facts_->literals.isPart(op.results[0]) || facts_->literals.isRow(op.results[0])) return;
   TypeId type = typeOf(op.results[0]);
   const Destination* given = destinationOf(op.results[0]);
   const Destination to =
       given ? *given : Destination{allocArray(types_.element(type), dimsOf(type), false), {}};
+  auto storeParts = [&](const auto& again, const core::Op& literal, const Destination& base) -> void {
+    if (literal.operands.empty()) return;
+    const TypeId part = typeOf(literal.operands[0]);
+    const bool nested = types_.kind(part) == TypeKind::Array;
+    const ValueId stride = denseStrides(dimsOf(typeOf(literal.results[0])))[0];
+    for (size_t k = 0; k < literal.operands.size(); ++k) {
+      const core::ValueId v = literal.operands[k];
+      Destination at = base;
+      at.terms.push_back({b_.integer(static_cast<int64_t>(k)), stride});
+      if (nested && facts_->literals.isRow(v)) {
+        again(again, in_.ops[in_.values[v].def], at);
+      } else if (nested) {
+        copyBetween(densePlace(at, part), densePlace(leaf(v), part), true);
+      } else {
+        Place place = memoryPlace(at.base, part);
+        place.terms = at.terms;
+        place.scale = layouts_.stored(part).size;
+        storeStored(place, leaves(v), StoreMode::Fresh);
+      }
+    }
+  };
   if (const std::string& bytes = facts_->literals.bytesOf(op); !bytes.empty()) {
     ValueId from = b_.value(StmtKind::Text, {}, dataType, bytes);
     const uint32_t size = layouts_.stored(types_.element(type)).size;
@@ -102,31 +124,9 @@ void Lower::lowerArrayOf(const core::Op& op) {
                                   b_.integer(static_cast<int64_t>(bytes.size()))});
     b_.stmt(StmtKind::KeepAlive, {to.base});
   } else {
-    storeParts(op, to);
+    storeParts(storeParts, op, to);
   }
   defineArray(op.results[0], to.base, given != nullptr);
-}
-
-/// The parts of a literal, those of a row that it holds in their places.
-void Lower::storeParts(const core::Op& op, const Destination& to) {
-  if (op.operands.empty()) return;
-  const TypeId part = typeOf(op.operands[0]);
-  const bool nested = types_.kind(part) == TypeKind::Array;
-  const ValueId stride = denseStrides(dimsOf(typeOf(op.results[0])))[0];
-  for (size_t k = 0; k < op.operands.size(); ++k) {
-    Destination at = to;
-    at.terms.push_back({b_.integer(static_cast<int64_t>(k)), stride});
-    if (nested && facts_->literals.isRow(op.operands[k])) {
-      storeParts(in_.ops[in_.values[op.operands[k]].def], at);
-    } else if (nested) {
-      copyBetween(densePlace(at, part), densePlace(leaf(op.operands[k]), part), true);
-    } else {
-      Place place = memoryPlace(at.base, part);
-      place.terms = at.terms;
-      place.scale = layouts_.stored(part).size;
-      storeStored(place, leaves(op.operands[k]), StoreMode::Fresh);
-    }
-  }
 }
 
 void Lower::lowerArgSort(const core::Op& op) {
