@@ -62,7 +62,8 @@ struct InstanceInfo {
   InstanceKey key;
   std::vector<NameId>
       dimNames; ///< of the first dimParams; the others are the key's canonical symbols in order
-  uint32_t canonicalCount = 0;
+  uint32_t canonicalCount = 0; ///< of these others
+  std::vector<DimId> stoodFor; ///< what they are where the instance was first asked for: messages say that
   bool inProgress = false;
   ResultState state = ResultState::Unknown;
   bool recursed = false;                ///< called while its result was not known
@@ -87,8 +88,12 @@ struct InstanceInfo {
 /// stood for.
 struct Canonical {
   std::vector<TypeId> types;
+  std::vector<DimId> sizes; ///< of those given beside the types
   std::vector<DimId> stoodFor;
 };
+
+/// A dimension parameter by its name (`S#k`: axis k of a pack), and what it is.
+using NamedSize = std::pair<NameId, DimId>;
 
 /// A variable at the prompt: entries after the one that made it see it.
 struct PromptVariable {
@@ -245,15 +250,16 @@ public:
   const syntax::Ast& ast(DeclId decl) const { return modules.astOf(decl); }
 
   // --- instances (instances.cpp)
-  Canonical canonical(const std::vector<TypeId>& types);
+  Canonical canonical(const std::vector<TypeId>& types, const std::vector<NamedSize>& sizes = {});
   /// The same with every dimension renamed, constants and expressions too: for recursion that changes sizes
   /// (rule 11).
-  Canonical sizeless(const std::vector<TypeId>& types);
+  Canonical sizeless(const std::vector<TypeId>& types, const std::vector<NamedSize>& sizes = {});
   /// Whether an instance of this function is being checked whose key differs from this one.
   bool recursesDifferently(const InstanceKey& key) const;
   DimSym canonicalSym(uint32_t k, types::DimSymKind kind);
-  /// The instance of `key`, checked (or being checked). `call` is where it was asked for.
-  InstanceId instantiate(InstanceKey key, Span call);
+  /// The instance of `key`, checked (or being checked). `call` is where it was asked for, `stoodFor` what the
+  /// renamed sizes are there. A body that fits at sizes of its own is not checked at those of the key.
+  InstanceId instantiate(InstanceKey key, Span call, const std::vector<DimId>& stoodFor = {});
   size_t instanceCount() const { return infos_.size(); }
   /// Instances from number `first` on that failed are checked anew when they are asked for: their messages
   /// are taken back.
@@ -307,8 +313,8 @@ private:
   void annotateWithCall(size_t before, const std::string& name, Span call);
   void closeInstance(size_t before);
   std::string divergingParameter(const InstanceKey& key);
+  InstanceId atOwnSizes(const InstanceKey& key, Span call, const std::vector<DimId>& stoodFor);
   bool refusesInstance(const InstanceKey& key, const std::string& name, Span call);
-  bool isTemplate(const InstanceKey& key);
   void checkDeclaration(DeclId decl);
   void checkInside(ModuleId module);
   void checkRecords(const std::vector<DeclId>& decls);
@@ -335,6 +341,7 @@ private:
   std::vector<GenericParam> readGenerics(const syntax::Ast& ast, const std::vector<syntax::Generic>& generics,
                                          const std::vector<syntax::NodeId>& typeNodes, ModuleId module);
 
+  /// None: the body does not fit at sizes of its own, where its calls tell others.
   std::map<InstanceKey, InstanceId> instances_;
   std::set<DeclId> alike_;
   std::set<std::pair<const syntax::Ast*, SynId>> calledLambdas_;

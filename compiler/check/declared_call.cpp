@@ -124,7 +124,8 @@ NodeId DeclaredCall::check(const std::vector<CallArg>& args, const std::vector<i
   }
   if (!fn_.builtin.empty()) return inBlock(body_.callBuiltin(fn_, children, call_.bound, expected, span_));
   NodeId node = b_.make(NodeKind::Call, types_.error(), span_, std::move(children), std::move(target_));
-  return inBlock(fn_.result ? declaredResult(node) : body_.finishInferred(std::move(call_), node, span_));
+  return inBlock(fn_.result ? declaredResult(node, expected)
+                            : body_.finishInferred(std::move(call_), node, span_));
 }
 
 /// A function that is no template says the types of its parameters before other arguments are asked for
@@ -300,16 +301,22 @@ void DeclaredCall::nameSizesOfResult() {
   }
 }
 
+/// Sizes that no argument tells are those of the type asked for: a function value that is given may know
+/// them.
+void DeclaredCall::solveSizes(TypeId result, TypeId expected) {
+  if (!expected || !body_.infer.hasInferenceDim(result)) return;
+  const Inference::State before = body_.infer.state();
+  if (body_.infer.unify(body_.infer.zonk(expected), result).kind > UnifyKind::NeedsCheck)
+    body_.infer.restore(before);
+}
+
 /// The declared result type; sizes that the callee finds come into scope.
-NodeId DeclaredCall::declaredResult(NodeId node) {
+NodeId DeclaredCall::declaredResult(NodeId node, TypeId expected) {
   std::vector<DimSym> sizes;
   auto unknownSize = [&](std::string_view name, Span at) {
     sizes.push_back(types_.dims.newSym({std::string(name), types::DimSymKind::Unknown, 0, at}));
     return types_.dims.symbol(sizes.back());
   };
-  if (!body_.infer.openVars(call_.untyped).empty() &&
-      body_.c.program_.instance(body_.checkCallee(call_, span_).instance).failed)
-    return b_.error(span_);
   resolver_.around.bindDim = nullptr;
   resolver_.around.freshDim = [&](NameId dim, Span at) {
     return unknownSize(dim ? types_.names.text(dim) : "_", at);
@@ -325,6 +332,10 @@ NodeId DeclaredCall::declaredResult(NodeId node) {
     return sizeOfValue(s);
   };
   TypeId result = body_.infer.zonk(resolver_.result(fn_.result));
+  if (!body_.infer.openVars(call_.untyped).empty()) {
+    solveSizes(result, expected);
+    if (body_.c.program_.instance(body_.checkCallee(call_, span_).instance).failed) return b_.error(span_);
+  }
   Node& made = body_.instance.nodes[node];
   made.type = result;
   made.resultDims = sizes;

@@ -48,7 +48,8 @@ private:
   void unifyMonomorphicArguments(const std::vector<int>& argOf);
   NodeId divergingArgument();
   void nameSizesOfResult();
-  NodeId declaredResult(NodeId node);
+  void solveSizes(TypeId result, TypeId expected);
+  NodeId declaredResult(NodeId node, TypeId expected);
   void fail() { failed_ = true; }
   std::string_view name() const { return types_.names.text(fn_.name); }
 

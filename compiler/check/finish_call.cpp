@@ -33,6 +33,36 @@ Span ioOf(const names::Modules& modules, const Instance& callee, Span call) {
   return callee.io.valid() && modules.isLibraryFile(callee.io.file) ? call : callee.io;
 }
 
+/// The dimension parameters that the callee declares, as far as the call tells what they are: in order of
+/// their names, which only says that there is one.
+std::vector<NamedSize> declaredSizes(Body& body, const PendingCall& call) {
+  TypeEnv around;             // of a function inside of a function
+  std::vector<NameId> untold; // of the sizes there
+  if (call.known) {
+    around = body.c.program_.known(call.known).env;
+    untold = body.undeterminedDims(body.c.program_.known(call.known));
+  }
+  std::vector<NamedSize> out;
+  auto add = [&](NameId name, DimId d) {
+    const bool isAround =
+        body.capturedDim(around, name) && std::find(untold.begin(), untold.end(), name) == untold.end();
+    d = body.infer.zonk(d);
+    if (!isAround && !body.types.dims.mentionsKind(d, DimSymKind::Inference)) out.push_back({name, d});
+  };
+  for (const auto& [name, d] : call.bound.dims) add(name, d);
+  for (const auto& [pack, axes] : call.bound.packs)
+    for (size_t k = 0; k < axes.size(); ++k) add(packDimName(body.types.names, pack, k), axes[k]);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+/// Those that the callee's body may need to know: where a function value is given, which may know them.
+std::vector<NamedSize> toldSizes(Body& body, const PendingCall& call, const std::vector<TypeId>& args) {
+  const bool isGivenFunction =
+      std::any_of(args.begin(), args.end(), [&](TypeId t) { return body.types.holds(t, TypeKind::Known); });
+  return isGivenFunction ? declaredSizes(body, call) : std::vector<NamedSize>();
+}
+
 } // namespace
 
 /// The types that the key of a call is made of: of generics, then of untyped parameters and captures.
@@ -49,12 +79,16 @@ InstanceKey Body::keyOf(const PendingCall& call, Canonical& canonical) {
   key.known = infer.templateOf(call.known);
   for (NameId pack : call.packNames)
     key.ranks.push_back(static_cast<uint32_t>(call.bound.packs.at(pack).size()));
-  canonical = c.canonical(argumentTypes(call));
-  key.typeArgs = canonical.types;
-  if (c.recursesDifferently(key)) {
-    canonical = c.sizeless(argumentTypes(call));
+  const std::vector<TypeId> args = argumentTypes(call);
+  const std::vector<NamedSize> sizes = toldSizes(*this, call, args);
+  auto take = [&](Canonical made) {
+    canonical = std::move(made);
     key.typeArgs = canonical.types;
-  }
+    key.sizes.clear();
+    for (size_t k = 0; k < sizes.size(); ++k) key.sizes.push_back({sizes[k].first, canonical.sizes[k]});
+  };
+  take(c.canonical(args, sizes));
+  if (c.recursesDifferently(key)) take(c.sizeless(args, sizes));
   return key;
 }
 
@@ -130,8 +164,9 @@ void Body::finishCall(PendingCall& call) {
     doesIo(ioOf(c.modules, c.program_.instance(call.checked), span));
     return;
   }
-  InstanceId made = c.instantiate(key, span);
+  InstanceId made = c.instantiate(key, span, canonical.stoodFor);
   const InstanceInfo& info = c.info(made);
+  canonical.stoodFor.resize(info.canonicalCount);
   std::vector<DimId> dims;
   for (NameId name : info.dimNames) {
     DimId d = boundDim(call, name);
@@ -170,7 +205,7 @@ types::DimSubst Body::callerDims(const PendingCall& call, InstanceId made, const
     DimId d;
     if (k < named.size())
       d = boundDim(call, named[k]);
-    else if (k - named.size() < canonical.stoodFor.size())
+    else if (k - named.size() < canonical.stoodFor.size()) // none of those beyond stand in its own sizes
       d = canonical.stoodFor[k - named.size()];
     if (d) subst.emplace(callee.dimParams[k], infer.zonk(d));
   }
@@ -196,7 +231,7 @@ Callee Body::checkCallee(const PendingCall& call, Span span) {
     t = infer.mapVars(t, [&](TypeId v) {
       return types.var(static_cast<uint32_t>(std::find(open.begin(), open.end(), v) - open.begin()));
     });
-  out.instance = c.instantiate(key, span);
+  out.instance = c.instantiate(key, span, out.canonical.stoodFor);
   const InstanceInfo info = c.info(out.instance);
   isProvisional |= info.isGuess();
   if (c.program_.instance(out.instance).failed || !info.hasResult()) return out;

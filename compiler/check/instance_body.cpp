@@ -45,6 +45,8 @@ private:
   void checkDefault(Body& body, const ParamDecl& param, TypeId type);
   TypeId declaredResult(Body& body, const FunctionDecl& fn, TypeResolver& resolver);
   DimId sizeOfValue(Body& body, const FunctionDecl& fn, const std::vector<TypeId>& paramTypes, SynId s);
+  types::DimSymInfo asInCaller(types::DimSymInfo size, const std::vector<DimId>& stoodFor);
+  void takeToldSizes(Body& body);
   DimId newDim(std::string text, NameId name, Span span);
   /// The result that is known already, in a second round.
   TypeId knownResult() const {
@@ -56,13 +58,45 @@ private:
   Span call_;
   const InstanceKey key_;
   Instance& instance_;
-  std::vector<TypeId> args_;  ///< types of the key, with dimensions of the instance's own
-  std::vector<DimSym> fresh_; ///< these
+  std::vector<TypeId> args_;     ///< types of the key, with dimensions of the instance's own
+  std::vector<DimSym> fresh_;    ///< these
+  std::map<NameId, DimId> told_; ///< dimension parameters that the key tells, in these
   std::vector<NameId> dimNames_;
   size_t nextArg_ = 0, nextRank_ = 0;
   std::set<NameId> sizes_; ///< ints that are dimensions
   size_t capturedEnd_ = 0; ///< of args_: the types of captures end here
 };
+
+/// The next symbol of the key, called as it was written where the instance was first asked for: what is told
+/// of the body is told to whoever wrote that.
+types::DimSymInfo InstanceBody::asInCaller(types::DimSymInfo size, const std::vector<DimId>& stoodFor) {
+  size.origin = {};
+  size.lowerBound = 0;
+  if (fresh_.size() >= stoodFor.size()) return size;
+  const DimId there = stoodFor[fresh_.size()];
+  std::string name = c_.types.dims.show(there);
+  const bool isTaken =
+      std::any_of(fresh_.begin(), fresh_.end(), [&](DimSym s) { return c_.types.dims.info(s).name == name; });
+  if (isTaken || name == "_") return size;
+  size.name = std::move(name);
+  if (auto symbol = c_.types.dims.asSymbol(there)) size.origin = c_.types.dims.info(*symbol).origin;
+  return size;
+}
+
+/// Sizes around a function inside of a function that the key tells, which were dimension parameters.
+void InstanceBody::takeToldSizes(Body& body) {
+  std::vector<NameId> names;
+  std::vector<DimSym> params;
+  for (size_t k = 0; k < dimNames_.size(); ++k)
+    if (auto told = told_.find(dimNames_[k]); told != told_.end()) {
+      *body.capturedDim(body.env, dimNames_[k]) = told->second;
+    } else {
+      names.push_back(dimNames_[k]);
+      params.push_back(instance_.dimParams[k]);
+    }
+  dimNames_ = std::move(names);
+  instance_.dimParams = std::move(params);
+}
 
 /// Symbols of the key become the instance's own.
 void InstanceBody::openKey() {
@@ -70,15 +104,16 @@ void InstanceBody::openKey() {
   types::DimSubst own;
   std::vector<DimSym> symbols;
   for (TypeId t : key_.typeArgs) types.collectSymbols(t, symbols);
+  for (const auto& [name, d] : key_.sizes) types.dims.collectSymbols(d, symbols);
+  InstanceInfo& info = c_.info(id_);
   std::set<DimSym> seen;
   for (DimSym s : symbols)
     if (types.dims.info(s).kind != DimSymKind::Bound && seen.insert(s).second) {
-      const types::DimSymInfo& info = types.dims.info(s);
-      fresh_.push_back(types.dims.newSym({info.name, info.kind, 0, {}}));
+      fresh_.push_back(types.dims.newSym(asInCaller(types.dims.info(s), info.stoodFor)));
       own.emplace(s, types.dims.symbol(fresh_.back()));
     }
   for (TypeId t : key_.typeArgs) args_.push_back(own.empty() ? t : types.substitute(t, own));
-  InstanceInfo& info = c_.info(id_);
+  for (const auto& [name, d] : key_.sizes) told_.emplace(name, types.dims.substitute(d, own));
   info.inProgress = true;
   info.canonicalCount = static_cast<uint32_t>(fresh_.size());
   if (key_.isOpen()) info.openArgs = args_;
@@ -305,6 +340,7 @@ NodeId InstanceBody::bindCaptures(Body& body, const FunctionDecl& fn) {
   if (key_.known) {
     NodeId self = body.bindNested(key_.known, captured, fn);
     dimNames_ = body.undeterminedDims(nested);
+    takeToldSizes(body);
     return self;
   }
   body.bindLets(lets, captured, fn.span);
@@ -312,6 +348,7 @@ NodeId InstanceBody::bindCaptures(Body& body, const FunctionDecl& fn) {
 }
 
 DimId InstanceBody::newDim(std::string text, NameId name, Span span) {
+  if (auto told = told_.find(name); told != told_.end()) return told->second;
   DimSym s = c_.types.dims.newSym({std::move(text), DimSymKind::Parameter, 0, span});
   instance_.dimParams.push_back(s);
   dimNames_.push_back(name);

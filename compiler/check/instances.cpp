@@ -32,9 +32,10 @@ DimSym Checker::canonicalSym(uint32_t k, DimSymKind kind) {
   return list[k];
 }
 
-Canonical Checker::canonical(const std::vector<TypeId>& given) {
+Canonical Checker::canonical(const std::vector<TypeId>& given, const std::vector<NamedSize>& sizes) {
   std::vector<DimSym> symbols;
   for (TypeId t : given) types.collectSymbols(t, symbols);
+  for (const auto& [name, d] : sizes) types.dims.collectSymbols(d, symbols);
   types::DimSubst subst;
   Canonical out;
   for (DimSym s : symbols) {
@@ -46,10 +47,11 @@ Canonical Checker::canonical(const std::vector<TypeId>& given) {
     out.stoodFor.push_back(types.dims.symbol(s));
   }
   for (TypeId t : given) out.types.push_back(subst.empty() ? t : types.substitute(t, subst));
+  for (const auto& [name, d] : sizes) out.sizes.push_back(types.dims.substitute(d, subst));
   return out;
 }
 
-Canonical Checker::sizeless(const std::vector<TypeId>& given) {
+Canonical Checker::sizeless(const std::vector<TypeId>& given, const std::vector<NamedSize>& sizes) {
   Canonical out;
   std::vector<DimId> own;
   auto renamed = [&](DimId d) {
@@ -71,6 +73,7 @@ Canonical Checker::sizeless(const std::vector<TypeId>& given) {
       return type.record ? types.record(type.record, std::move(dims))
                          : types.array(type.parts[0], std::move(dims));
     }));
+  for (const auto& [name, d] : sizes) out.sizes.push_back(renamed(d));
   return out;
 }
 
@@ -85,8 +88,10 @@ void Checker::forgetFailedSince(size_t first) {
 
 bool Checker::recursesDifferently(const InstanceKey& key) const {
   return key.decl && std::any_of(stack_.begin(), stack_.end(), [&](const Open& open) {
-           const InstanceKey& other = infos_[open.id.index].key;
-           return other.decl == key.decl && other != key;
+           if (infos_[open.id.index].key.decl != key.decl) return false;
+           InstanceKey other = infos_[open.id.index].key;
+           if (key.sizes.empty() || other.sizes.empty()) other.sizes = key.sizes; // it has sizes of its own
+           return other != key;
          });
 }
 
@@ -98,10 +103,17 @@ InstanceId Checker::addInstance(InstanceKey key) {
   return id;
 }
 
-bool Checker::isTemplate(const InstanceKey& key) {
-  return !key.decl || !scriptLets(key.decl).empty() ||
-         (modules.decl(key.decl).kind == names::DeclKind::Function &&
-          (function(key.decl).hasUntyped() || !function(key.decl).generics.empty()));
+/// Whether there may be any number of instances like this one.
+static bool isTemplate(Checker& c, const InstanceKey& key) {
+  return !key.decl || !c.scriptLets(key.decl).empty() ||
+         (c.modules.decl(key.decl).kind == names::DeclKind::Function &&
+          (c.function(key.decl).hasUntyped() || !c.function(key.decl).generics.empty()));
+}
+
+/// Whether a message says that instances which ask for others have no end.
+static bool tellsOfNesting(const Diagnostic& d) {
+  return d.id == DiagId::InstanceDepth || d.id == DiagId::InstanceCount || d.id == DiagId::InstanceChain ||
+         d.id == DiagId::InstanceRing;
 }
 
 static Origin originOf(const Program& program, const InstanceKey& key) {
@@ -126,11 +138,7 @@ bool Checker::refusesInstance(const InstanceKey& key, const std::string& name, S
       (recursesDifferently(key) && std::any_of(key.typeArgs.begin(), key.typeArgs.end(), isLarge));
   if (!isDeep && (!isCounted || ++made <= mostInstances)) return false;
   made = mostInstances; // none after this one
-  auto tells = [](const Diagnostic& d) {
-    return d.id == DiagId::InstanceDepth || d.id == DiagId::InstanceCount || d.id == DiagId::InstanceChain ||
-           d.id == DiagId::InstanceRing;
-  };
-  if ((!isDeep || isLong) && std::any_of(sink.all().begin(), sink.all().end(), tells)) return true;
+  if ((!isDeep || isLong) && std::any_of(sink.all().begin(), sink.all().end(), tellsOfNesting)) return true;
   const Open& first = stack_.front();
   Span place = first.call.valid() ? first.call : program_.instance(first.id).span;
   const bool areTemplates =
@@ -170,9 +178,32 @@ std::string Checker::divergingParameter(const InstanceKey& key) {
   return {};
 }
 
-InstanceId Checker::instantiate(InstanceKey key, Span call) {
+/// The instance of `key` whose dimension parameters are numbers of its own; none if its body needs to know
+/// that they are those of the call, which is found out once. What was tried is taken back.
+InstanceId Checker::atOwnSizes(const InstanceKey& key, Span call, const std::vector<DimId>& stoodFor) {
+  InstanceKey own = key;
+  own.sizes.clear();
+  if (auto found = instances_.find(own); found != instances_.end() && !found->second)
+    return InstanceId::none();
+  const size_t before = sink.all().size(), errors = sink.errorCount(), first = infos_.size();
+  const InstanceId id = instantiate(own, call, stoodFor);
+  const bool fits = !program_.instance(id).failed && sink.errorCount() == errors;
+  const std::vector<Diagnostic>& told = sink.all();
+  const bool isEndless =
+      std::any_of(told.begin() + static_cast<ptrdiff_t>(before), told.end(), tellsOfNesting);
+  if (fits || infos_[id.index].inProgress || infos_[id.index].isGuess() || isEndless) return id;
+  sink.rewind(before);
+  forgetFailedSince(first);
+  if (!stack_.empty())
+    std::erase_if(stack_.back().settled, [before](const auto& range) { return range.first >= before; });
+  return instances_[std::move(own)] = InstanceId::none();
+}
+
+InstanceId Checker::instantiate(InstanceKey key, Span call, const std::vector<DimId>& stoodFor) {
   if (!stack_.empty()) key.device = infos_[stack_.back().id.index].key.device;
-  if (auto found = instances_.find(key); found != instances_.end()) {
+  if (!key.sizes.empty())
+    if (InstanceId own = atOwnSizes(key, call, stoodFor); own.valid()) return own;
+  if (auto found = instances_.find(key); found != instances_.end() && found->second) {
     noteDependency(found->second);
     return found->second;
   }
@@ -186,12 +217,13 @@ InstanceId Checker::instantiate(InstanceKey key, Span call) {
     return broken;
   }
   InstanceId id = addInstance(key);
-  instances_.emplace(key, id);
+  infos_[id.index].stoodFor = stoodFor;
+  instances_[key] = id;
   if (!key.decl && program_.known(key.known).kind == KnownKind::Lambda)
     calledLambdas_.insert({program_.known(key.known).lambda.tree, program_.known(key.known).lambda.node});
   const size_t before = sink.all().size();
   stack_.push_back(
-      {name, originOf(program_, key), call, id, stack_.size(), guesses_.size(), {}, isTemplate(key)});
+      {name, originOf(program_, key), call, id, stack_.size(), guesses_.size(), {}, isTemplate(*this, key)});
   checkBody(id);
   while (startRound(id, before)) checkBody(id);
   if (stack_.back().isTemplate && call.valid()) annotateWithCall(before, name, call);

@@ -122,6 +122,9 @@ struct InstanceKey {
   std::vector<TypeId> settled;
   /// What the open numbers of an inferred result are, where the call and not an argument decides it.
   std::vector<TypeId> results;
+  /// Dimension parameters that a call with a function value tells, by name, in the renamed sizes of typeArgs:
+  /// the body is checked at these. Empty: they are numbers of its own.
+  std::vector<std::pair<NameId, DimId>> sizes;
   Device device = Device::Host; ///< the caller's
   bool isOpen() const { return !open.empty() && settled.empty(); }
   auto operator<=>(const InstanceKey&) const = default;
