@@ -5,6 +5,7 @@
 #include "check/keyed.h"
 #include "check/literal_sign.h"
 #include "check/typed_walk.h"
+#include "check/unzip.h"
 
 #include <algorithm>
 #include <charconv>
@@ -439,10 +440,11 @@ NodeId Body::callPrelude(std::string_view name, std::vector<NodeId> args, Span s
   return b.error(span);
 }
 
-/// A function of builtins.def. Sizes asked for but not known come into scope; parts of the result that hide
-/// sizes are packed here.
+/// A function of builtins.def, or one that only the checker can type. Sizes asked for but not known come into
+/// scope; parts of the result that hide sizes are packed here.
 NodeId Body::callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args, TypeEnv& bound,
                          TypeId expected, Span span) {
+  if (fn.builtin == "unzip") return unzipped(*this, args[0], span);
   struct Row {
     std::string_view name;
     ops::BuiltinKind kind;
