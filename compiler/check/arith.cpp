@@ -436,12 +436,29 @@ NodeId NodeBuilder::matmul(NodeId a, NodeId b, Span span) {
   return block(std::move(nodes), span);
 }
 
+/// How products of a batch are written, where `@` is given arrays of matrices; empty where it is not.
+static std::string productsHint(NodeBuilder& b, TypeId left, TypeId right) {
+  const size_t leftRank = b.types.rank(left), rightRank = b.types.rank(right);
+  if (leftRank == 0 || rightRank < 3 || !b.isNumber(b.types.element(left)) ||
+      !b.isNumber(b.types.element(right)))
+    return {};
+  std::string names;
+  for (size_t k = 0; k + 2 < rightRank; ++k) names += k == 0 ? "h" : ", h" + std::to_string(k);
+  const std::string at = "[" + names + "]";
+  const std::string product = "a" + (leftRank > 2 ? at : "") + " @ b" + at;
+  std::string hint =
+      "`@` takes matrices and vectors: `[for " + names + ": " + product + "]` is a product of each";
+  if (leftRank == 3 && rightRank == 3) hint += ", and so is `vmap((a, b) => a @ b)(a, b)`";
+  return hint;
+}
+
 NodeId NodeBuilder::operatorError(BinaryKind kind, NodeId a, NodeId b, Span span) {
   if (lacksFor(kind, typeOf(a), span) || lacksFor(kind, typeOf(b), span)) return error(span);
   Diagnostic& d = sink.report(DiagId::OperatorTypes, span, "`" + std::string(binaryText(kind)) + "`",
                               show(typeOf(a)), show(typeOf(b)));
   const bool joinsText = kind == BinaryKind::Add &&
                          (types.kind(typeOf(a)) == TypeKind::Str) != (types.kind(typeOf(b)) == TypeKind::Str);
+  if (kind == BinaryKind::MatMul) d.hint = productsHint(*this, typeOf(a), typeOf(b));
   const std::string left = library.takesOut(typeOf(a)), right = library.takesOut(typeOf(b));
   if (left.empty() != right.empty()) d.hint = left + right;
   if (kind == BinaryKind::Add && types.kind(typeOf(a)) == TypeKind::List &&
