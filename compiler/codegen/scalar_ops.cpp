@@ -7,6 +7,8 @@
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
+#include <cmath>
+
 namespace melix::codegen {
 
 using core::OpKind;
@@ -195,7 +197,7 @@ llvm::Value* ScalarOps::convert(Value* v, TypeKind from, TypeKind to, ops::Conve
     const bool narrow = target->getScalarSizeInBits() < 32;
     llvm::Type* through = narrow ? shaped(b_.getFloatTy(), source) : target;
     Value* f = isSigned(from) ? b_.CreateSIToFP(v, through) : b_.CreateUIToFP(v, through);
-    return narrow ? b_.CreateFPTrunc(f, target) : f;
+    return narrow ? truncate(f, target) : f;
   }
   if (to == TypeKind::Bool) return b_.CreateICmpNE(v, llvm::ConstantInt::get(source, 0));
   if (mode == ops::ConvertMode::Saturate && from != TypeKind::Bool) v = saturateInt(v, from, to);
@@ -213,20 +215,49 @@ llvm::Value* ScalarOps::extend(Value* v, llvm::Type* to) {
   return single->getType() == to ? single : b_.CreateFPExt(single, to);
 }
 
+/// To a narrower float. An f32 to bf16, which LLVM takes one by one: what is cut off of its bits rounds the
+/// others to nearest, ties to even; a NaN stays one whatever is cut off.
+llvm::Value* ScalarOps::truncate(Value* v, llvm::Type* to) {
+  if (!to->getScalarType()->isBFloatTy() || !v->getType()->getScalarType()->isFloatTy())
+    return b_.CreateFPTrunc(v, to);
+  llvm::Type* word = shaped(b_.getInt32Ty(), to);
+  auto number = [&](uint64_t n) { return llvm::ConstantInt::get(word, n); };
+  Value* bits = b_.CreateBitCast(v, word);
+  Value* last = b_.CreateAnd(b_.CreateLShr(bits, number(16)), number(1)); // of the bits that stay
+  Value* rounded = b_.CreateAdd(bits, b_.CreateAdd(last, number(0x7fff)));
+  Value* quiet = b_.CreateOr(bits, number(0x00400000));
+  Value* chosen = b_.CreateSelect(isNan(v), quiet, rounded);
+  Value* upper = b_.CreateTrunc(b_.CreateLShr(chosen, number(16)), shaped(b_.getInt16Ty(), to));
+  return b_.CreateBitCast(upper, to);
+}
+
 llvm::Value* ScalarOps::fromFloat(Value* v, TypeKind to) {
   llvm::Type *source = v->getType(), *target = typeLike(to, v);
   llvm::Type* single = shaped(b_.getFloatTy(), source);
   if (target->isFPOrFPVectorTy()) {
     // Between f16 and bf16: by way of f32.
     const unsigned a = source->getScalarSizeInBits(), b = target->getScalarSizeInBits();
-    if (a == b) return b_.CreateFPTrunc(extend(v, single), target);
-    return a < b ? extend(v, target) : b_.CreateFPTrunc(v, target);
+    if (a == b) return truncate(extend(v, single), target);
+    return a < b ? extend(v, target) : truncate(v, target);
   }
   if (to == TypeKind::Bool) return b_.CreateFCmpUNE(v, llvm::ConstantFP::get(source, 0.0));
   // From f32: LLVM's direct conversion of a half saturates wrongly where the processor has halves.
   if (source->getScalarSizeInBits() < 32) v = extend(v, single);
+  if (types::scalarBits(to) < 32) return saturateFloat(v, to);
   return b_.CreateIntrinsic(isSigned(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
                             {target, v->getType()}, {v});
+}
+
+/// To an integer of 8 or 16 bits, whose bounds are floats: LLVM takes such lanes one by one.
+llvm::Value* ScalarOps::saturateFloat(Value* v, TypeKind to) {
+  const unsigned bits = types::scalarBits(to);
+  const double low = isSigned(to) ? -std::ldexp(1.0, static_cast<int>(bits) - 1) : 0;
+  const double high = std::ldexp(1.0, static_cast<int>(bits - isSigned(to))) - 1;
+  auto number = [&](double x) { return llvm::ConstantFP::get(v->getType(), x); };
+  Value* above = b_.CreateSelect(b_.CreateFCmpOGT(v, number(low)), v, number(low)); // NaN too is `low`
+  Value* held = b_.CreateSelect(b_.CreateFCmpOLT(above, number(high)), above, number(high));
+  Value* known = b_.CreateSelect(isNan(v), number(0), held);
+  return b_.CreateTrunc(b_.CreateFPToSI(known, shaped(b_.getInt32Ty(), v->getType())), typeLike(to, v));
 }
 
 /// What can be seen of it in the type `to`: a bound that a value of `from` may pass is one of its values.

@@ -49,7 +49,9 @@ private:
   Value* compare(ops::CmpKind how, Value* a, Value* b, types::TypeKind kind);
   Value* convert(Value* v, types::TypeKind from, types::TypeKind to, ops::ConvertMode mode);
   Value* extend(Value* v, llvm::Type* to);
+  Value* truncate(Value* v, llvm::Type* to);
   Value* fromFloat(Value* v, types::TypeKind to);
+  Value* saturateFloat(Value* v, types::TypeKind to);
   Value* saturateInt(Value* v, types::TypeKind from, types::TypeKind to);
   Value* bitsOf(Value* v, llvm::Type* type);
   Value* isNan(Value* v) { return b_.CreateFCmpUNO(v, v); }
