@@ -62,8 +62,8 @@ struct InstanceInfo {
   InstanceKey key;
   std::vector<NameId>
       dimNames; ///< of the first dimParams; the others are the key's canonical symbols in order
-  uint32_t canonicalCount = 0; ///< of these others
-  std::vector<DimId> stoodFor; ///< what they are where the instance was first asked for: messages say that
+  /// What each of these others is where the instance was first asked for: messages say that. None: not known.
+  std::vector<DimId> stoodFor;
   bool inProgress = false;
   ResultState state = ResultState::Unknown;
   bool recursed = false;                ///< called while its result was not known

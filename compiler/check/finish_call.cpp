@@ -166,7 +166,7 @@ void Body::finishCall(PendingCall& call) {
   }
   InstanceId made = c.instantiate(key, span, canonical.stoodFor);
   const InstanceInfo& info = c.info(made);
-  canonical.stoodFor.resize(info.canonicalCount);
+  canonical.stoodFor.resize(info.stoodFor.size());
   std::vector<DimId> dims;
   for (NameId name : info.dimNames) {
     DimId d = boundDim(call, name);

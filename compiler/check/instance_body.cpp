@@ -72,7 +72,7 @@ private:
 types::DimSymInfo InstanceBody::asInCaller(types::DimSymInfo size, const std::vector<DimId>& stoodFor) {
   size.origin = {};
   size.lowerBound = 0;
-  if (fresh_.size() >= stoodFor.size()) return size;
+  if (fresh_.size() >= stoodFor.size() || !stoodFor[fresh_.size()]) return size;
   const DimId there = stoodFor[fresh_.size()];
   std::string name = c_.types.dims.show(there);
   const bool isTaken =
@@ -115,7 +115,7 @@ void InstanceBody::openKey() {
   for (TypeId t : key_.typeArgs) args_.push_back(own.empty() ? t : types.substitute(t, own));
   for (const auto& [name, d] : key_.sizes) told_.emplace(name, types.dims.substitute(d, own));
   info.inProgress = true;
-  info.canonicalCount = static_cast<uint32_t>(fresh_.size());
+  info.stoodFor.resize(fresh_.size());
   if (key_.isOpen()) info.openArgs = args_;
   instance_.key = std::to_string(id_.index);
 }
