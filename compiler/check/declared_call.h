@@ -32,6 +32,7 @@ private:
   bool mentions(SynId written, NameId wanted) const;
   NodeId asWritten(NodeId value, const CallArg& arg);
 
+  TypeId askedOf(size_t p, TypeId type);
   void argument(size_t p, const CallArg& arg);
   void inoutArgument(size_t p, const CallArg& arg);
   void bindArguments();

@@ -153,6 +153,17 @@ TypeId DeclaredCall::parameterType(size_t p, NodeId& value, const CallArg& arg) 
   return resolver_.type(type);
 }
 
+/// What argument `p` is asked for, of a parameter of `type`: sizes that arguments behind it may find are no
+/// part of that, what it gives is compared with these behind them.
+TypeId DeclaredCall::askedOf(size_t p, TypeId type) {
+  const auto behind = given_.begin() + static_cast<ptrdiff_t>(p) + 1;
+  const bool isFirst = before_.written.empty() && std::none_of(behind, given_.end(), [](const auto& given) {
+                         return given.value.valid();
+                       });
+  if (isFirst || types_.kind(body_.infer.shallow(type)) == TypeKind::Function) return type;
+  return body_.infer.withOwnSizes(type, [this](DimSym s) { return body_.isFoundSize(s); });
+}
+
 void DeclaredCall::argument(size_t p, const CallArg& arg) {
   const ParamDecl& param = fn_.params[p];
   if (arg.syntax && body_.ast.kind(arg.syntax) == SynKind::Ref) {
@@ -170,7 +181,7 @@ void DeclaredCall::argument(size_t p, const CallArg& arg) {
   } else {
     TypeId type = parameterType(p, value, arg);
     if (!type) return fail();
-    value = asWritten(value.valid() ? value : body_.checkArg(arg, type), arg);
+    value = asWritten(value.valid() ? value : body_.checkArg(arg, askedOf(p, type)), arg);
     if (types_.kind(body_.infer.shallow(type)) == TypeKind::Function && b_.kindOf(value) == TypeKind::Known)
       value = body_.asFunction(value, body_.infer.zonk(type), arg.span);
     value = body_.coerce(value, type, arg.span, DiagId::ArgumentType, name(), tree_.span(fn_.params[p].type));

@@ -1,5 +1,7 @@
 #include "check/infer.h"
 
+#include <map>
+
 namespace melix::check {
 
 using types::DimSymKind;
@@ -97,17 +99,43 @@ bool Inference::hasOpen(TypeId t) {
   return open;
 }
 
-TypeId Inference::withOwnUnknowns(TypeId t) {
-  types::DimSubst own;
-  const TypeId sized = types_.rewrite(zonk(t), [&](TypeId part) {
+TypeId Inference::withOwnSizes(TypeId t, const std::function<bool(DimSym)>& isOpen) {
+  t = zonk(t);
+  types::DimStore& dims = types_.dims;
+  types::DimSubst alone;
+  std::map<DimId, DimId> made; // of a size that is not a symbol
+  auto own = [&](std::string name, Span span) { return dims.symbol(freshDim(std::move(name), span)); };
+  types_.rewrite(t, [&](TypeId part) {
     for (DimId d : types_[part].dims)
-      if (auto s = types_.dims.asSymbol(d); s && types_.dims.info(*s).kind == DimSymKind::Inference) {
-        const types::DimSymInfo& info = types_.dims.info(*s);
-        own.try_emplace(*s, types_.dims.symbol(freshDim(info.name, info.origin)));
+      if (auto s = dims.asSymbol(d); s && isOpen(*s) && !alone.contains(*s)) {
+        const types::DimSymInfo info = dims.info(*s);
+        alone.emplace(*s, own(info.name, info.origin));
       }
     return part;
   });
-  return mapVars(types_.substitute(sized, own), [&](TypeId var) {
+  auto ownSize = [&](DimId d) {
+    const auto known = made.find(d);
+    if (known != made.end()) return known->second;
+    std::vector<DimSym> symbols;
+    dims.collectSymbols(d, symbols);
+    const auto open = std::find_if(symbols.begin(), symbols.end(),
+                                   [&](DimSym s) { return isOpen(s) && !alone.contains(s); });
+    const DimId mine =
+        open == symbols.end() ? dims.substitute(d, alone) : own("_", Span(dims.info(*open).origin));
+    return made.emplace(d, mine).first->second;
+  };
+  return types_.rewrite(t, [&](TypeId part) {
+    types::Type type = types_[part];
+    if (type.dims.empty()) return part;
+    for (DimId& d : type.dims) d = ownSize(d);
+    return type.kind == TypeKind::Array ? types_.array(type.parts[0], std::move(type.dims))
+                                        : types_.intern(std::move(type));
+  });
+}
+
+TypeId Inference::withOwnUnknowns(TypeId t) {
+  auto isOpen = [&](DimSym s) { return types_.dims.info(s).kind == DimSymKind::Inference; };
+  return mapVars(withOwnSizes(t, isOpen), [&](TypeId var) {
     return isAny(var) ? freshVar(VarClass::Any, vars_[types_[var].number].span) : var;
   });
 }

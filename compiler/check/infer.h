@@ -52,8 +52,11 @@ public:
 
   /// Whether something in it is still to be found.
   bool isUnsettled(TypeId t) { return hasOpen(t) || hasInferenceDim(t); }
-  /// The type with sizes of its own where those that stand alone are still to be found, and types of its own
-  /// where nothing is known of them.
+  /// The type with sizes still to be found, its own, for those that mention an open symbol: one for a symbol
+  /// that stands alone somewhere, wherever it stands, and one for each formula of others.
+  TypeId withOwnSizes(TypeId t, const std::function<bool(DimSym)>& isOpen);
+  /// The type with sizes of its own where some are still to be found, and types of its own where nothing is
+  /// known of them.
   TypeId withOwnUnknowns(TypeId t);
 
   /// Each unsolved variable of `t` replaced by what `map` says, arguments of records included.
