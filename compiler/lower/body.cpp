@@ -1,5 +1,6 @@
 // A function's body: its results, sizes, locals, blocks, and what stands behind an exit.
 #include "lower/body.h"
+#include "lower/late.h"
 
 #include "core/ranges.h"
 
@@ -176,76 +177,24 @@ ValueId BodyLowering::expr(NodeId n) {
   return value;
 }
 
-/// Whether what the branches of `choice` do is to name functions.
-bool BodyLowering::isFunctionNamed(const Node& choice) {
-  bool named = true;
-  forEachChild(choice, [&](NodeId child) {
-    if (child == choice.children[0]) return;
-    forEachNode(instance_, child, [&](NodeId n) {
-      switch (instance_.nodes[n].kind) {
-      case NodeKind::ToClosure:
-      case NodeKind::Known:
-      case NodeKind::Local:
-      case NodeKind::Const:
-      case NodeKind::Block:
-      case NodeKind::If:
-      case NodeKind::Match: return;
-      default: named = false;
-      }
-    });
-  });
-  return named;
-}
-
-/// Whether `n` mentions a size that a node of `behind` defines, and all of it but its first child can run
-/// behind these too: it makes a function value, or claims sizes of that child.
-bool BodyLowering::mayFormLate(NodeId n, std::span<const NodeId> behind) {
-  const Node& node = instance_.nodes[n];
-  const bool isChoice = node.kind == NodeKind::If || node.kind == NodeKind::Match;
-  const bool isFunction = types_.kind(node.type) == TypeKind::Function;
-  if (node.kind != NodeKind::ToClosure && node.kind != NodeKind::CastDims && !(isChoice && isFunction))
-    return false;
-  if (behind.empty() || instead_.contains(n) || hoisted_.contains(n)) return false;
-  Names read, defined;
-  collectRead(instance_, types_, n, read);
-  const auto isOwn = [&](DimSym s) { return ownSizes_.contains(s); };
-  if (std::none_of(read.sizes.begin(), read.sizes.end(), isOwn)) return false;
-  for (NodeId later : behind) collectDefined(instance_, later, defined);
-  const auto isDefined = [&](DimSym s) { return defined.sizes.contains(s); };
-  if (std::none_of(read.sizes.begin(), read.sizes.end(), isDefined)) return false;
-  if (!isChoice) return true;
-  const std::set<LocalId> changed = assignedIn({behind.begin(), behind.end()});
-  const auto isChanged = [&](LocalId l) { return changed.contains(l); };
-  return isFunctionNamed(node) && std::none_of(read.locals.begin(), read.locals.end(), isChanged);
-}
-
-/// `n`, whose first child is `given`.
-ValueId BodyLowering::formed(NodeId n, ValueId given) {
-  const NodeId first = instance_.nodes[n].children[0];
-  auto outer = instead_.extract(first);
-  instead_[first] = [given] { return given; };
-  const ValueId value = expr(n);
-  instead_.erase(first);
-  if (outer) instead_.insert(std::move(outer));
-  return value;
-}
-
 ValueId BodyLowering::after(const std::vector<NodeId>& children, TypeId type, const MakeOf& make) {
-  std::vector<NodeId> first = children;
-  std::vector<size_t> late;
-  for (size_t k = 0; k < children.size(); ++k)
-    if (mayFormLate(children[k], std::span(children).subspan(k + 1))) {
-      first[k] = instance_.nodes[children[k]].children[0];
-      late.push_back(k);
-    }
-  if (late.empty()) return inOrder(children, type, make);
-  return inOrder(first, type, [&](std::vector<ValueId> values) {
-    for (size_t k : late) values[k] = formed(children[k], values[k]);
-    return make(std::move(values));
-  });
-}
-
-ValueId BodyLowering::inOrder(const std::vector<NodeId>& children, TypeId type, const MakeOf& make) {
+  std::vector<size_t> late = formedLate(instance_, types_, children);
+  std::erase_if(late,
+                [&](size_t k) { return instead_.contains(children[k]) || hoisted_.contains(children[k]); });
+  if (!late.empty()) {
+    std::vector<NodeId> first = children;
+    for (size_t k : late) first[k] = instance_.nodes[children[k]].children[0];
+    return after(first, type, [&](std::vector<ValueId> made) {
+      for (size_t k : late) {
+        auto outer = instead_.extract(first[k]);
+        instead_[first[k]] = [given = made[k]] { return given; };
+        made[k] = expr(children[k]);
+        instead_.erase(first[k]);
+        if (outer) instead_.insert(std::move(outer));
+      }
+      return make(std::move(made));
+    });
+  }
   std::vector<ValueId> values;
   for (size_t k = 0; k < children.size(); ++k) {
     values.push_back(expr(children[k]));
@@ -254,7 +203,7 @@ ValueId BodyLowering::inOrder(const std::vector<NodeId>& children, TypeId type, 
     if (flow_ != FlowKind::Maybe) continue;
     std::vector<NodeId> rest(children.begin() + static_cast<ptrdiff_t>(k) + 1, children.end());
     return guarded(type, [&] {
-      return inOrder(rest, type, [&](std::vector<ValueId> more) {
+      return after(rest, type, [&](std::vector<ValueId> more) {
         values.insert(values.end(), more.begin(), more.end());
         return make(values);
       });

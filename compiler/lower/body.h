@@ -49,10 +49,6 @@ private:
   /// Lowers `children` in order, then `make`; what follows an exit is guarded. What has sizes that children
   /// behind it define takes its form behind these.
   ValueId after(const std::vector<NodeId>& children, TypeId type, const MakeOf& make);
-  ValueId inOrder(const std::vector<NodeId>& children, TypeId type, const MakeOf& make);
-  bool isFunctionNamed(const check::Node& choice);
-  bool mayFormLate(NodeId n, std::span<const NodeId> behind);
-  ValueId formed(NodeId n, ValueId given);
   ValueId block(const check::Node& node);
   ValueId blockFrom(const std::vector<NodeId>& children, size_t k, TypeId type);
   ValueId guarded(TypeId type, const Make& make);
