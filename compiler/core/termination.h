@@ -5,8 +5,9 @@
 
 namespace melix::core {
 
-/// Of a `while`: whether it goes on only as long as a carry is not zero that each turn halves, towards zero, or
-/// is below a number from outside of the loop, or above it, to which each turn brings it nearer by one.
+/// Of a `while`: whether it goes on only as long as a carry is not zero that each turn shifts to the right by
+/// a few bits, without a sign, or is below a number from outside of the loop, or above it, to which each turn
+/// brings it nearer by one.
 bool surelyEnds(const Module& m, const Function& f, const Op& loop);
 
 } // namespace melix::core

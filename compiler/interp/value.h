@@ -74,10 +74,10 @@ private:
   std::vector<int64_t> many_;
 };
 
-/// Dense, row-major. Elements are scalars at their natural size, or objects as slots.
 /// Why there is no array of these extents; empty if there may be one.
 std::string whyNoArray(std::span<const int64_t> dims);
 
+/// Dense, row-major. Elements are scalars at their natural size, or objects as slots.
 struct Array : Object {
   TypeKind element;
   uint8_t elementBytes;

@@ -61,9 +61,10 @@ struct Conversion {
   /// Numbers that are found at a point, as the place of its greatest: by an axis of all that they can be.
   /// There is a term where the axis is the number.
   std::map<core::ValueId, core::ValueId> found;
-  std::vector<Solved> target;         ///< for each axis of the accumulator
-  std::unordered_set<uint32_t> slice; ///< ops to copy
-  std::vector<core::ValueId> kept;    ///< values of the outermost body to be read from the first nest
+  std::vector<Solved> target;           ///< for each axis of the accumulator
+  std::unordered_set<uint32_t> slice;   ///< ops to copy
+  std::vector<core::ValueId> kept;      ///< values of the outermost body to be read from the first nest
+  std::unordered_set<core::OpId> again; ///< ops of the slice that are dear, and what these are made of
 
   core::DimId extentOf(core::ValueId axis) const;
   /// How many points of the rest beside a step have one remainder.
@@ -142,8 +143,9 @@ private:
     std::unordered_set<uint32_t> kept; ///< values that are not made again
   };
   bool slice(Conversion& c) const;
-  bool isMadeOfLess(const Conversion& c, core::OpId op) const;
-  bool readsLess(const core::Op& get, const SiteLevel& nest) const;
+  bool isMadeOfLess(Conversion& c, core::OpId op) const;
+  bool hasFewPoints(const core::Op& nest) const;
+  bool readsLess(const core::Op& get, const SiteLevel& nest, std::unordered_set<core::ValueId>& axes) const;
   bool isReadByRows(const Conversion& c, core::OpId row, core::RegionId body,
                     const std::unordered_set<core::RegionId>& rows) const;
   bool sliceLevel(Conversion& c, size_t level, Needed& needed) const;

@@ -30,7 +30,8 @@ static bool dear(const Op& o) {
   }
 }
 
-constexpr uint32_t mostMadeAgain = 4 * mathFlops; ///< operations of one number
+constexpr uint32_t mostMadeAgain = 4 * mathFlops; ///< operations of one sum
+constexpr int64_t fewKept = 4096;                 ///< numbers
 
 static bool structured(const Op& o) { return !o.regions.empty() || o.kind == OpKind::Call; }
 
@@ -115,39 +116,56 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed
 }
 
 /// Whether a number is made, by a few elementary functions at most, of arrays each of which has fewer axes
-/// than the nest where all the levels are one: kept at all points it would be more to read than what it is
-/// made of.
-bool AccumulationPlanner::isMadeOfLess(const Conversion& c, OpId op) const {
+/// than the nest, and all of them together as many, where all the levels are one: kept at all points it would
+/// be more to read than what it is made of. Not of few points, nor of two axes of one size, whose sums by
+/// either are one nest again. What one sum makes again is a few in all.
+bool AccumulationPlanner::isMadeOfLess(Conversion& c, OpId op) const {
   const SiteLevel& level = c.site.levels[0];
-  if (c.site.levels.size() > 1) return false;
-  std::unordered_set<OpId> seen;
-  const Costs costs(m_, fn());
-  uint32_t flops = 0;
+  const Op& nest = fn().ops[level.op];
+  const bool isSquare = nest.dims.size() == 2 && nest.dims[0] == nest.dims[1];
+  if (c.site.levels.size() > 1 || isSquare || hasFewPoints(nest)) return false;
+  std::unordered_set<OpId> again = c.again;
+  std::unordered_set<ValueId> axes;
   auto made = [&](auto& self, OpId id) -> bool {
-    if (!seen.insert(id).second) return true;
+    again.insert(id);
     const Op& o = fn().ops[id];
     const bool isNumber = o.results.size() == 1 && o.regions.empty() && o.kind != OpKind::Call &&
                           o.kind != OpKind::Builtin && types().isScalar(fn().typeOf(o.results[0]));
-    flops += costs.ofOp(id).flops;
-    if (!isNumber || flops > mostMadeAgain || seen.size() > mostMadeAgain) return false;
-    if (o.kind == OpKind::Get && !readsLess(o, level)) return false;
+    if (!isNumber || again.size() > mostMadeAgain || (o.kind == OpKind::Get && !readsLess(o, level, axes)))
+      return false;
     return std::ranges::all_of(o.operands, [&](ValueId v) {
       const Value& value = fn().values[v];
       if (!value.def.valid()) return true; // an axis, or from outside
       return uses_.regionOf(value.def) != level.region || self(self, value.def);
     });
   };
-  return made(made, op);
+  if (!made(made, op) || axes.size() != nest.dims.size()) return false;
+  const Costs costs(m_, fn());
+  uint32_t flops = 0;
+  for (OpId id : again) flops += costs.ofOp(id).flops;
+  if (flops > mostMadeAgain) return false;
+  c.again = std::move(again);
+  return true;
 }
-/// Whether a read is at some of the axes of a nest alone, of an array that was there.
-bool AccumulationPlanner::readsLess(const Op& get, const SiteLevel& nest) const {
-  std::unordered_set<ValueId> axes;
+/// Whether what a nest keeps of its points surely lies in the nearest cache.
+bool AccumulationPlanner::hasFewPoints(const Op& nest) const {
+  int64_t points = 1;
+  return std::ranges::all_of(nest.dims, [&](DimId d) {
+    const std::optional<int64_t> extent = types().dims.asConstant(d);
+    return extent && *extent <= fewKept && (points *= *extent) <= fewKept;
+  });
+}
+/// Whether a read is at some of the axes of a nest alone, of an array that was there; notes these.
+bool AccumulationPlanner::readsLess(const Op& get, const SiteLevel& nest,
+                                    std::unordered_set<ValueId>& axes) const {
+  std::unordered_set<ValueId> own;
   for (size_t k = 1; k < get.operands.size(); ++k) {
     const Value& index = fn().values[get.operands[k]];
     if (index.def.valid()) return false;
-    if (index.region == nest.region) axes.insert(get.operands[k]);
+    if (index.region == nest.region) own.insert(get.operands[k]);
   }
-  return axes.size() < fn().ops[nest.op].dims.size();
+  axes.insert(own.begin(), own.end());
+  return own.size() < fn().ops[nest.op].dims.size();
 }
 
 /// Numbers that the points around a row compute for it: what its elements read of arrays is read there.

@@ -6,6 +6,7 @@
 #include "core/uses.h"
 #include "core/walk.h"
 #include "transforms/each_body.h"
+#include "transforms/read_around.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -141,8 +142,9 @@ private:
   std::optional<ValueId> ofReshaped(Builder& b, OpId reshape, const Place& p, OpId at) {
     const ValueId array = f_.ops[reshape].operands[0];
     const Op* made = defOf(array);
-    const bool isRow = made && made->kind == OpKind::Get && uses_.regionOf(reshape) == uses_.regionOf(at);
-    const bool isKnown = isRow || (made && (made->kind == OpKind::Set || made->kind == OpKind::AddAt));
+    const bool isKnown =
+        made && (made->kind == OpKind::Get || made->kind == OpKind::Set || made->kind == OpKind::AddAt) &&
+        uses_.regionOf(reshape) == uses_.regionOf(at);
     const std::vector<DimId> to = m_.types[f_.typeOf(f_.ops[reshape].results[0])].dims,
                              of = m_.types[f_.typeOf(array)].dims;
     auto isIndex = [](const PathStep& s) { return s.kind == StepKind::Index; };
@@ -293,57 +295,16 @@ private:
   }
   void around(OpId update, OpId get, const Overlap& o) {
     const Op& op = f_.ops[update];
-    const ValueId x = op.operands[0];
     const uint32_t depth = updatesAround(get) + 1;
     Builder b = before(get);
     const Place p = placeOf(f_.ops[get]);
-    auto old = [&] { return read(b, x, p, get); };
-    ValueId value;
-    if (o.kind == Overlap::Apart) {
-      value = old();
-    } else {
-      Place rest = o.rest;
-      const ValueId condition = within(b, o, rest);
-      const bool adds = op.kind == OpKind::AddAt;
-      const ValueId before = adds || condition.valid() ? old() : ValueId();
-      auto put = [&](Builder& at) {
-        const ValueId now = read(at, op.operands[1], rest, get);
-        return adds ? at.binary(OpKind::Add, before, now) : now;
-      };
-      value = o.inSlices.empty() ? put(b) : ifThere(b, condition, put, before);
-      if (o.inSlices.empty() && condition.valid()) value = b.select(condition, value, before);
-    }
+    const ValueId value =
+        readAround(b, op.kind, o,
+                   {[&](Builder& at) { return read(at, op.operands[0], p, get); },
+                    [&](Builder& at, const Place& there) { return read(at, op.operands[1], there, get); }});
     for (OpId made : f_.regions[scratch_].ops)
       forEachMade(made, [&](OpId each) { updatesAround_[each] = depth; });
     goFor(get, value);
-  }
-  /// Whether a place is one that was updated, if that is asked, and the indices that it has there.
-  static ValueId within(Builder& b, const Overlap& o, Place& rest) {
-    ValueId all;
-    auto require = [&](ValueId more) { all = all.valid() ? b.binary(OpKind::And, all, more) : more; };
-    for (auto [there, here] : o.equal) require(b.compare(ops::CmpKind::Eq, there, here));
-    auto index = rest.indices.begin();
-    for (const Overlap::OfSlice& s : o.inSlices) {
-      index = std::find(index, rest.indices.end(), ValueId());
-      *index = b.binary(OpKind::Sub, s.index, s.start);
-      require(b.compare(ops::CmpKind::Ge, *index, b.integer(0)));
-      if (s.step != 1) {
-        require(b.compare(ops::CmpKind::Eq, b.binary(OpKind::IRem, *index, b.integer(s.step)), b.integer(0)));
-        *index = b.binary(OpKind::IDiv, *index, b.integer(s.step));
-      }
-      require(b.compare(ops::CmpKind::Lt, *index, b.dimValue(s.length)));
-    }
-    return all;
-  }
-  /// A branch, since what was put there has no other elements.
-  template <class Put>
-  ValueId ifThere(Builder& b, ValueId condition, Put put, ValueId before) const {
-    Builder yes = b.in(b.newRegion()), no = b.in(b.newRegion());
-    yes.yield({put(yes)});
-    no.yield({before});
-    Op branch = Builder::simple(OpKind::If, {condition});
-    branch.regions = {yes.region, no.region};
-    return b.one(std::move(branch), f_.typeOf(before));
   }
   uint32_t updatesAround(OpId get) const {
     auto it = updatesAround_.find(get);

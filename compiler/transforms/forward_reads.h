@@ -7,14 +7,13 @@
 //
 // - A nest that collects what one value reads at its axes, or one value: that value is read. Where it is all
 //   of a value, in its order, the nest's result is that value.
-// - `zero`, and what a `set` put at the very place; of what was updated, or is a row, and reshaped since,
-//   the place before.
+// - `zero`, and what a `set` put at the very place; of what was updated, or is a row, and is reshaped where
+//   it is read, the place before.
 // - A list made of an array: the array is read, and its extent is the length.
 // - `set` and `add_at` at whole axes, indices and slices, if all that reads the updated value can read around
-//   it and an array is saved by that: the reads select by index, or branch where a slice has it (`if 0 <= %j - %k
-//   < 5 { 0.0 + %v[%j - %k] } else { 0.0 }`). At most four updates deep, and nowhere more often
-//   than there are elements. What replaces all that was updated may come behind the reads, and the update
-//   goes.
+//   it and an array is saved by that: the reads select by index, or branch where a slice has it (`if 0 <= %j
+//   - %k < 5 { 0.0 + %v[%j - %k] } else { 0.0 }`). At most four updates deep, and nowhere more often than
+//   there are elements. What replaces all that was updated may come behind the reads, and the update goes.
 // Never behind a further update of what is read (core/sharing.h). Requires: verified Core. Keeps: every
 // effect; bits; values that nobody uses any more are left to simplify.
 

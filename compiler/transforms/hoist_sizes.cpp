@@ -3,7 +3,9 @@
 #include "core/path.h"
 #include "core/sizes.h"
 #include "core/walk.h"
+#include "transforms/each_body.h"
 #include "transforms/rewrite_region.h"
+#include "transforms/undefined.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -16,7 +18,7 @@ namespace {
 
 class Hoister {
 public:
-  Hoister(Module& m, FunctionId f) : m_(m), f_(f) {}
+  Hoister(Module& m, FunctionId f, const Undefined& undefined) : m_(m), f_(f), undefined_(undefined) {}
 
   bool changed = false;
 
@@ -63,9 +65,9 @@ private:
     });
     return out;
   }
-  /// A pack, and what takes apart what is in one that leaves, without looking at elements.
+  /// A pack that is there, and what takes apart what is in one that leaves, without looking at elements.
   bool opens(const Op& op, const std::vector<OpId>& leaving) const {
-    if (op.kind == OpKind::Unpack) return true;
+    if (op.kind == OpKind::Unpack) return !undefined_.mayBe(f_, op.operands[0]);
     const bool isPart = op.kind == OpKind::CastDims || op.kind == OpKind::Get;
     return isPart && op.operands.size() == 1 && !m_.types.isScalar(fn().typeOf(op.results[0])) &&
            std::ranges::find(leaving, fn().values[op.operands[0]].def) != leaving.end();
@@ -73,20 +75,18 @@ private:
 
   Module& m_;
   const FunctionId f_;
+  const Undefined& undefined_;
 };
 
 } // namespace
 
 bool hoistSizes(Module& m) {
-  bool changed = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    const FunctionId f(i);
-    if (!m.functions[f].body.valid()) continue;
-    Hoister hoister(m, f);
+  const Undefined undefined(m);
+  return changeBodies(m, [&](FunctionId f) {
+    Hoister hoister(m, f, undefined);
     hoister.run(m.functions[f].body);
-    changed |= hoister.changed;
-  }
-  return changed;
+    return hoister.changed;
+  });
 }
 
 } // namespace melix::transforms

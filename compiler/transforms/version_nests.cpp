@@ -5,6 +5,7 @@
 #include "core/ranges.h"
 #include "core/sizes.h"
 #include "core/walk.h"
+#include "transforms/each_body.h"
 #include "transforms/inside_out.h"
 #include "transforms/sum_at_points.h"
 
@@ -113,6 +114,9 @@ private:
     if (!isOutside(get.operands[0])) return true;
     const Path path = get.as<Path>();
     const types::Type array = m_.types[fn().typeOf(get.operands[0])];
+    std::set<uint32_t> axes;
+    for (size_t k = 1; k < get.operands.size(); ++k) addAxes(get.operands[k], axes, deepest);
+    const bool isOfAll = axes.size() >= fn().ops[nest_].dims.size(); // a gather, of which no tile is made
     if (array.kind != TypeKind::Array || path.size() > array.dims.size()) return false;
     uint32_t operand = 1;
     for (size_t k = 0; k < path.size(); ++k) {
@@ -120,7 +124,7 @@ private:
       if (path[k].kind != StepKind::Index) return false;
       const ValueId index = get.operands[operand];
       if (!ranges_.isIndex(index, array.dims[k]) &&
-          !add({id, operand, array.dims[k], nest_, {}, {}, true}, out))
+          (isOfAll || !add({id, operand, array.dims[k], nest_, {}, {}, true}, out)))
         return false;
       ++operand;
     }
@@ -133,6 +137,14 @@ private:
     for (ValueId each : fn().ops[def].operands) noteAsked(each, depth - 1);
   }
 
+  /// The axes of the nest that a number is made of.
+  void addAxes(ValueId v, std::set<uint32_t>& axes, int depth) const {
+    const Value& value = fn().values[v];
+    if (!value.def.valid() && value.region == body() && value.index < fn().ops[nest_].dims.size())
+      axes.insert(value.index);
+    if (depth == 0 || !inside_.contains(value.def)) return;
+    for (ValueId each : fn().ops[value.def].operands) addAxes(each, axes, depth - 1);
+  }
   bool areInFront(const std::vector<DimSym>& sizes) const {
     return std::ranges::none_of(sizes, [this](DimSym s) { return sizes_.contains(s); });
   }
@@ -241,7 +253,7 @@ private:
   /// Behind the last nest that goes with the first: one that needs something too, or reads what these make.
   size_t endOf(const std::vector<OpId>& ops, const std::vector<std::optional<Needs>>& needs,
                size_t first) const {
-    std::unordered_set<ValueId> made;
+    std::unordered_set<ValueId> made, ofThese;
     size_t end = first + 1;
     for (size_t k = first; k < std::min(ops.size(), first + longest); ++k) {
       const Op& op = fn().ops[ops[k]];
@@ -249,19 +261,21 @@ private:
           (!op.regions.empty() && op.kind != OpKind::Nest) || op.kind == OpKind::Call ||
           effects_.ofOp(fn(), ops[k]).io || (needs[k] && !isInFront(*needs[k], made)))
         break;
-      if (needs[k] || (op.kind == OpKind::Nest && readsOf(ops[k], made))) end = k + 1;
       made.insert(op.results.begin(), op.results.end());
+      if (!needs[k] && !readsOf(ops[k], ofThese)) continue;
+      ofThese.insert(op.results.begin(), op.results.end());
+      if (op.kind == OpKind::Nest) end = k + 1;
     }
     return end;
   }
-  bool readsOf(OpId nest, const std::unordered_set<ValueId>& made) const {
+  bool readsOf(OpId op, const std::unordered_set<ValueId>& made) const {
     bool reads = false;
     auto look = [&](OpId id) {
       reads =
           reads || std::ranges::any_of(fn().ops[id].operands, [&](ValueId v) { return made.contains(v); });
     };
-    look(nest);
-    forEachOp(fn(), fn().ops[nest].regions[0], look);
+    look(op);
+    for (RegionId inner : fn().ops[op].regions) forEachOp(fn(), inner, look);
     return reads;
   }
   /// Whether none of the ops that go together makes what is to be asked of.
@@ -341,6 +355,10 @@ private:
   ValueId hold(Builder& b, std::span<const Need> needs) const {
     ValueId all;
     for (size_t k = 0; k < needs.size(); ++k) {
+      auto isSame = [&](const Need& other) {
+        return valueOf(other) == valueOf(needs[k]) && other.extent == needs[k].extent;
+      };
+      if (std::ranges::any_of(needs.first(k), isSame)) continue; // of a check, and of the read behind it
       require(b, all, holds(b, needs[k]));
       if (!needs[k].extent) return andThen(b, all, needs.subspan(k + 1));
     }
@@ -381,15 +399,11 @@ private:
 
 bool versionNests(Module& m) {
   const Effects effects(m);
-  bool changed = false;
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    const FunctionId f(i);
-    if (!m.functions[f].body.valid()) continue;
+  return changeBodies(m, [&](FunctionId f) {
     Versioner versioner(m, f, effects);
     versioner.run(m.functions[f].body);
-    changed |= versioner.changed;
-  }
-  return changed;
+    return versioner.changed;
+  });
 }
 
 } // namespace melix::transforms

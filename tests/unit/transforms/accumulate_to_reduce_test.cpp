@@ -334,24 +334,30 @@ TEST(AccumulateToReduce, MultiplesWhereWhatIsAddedIsASum) {
 
 /// Adds an exponential of `term`, which pairs of %i and %j have, to a row of each.
 std::string pairs(const std::string& term) {
-  return "fn f (%x: f32[3], %y: f32[3], %t: f32[2, 3]) -> (f32[2], f32[3]) {\n  %u = zero : f32[2]\n"
-         "  %w = zero : f32[3]\n  %p, %q = nest (%i: 2, %j: 3) -> accs (%a = %u, %b = %w) {\n" +
+  return "fn f [N, M] (%x: f32[N], %y: f32[M], %t: f32[N, M]) -> (f32[N], f32[M]) {\n  %u = zero : f32[N]\n"
+         "  %w = zero : f32[M]\n  %p, %q = nest (%i: N, %j: M) -> accs (%a = %u, %b = %w) {\n" +
          term +
-         "    %e = math exp %s : f32\n    %c = add_at %a[%i] += %e : acc f32[2]\n"
-         "    %d = add_at %b[%j] += %e : acc f32[3]\n    yield %c, %d\n  } : f32[2], f32[3]\n  yield %p, "
+         "    %e = math exp %s : f32\n    %c = add_at %a[%i] += %e : acc f32[N]\n"
+         "    %d = add_at %b[%j] += %e : acc f32[M]\n    yield %c, %d\n  } : f32[N], f32[M]\n  yield %p, "
          "%q\n}\n";
 }
 
 TEST(AccumulateToReduce, WhatPairsAreMadeOfIsMadeAgainAndNotKeptOfEachPair) {
   PassText m(pairs("    %k = get %x[%i] : f32\n    %l = get %y[%j] : f32\n    %s = add %k, %l : f32\n"));
-  m.apply(accumulateToReduce, {three(), three(), rows()});
+  m.apply(accumulateToReduce, {Value::floats(std::vector<float>{1, 2}), three(), rows()});
   EXPECT_EQ(m.count("] sum {"), 2u) << m.text();
   EXPECT_EQ(m.count("collect"), 0u) << m.text();
 }
 
+TEST(AccumulateToReduce, WhatVariesWithSomeOfTheAxesIsKept) {
+  PassText m(pairs("    %k = get %x[%i] : f32\n    %s = add %k, %k : f32\n"));
+  m.apply(accumulateToReduce, {Value::floats(std::vector<float>{1, 2}), three(), rows()});
+  EXPECT_EQ(m.count("collect"), 1u) << m.text();
+}
+
 TEST(AccumulateToReduce, WhatIsMadeOfATableIsKept) {
   PassText m(pairs("    %s = get %t[%i, %j] : f32\n"));
-  m.apply(accumulateToReduce, {three(), three(), rows()});
+  m.apply(accumulateToReduce, {Value::floats(std::vector<float>{1, 2}), three(), rows()});
   EXPECT_EQ(m.count("collect"), 1u) << m.text();
 }
 
