@@ -1,6 +1,5 @@
 #include "transforms/hoist_sizes.h"
 
-#include "core/path.h"
 #include "core/sizes.h"
 #include "core/walk.h"
 #include "transforms/each_body.h"

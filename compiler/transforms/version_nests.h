@@ -6,9 +6,9 @@
 //              %s = if %m { %i = get %group[%h]   %p = nest (e: E) -> keep[] sum { check index %i dims [G]
 //                             … get %k[%i, %u, %e] … }  yield %p } { yield %inf }   yield %s }
 //   after:   %some = cmp ge G, 1
-//            %ok = if %some { %all = nest (h: H) -> keep[] and { %i = get %group[%h]   yield 0 <= %i < G }
-//            yield %all }
-//                           { yield false }
+//            %ok = if %some {
+//              %all = nest (h: H) -> keep[] and { %i = get %group[%h]   yield 0 <= %i < G }
+//              yield %all } { yield false }
 //            %y = if %ok { the nest, of max(min(%i, G - 1), 0) in the place of %i } { the nest as it was }
 //
 // Only of indices that vary with some of the nest's axes, so that to ask is little beside the sums, and that

@@ -355,6 +355,21 @@ TEST(AccumulateToReduce, WhatVariesWithSomeOfTheAxesIsKept) {
   EXPECT_EQ(m.count("collect"), 1u) << m.text();
 }
 
+TEST(AccumulateToReduce, WhatIsMadeOfPairsOfOneSizeOrOfFewIsKept) {
+  const std::string sum = "    %k = get %x[%i] : f32\n    %l = get %y[%j] : f32\n    %s = add %k, %l : f32\n";
+  for (auto [first, second] : {std::pair("M", "M"), std::pair("3", "3"), std::pair("64", "32")}) {
+    std::string text = pairs(sum);
+    for (auto [from, to] : {std::pair("N", first), std::pair("M", second)})
+      for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + 2))
+        text.replace(at, 1, to);
+    const bool isConstant = std::isdigit(*first) != 0;
+    text.replace(text.find(" ["), text.find("] (") + 1 - text.find(" ["), isConstant ? "" : " [M]");
+    PassText m(text);
+    m.apply(accumulateToReduce);
+    EXPECT_EQ(m.count("collect"), 1u) << m.text();
+  }
+}
+
 TEST(AccumulateToReduce, WhatIsMadeOfATableIsKept) {
   PassText m(pairs("    %s = get %t[%i, %j] : f32\n"));
   m.apply(accumulateToReduce, {Value::floats(std::vector<float>{1, 2}), three(), rows()});

@@ -163,6 +163,25 @@ TEST(ForwardReads, ColumnsThatAreReshapedSince) {
   EXPECT_EQ(m.count("add_at") + m.count("reshape"), 0u) << m.text();
 }
 
+TEST(ForwardReads, WhatIsReshapedInFrontOfANestIsReadThere) {
+  PassText m(R"(fn f (%v: f32[6], %k: i64) -> (f32[6], f32[2, 3]) {
+  %x = reshape %v : f32[2, 3]
+  %z0 = const 9.0 : f32
+  %a = set %x[%k, %k] = %z0 : f32[2, 3]
+  %s = reshape %a : f32[6]
+  %r = nest (%i: 6) -> collect[i] {
+    %b = get %s[%i] : f32
+    %n = neg %b : f32
+    yield %n
+  } : f32[6]
+  yield %r, %a
+}
+)");
+  m.apply(forward, {numbers(), Value::integer(1)});
+  EXPECT_EQ(m.count("get %s[%i]"), 1u) << m.text();
+  EXPECT_EQ(m.count("idiv"), 0u) << m.text();
+}
+
 TEST(ForwardReads, WhatWasPutThereIsReadWhoeverElseReads) {
   PassText m(R"(fn f (%v: f32[6], %k: i64, %z: f32) -> (f32, f32[6]) {
   %w = set %v[%k] = %z : f32[6]

@@ -78,5 +78,48 @@ TEST(VersionNests, NotOfAllAxes) {
   EXPECT_EQ(versioned(products("      check divisor \"by zero\" %r\n" + all), {arguments({0, 0, 0}, 2)}), "");
 }
 
+/// A gather under a mask: the read tells all axes of the nest.
+TEST(VersionNests, NotOfGathersOfWhichNoTileIsMade) {
+  PassText m(
+      "fn f [H, G, T] (%x: f32[H, T], %y: f32[G, T], %group: i64[H]) -> (f32) keep {\n"
+      "  %z = const 0.0 : f32\n  %s = nest (%h: H, %t: T) -> keep[] sum {\n    %v = get %x[%h, %t] : f32\n"
+      "    %m = cmp gt %v, %z : bool\n    %p = if %m {\n      %i = get %group[%h] : i64\n"
+      "      check index \"out of range\" %i dims [G]\n      %b = get %y[%i, %t] : f32\n"
+      "      %c = mul %v, %b : f32\n      yield %c\n    } {\n      yield %z\n    } : f32\n    yield %p\n"
+      "  } : f32\n  yield %s\n}\n");
+  const int64_t heads[] = {0, 1};
+  const int64_t extent[] = {2};
+  const Value x = Value::floats(std::vector<float>{1, -2, 3, 4}, {2, 2});
+  m.apply(versionNests, {x, x, Value::array(types::TypeKind::I64, extent, heads)});
+  EXPECT_EQ(m.count("keep[] and"), 0u) << m.text();
+}
+
+TEST(VersionNests, WithNestsThatReadWhatItMakesAndNoOthers) {
+  const std::string square =
+      " = nest (%k: H) -> keep[] sum {\n    %l = dim_value dims [H] : i64\n    yield %l\n"
+      "  } : i64\n";
+  std::string text = products(table);
+  const std::string end = "  yield %s\n";
+  std::string more = "  %n" + square +
+                     "  %w = nest (%a1: H, %a2: T, %a3: T) -> keep[] sum {\n"
+                     "    %g1 = get %s[%a1, %a2, %a3] : f32\n    yield %g1\n  } : f32\n  %o" +
+                     square;
+  for (const char* name : {"k", "l"}) { // of the second one
+    const std::string from = "%" + std::string(name);
+    for (size_t at = more.find(from, more.find("  %o")); at != std::string::npos;
+         at = more.find(from, at + 3))
+      more.replace(at, 2, from + "2");
+  }
+  text.replace(text.rfind(end), end.size(), more + end);
+  text.replace(text.find("-> (f32[H, T, T])"), 17, "-> (f32[H, T, T], f32, i64, i64)");
+  text.replace(text.rfind("yield %s"), 8, "yield %s, %w, %n, %o");
+  PassText m(text);
+  m.apply(versionNests, arguments({0, 1, 1}, 1));
+  const std::string made = m.text();
+  EXPECT_EQ(m.count("get %group"), 3u) << "asked once, and once in each version: " << made;
+  EXPECT_LT(made.rfind("} : f32[H, T, T], i64, f32"), made.rfind("%o = nest"))
+      << "what stands behind is there once: " << made;
+}
+
 } // namespace
 } // namespace melix::transforms
