@@ -38,6 +38,8 @@
 #include "transforms/specialise_calls.h"
 #include "transforms/specialise_sizes.h"
 #include "transforms/split_accumulators.h"
+#include "transforms/split_axes.h"
+#include "transforms/split_places.h"
 #include "transforms/split_records.h"
 #include "transforms/split_results.h"
 #include "transforms/spread_sums.h"
@@ -102,9 +104,17 @@ void mask(core::Module& module) {
   if (transforms::maskRanges(module)) transforms::simplify(module);
 }
 
+void splitAxes(core::Module& module) {
+  if (transforms::versionAxes(module)) transforms::simplify(module);
+  if (transforms::splitAxes(module)) transforms::simplify(module);
+  if (transforms::splitPlaces(module)) transforms::simplify(module);
+}
+
+/// What is solved for is divided.
 void accumulate(core::Module& module) {
   transforms::mergeAccumulations(module);
   transforms::accumulateToReduce(module);
+  if (transforms::splitAxes(module)) transforms::simplify(module);
 }
 
 void addBehind(core::Module& module) {
@@ -195,6 +205,7 @@ std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
       {"simplify", plain(transforms::simplify), true},
       {"split_accumulators", plain(splitSums), true},
       {"mask_ranges", plain(mask), true},
+      {"split_axes", plain(splitAxes), true},
       {"accumulate_to_reduce", plain(accumulate), true},
       {"add_behind_loops", plain(addBehind), true},
       {"sum_before_scatter", plain(scatter), true},

@@ -66,21 +66,42 @@ private:
 
   /// What may goes from an arm to the list of what stands in front of the branch.
   void leave(RegionId arm, const Body& body, Ranges& ranges, std::vector<OpId>& out) {
+    std::unordered_set<OpId> leaving;
+    for (OpId id : fn().regions[arm].ops)
+      if (isFree(id, body, ranges)) takeIndices(id, body, leaving);
     std::erase_if(fn().regions[arm].ops, [&](OpId id) {
-      const Op& op = fn().ops[id];
-      if (op.kind != OpKind::Get || op.operands.size() < 2 || !m_.types.isScalar(fn().typeOf(op.results[0])))
-        return false;
-      const Value& array = fn().values[op.operands[0]];
-      auto isInBranch = [&](ValueId v) { return body.inBranches.contains(fn().values[v].def); };
-      if (array.region == body.region || body.made.contains(array.def) ||
-          std::ranges::any_of(op.operands, isInBranch))
-        return false;
-      if (!readsInRange(m_, fn(), ranges, op)) return false;
-      if (undefined_.mayBe(f_, op.operands[0])) return false; // it is there where the branch is taken
-      out.push_back(id);
-      return true;
+      if (leaving.contains(id)) out.push_back(id);
+      return leaving.contains(id);
     });
   }
+  bool isFree(OpId id, const Body& body, Ranges& ranges) const {
+    const Op& op = fn().ops[id];
+    if (op.kind != OpKind::Get || op.operands.size() < 2 || !m_.types.isScalar(fn().typeOf(op.results[0])))
+      return false;
+    const Value& array = fn().values[op.operands[0]];
+    return array.region != body.region && !body.made.contains(array.def) &&
+           readsInRange(m_, fn(), ranges, op) &&
+           !undefined_.mayBe(f_, op.operands[0]); // it is there where the branch is taken
+  }
+  /// What makes the indices of a read goes with it: sums and products of integers.
+  void takeIndices(OpId read, const Body& body, std::unordered_set<OpId>& leaving) const {
+    constexpr size_t most = 8;
+    std::vector<OpId> all = {read};
+    for (size_t k = 0; k < all.size(); ++k)
+      for (ValueId v : fn().ops[all[k]].operands) {
+        const OpId def = fn().values[v].def;
+        if (!body.inBranches.contains(def) || std::ranges::find(all, def) != all.end()) continue;
+        if (!makesIndex(fn().ops[def]) || all.size() > most) return;
+        all.push_back(def);
+      }
+    leaving.insert(all.begin(), all.end());
+  }
+  bool makesIndex(const Op& op) const {
+    const bool isKind = op.kind == OpKind::Const || op.kind == OpKind::Add || op.kind == OpKind::Sub ||
+                        op.kind == OpKind::Mul || op.kind == OpKind::Neg;
+    return isKind && fn().typeOf(op.results[0]) == m_.types.int64();
+  }
+
   Module& m_;
   FunctionId f_;
   const Undefined& undefined_;

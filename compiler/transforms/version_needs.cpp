@@ -3,6 +3,7 @@
 #include "core/nest.h"
 #include "core/sizes.h"
 #include "core/walk.h"
+#include "transforms/divided_axes.h"
 #include "transforms/inside_out.h"
 
 #include <algorithm>
@@ -31,31 +32,18 @@ public:
   }
 
   /// None if there is nothing to ask, or asking would not help.
-  std::optional<Needs> needs() {
-    if (!fn().ops[nest_].resultDims.empty()) return std::nullopt; // a size is told once
+  Needs needs() {
     Needs out;
     const Ranges::Mark mark = ranges_.enter(body());
-    const bool helps = isSum(nest_) && look(body(), false, out);
+    const bool helps = isOfSums(fn(), nest_) && look(body(), false, out);
     ranges_.leave(mark);
-    return helps && std::ranges::any_of(out, [](const Need& need) { return need.extent.has_value(); })
-               ? std::optional(std::move(out))
-               : std::nullopt;
+    const bool any = std::ranges::any_of(out, [](const Need& need) { return need.extent.has_value(); });
+    return helps && any ? out : Needs();
   }
 
 private:
   const Function& fn() const { return m_.functions[f_]; }
   RegionId body() const { return fn().ops[nest_].regions[0]; }
-
-  /// Whether the nest, or one in it, adds numbers.
-  bool isSum(OpId nest) const {
-    auto adds = [this](OpId id) {
-      const Op& op = fn().ops[id];
-      return op.kind == OpKind::Nest && std::ranges::any_of(nestResults(op), [](const NestResult& r) {
-               return r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum;
-             });
-    };
-    return adds(nest) || std::ranges::any_of(inside_, adds);
-  }
 
   /// Whether all that a branch keeps from running anyway are reads that may be out of range.
   bool look(RegionId region, bool isInBranch, Needs& out) {
@@ -184,7 +172,7 @@ private:
 
 } // namespace
 
-std::optional<Needs> needsOf(Module& m, FunctionId f, OpId nest, const Effects& effects, Ranges& ranges) {
+Needs needsOf(Module& m, FunctionId f, OpId nest, const Effects& effects, Ranges& ranges) {
   return Candidate(m, f, nest, effects, ranges).needs();
 }
 

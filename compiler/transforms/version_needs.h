@@ -28,7 +28,7 @@ using Needs = std::vector<Need>;
 
 /// None if there is nothing to ask, or asking would not help. What is known of ranges is what holds in front
 /// of the nest.
-std::optional<Needs> needsOf(core::Module& module, core::FunctionId f, core::OpId nest,
-                             const core::Effects& effects, core::Ranges& ranges);
+Needs needsOf(core::Module& module, core::FunctionId f, core::OpId nest, const core::Effects& effects,
+              core::Ranges& ranges);
 
 } // namespace melix::transforms

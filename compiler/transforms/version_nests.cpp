@@ -6,6 +6,7 @@
 #include "core/walk.h"
 #include "transforms/each_body.h"
 #include "transforms/sum_at_points.h"
+#include "transforms/version_divisions.h"
 #include "transforms/version_needs.h"
 
 #include <algorithm>
@@ -22,65 +23,71 @@ namespace {
 
 constexpr size_t longest = 64; ///< ops of a region that go together
 
+/// What is asked for a nest.
+struct Question {
+  Needs needs;
+  Divisions divisions;
+  bool isAny() const { return !needs.empty() || !divisions.axes.empty(); }
+};
+
 class Versioner {
 public:
-  Versioner(Module& m, FunctionId f, const Effects& effects)
-      : m_(m), f_(f), effects_(effects), ranges_(m, m.functions[f]) {}
+  using Ask = Question (Versioner::*)(OpId nest);
+  Versioner(Module& m, FunctionId f, const Effects& effects, Ask ask)
+      : m_(m), f_(f), effects_(effects), ask_(ask), ranges_(m, m.functions[f]) {}
+
+  Question ofNumbers(OpId nest) { return {needsOf(m_, f_, nest, effects_, ranges_), {}}; }
+  Question ofExtents(OpId nest) { return {{}, divisionsOf(m_, f_, nest, ranges_, names_)}; }
 
   bool changed = false;
 
   /// The list of a region stays whole until its end, for what is known of ranges.
   void run(RegionId region) {
     const Ranges::Mark mark = ranges_.enter(region);
-    std::vector<std::optional<Needs>> needs;
+    std::vector<Question> questions;
     const std::vector<OpId> ops = fn().regions[region].ops;
     for (OpId id : ops) {
-      needs.emplace_back();
-      if (fn().ops[id].kind == OpKind::Nest)
-        needs.back() = needsOf(m_, f_, id, effects_, ranges_);
-      else
+      questions.emplace_back();
+      if (fn().ops[id].kind == OpKind::Nest && fn().ops[id].resultDims.empty()) // a size is told once
+        questions.back() = (this->*ask_)(id);
+      else if (fn().ops[id].kind != OpKind::Nest)
         for (RegionId inner : Regions(fn().ops[id].regions)) run(inner);
       ranges_.define(fn().ops[id]);
     }
     ranges_.leave(mark);
-    if (std::ranges::any_of(needs, [](const auto& each) { return each.has_value(); })) rewrite(region, needs);
+    if (std::ranges::any_of(questions, &Question::isAny)) rewrite(region, questions);
   }
 
 private:
   Function& fn() const { return m_.functions[f_]; }
 
-  void rewrite(RegionId region, const std::vector<std::optional<Needs>>& needs) {
+  void rewrite(RegionId region, const std::vector<Question>& questions) {
     const std::vector<OpId> ops = std::move(fn().regions[region].ops);
     fn().regions[region].ops.clear();
     for (size_t k = 0; k < ops.size();) {
-      if (!needs[k]) {
+      if (!questions[k].isAny()) {
         fn().regions[region].ops.push_back(ops[k++]);
         continue;
       }
-      const size_t end = endOf(ops, needs, k);
-      const std::span together = std::span(ops).subspan(k, end - k);
-      Needs all;
-      for (size_t i = k; i < end; ++i)
-        if (needs[i]) all.insert(all.end(), needs[i]->begin(), needs[i]->end());
-      version(region, together, all);
+      const size_t end = endOf(ops, questions, k);
+      version(region, std::span(ops).subspan(k, end - k), std::span(questions).subspan(k, end - k));
       k = end;
     }
     changed = true;
   }
 
   /// Behind the last nest that goes with the first: one that needs something too, or reads what these make.
-  size_t endOf(const std::vector<OpId>& ops, const std::vector<std::optional<Needs>>& needs,
-               size_t first) const {
+  size_t endOf(const std::vector<OpId>& ops, const std::vector<Question>& questions, size_t first) const {
     std::unordered_set<ValueId> made, ofThese;
     size_t end = first + 1;
     for (size_t k = first; k < std::min(ops.size(), first + longest); ++k) {
       const Op& op = fn().ops[ops[k]];
       if (op.kind == OpKind::Yield || !op.resultDims.empty() ||
           (!op.regions.empty() && op.kind != OpKind::Nest) || op.kind == OpKind::Call ||
-          effects_.ofOp(fn(), ops[k]).io || (needs[k] && !isInFront(*needs[k], made)))
+          effects_.ofOp(fn(), ops[k]).io || !isInFront(questions[k], made))
         break;
       made.insert(op.results.begin(), op.results.end());
-      if (!needs[k] && !readsOf(ops[k], ofThese)) continue;
+      if (!questions[k].isAny() && !readsOf(ops[k], ofThese)) continue;
       ofThese.insert(op.results.begin(), op.results.end());
       if (op.kind == OpKind::Nest) end = k + 1;
     }
@@ -97,18 +104,28 @@ private:
     return reads;
   }
   /// Whether none of the ops that go together makes what is to be asked of.
-  static bool isInFront(const Needs& needs, const std::unordered_set<ValueId>& made) {
+  static bool isInFront(const Question& question, const std::unordered_set<ValueId>& made) {
     auto isMade = [&](ValueId v) { return made.contains(v); };
-    return std::ranges::none_of(needs,
-                                [&](const Need& need) { return std::ranges::any_of(need.from, isMade); });
+    return std::ranges::none_of(question.needs,
+                                [&](const Need& need) { return std::ranges::any_of(need.from, isMade); }) &&
+           std::ranges::none_of(question.divisions.named,
+                                [&](const Divisions::Named& named) { return isMade(named.divisor.number); });
   }
 
-  void version(RegionId region, std::span<const OpId> ops, const Needs& needs) {
+  void version(RegionId region, std::span<const OpId> ops, std::span<const Question> questions) {
+    Needs needs;
+    std::vector<Divisions> divided;
+    for (const Question& question : questions) {
+      needs.insert(needs.end(), question.needs.begin(), question.needs.end());
+      divided.push_back(question.divisions);
+    }
+    DivisionWriter divisions(m_, names_, divided);
     Builder b(m_, f_, region, fn().ops[ops[0]].loc);
-    const ValueId holds = allHold(b, needs);
+    const ValueId holds = allHold(b, needs, divisions);
     Builder yes = b.in(b.newRegion()), no = b.in(b.newRegion());
     Cloner within(m_, f_, f_), asIs(m_, f_, f_);
-    within.instead = [&](OpId id, Builder& at) { return copyWithin(id, needs, within, at); };
+    within.instead = [&](OpId id, Builder& at) { return copyWithin(id, needs, divisions, within, at); };
+    divisions.enter(yes, within, ops);
     Operands results, ofYes, ofNo;
     std::vector<TypeId> types;
     for (OpId id : ops) {
@@ -117,7 +134,7 @@ private:
       for (ValueId v : fn().ops[id].results) {
         results.push_back(v);
         types.push_back(fn().typeOf(v));
-        ofYes.push_back(within.value(v));
+        ofYes.push_back(yes.castDims(within.value(v), fn().typeOf(v)));
         ofNo.push_back(asIs.value(v));
       }
     }
@@ -130,8 +147,9 @@ private:
   ValueId valueOf(const Need& need) const { return fn().ops[need.op].operands[need.operand]; }
 
   /// A copy of an op of which something is needed, of operands that are so for sure; whether it is one.
-  bool copyWithin(OpId id, const Needs& needs, Cloner& copy, Builder& at) const {
-    std::vector<std::pair<uint32_t, ValueId>> operands;
+  bool copyWithin(OpId id, const Needs& needs, const DivisionWriter& divisions, Cloner& copy,
+                  Builder& at) const {
+    std::vector<std::pair<uint32_t, ValueId>> operands = divisions.renamed(id, at);
     for (const Need& need : needs)
       if (need.op == id) operands.emplace_back(need.operand, held(copy.value(valueOf(need)), need, at));
     if (operands.empty()) return false;
@@ -152,22 +170,19 @@ private:
     all = all.valid() ? b.binary(OpKind::And, all, more) : more;
   }
   /// Whether all is as needed, where the extents have an index at all.
+  ValueId allHold(Builder& b, const Needs& needs, const DivisionWriter& divisions) const {
+    if (!divisions.any()) return allHold(b, needs);
+    const ValueId divides = divisions.holds(b);
+    return needs.empty() ? divides : andThen(b, divides, [&](Builder& in) { return allHold(in, needs); });
+  }
   ValueId allHold(Builder& b, const Needs& needs) const {
     ValueId some;
     std::set<DimId> extents;
     for (const Need& need : needs)
       if (need.extent && !m_.types.dims.atLeast(*need.extent, 1) && extents.insert(*need.extent).second)
         require(b, some, b.compare(CmpKind::Ge, b.dimValue(*need.extent), b.integer(1)));
-    return some.valid() ? andThen(b, some, needs) : hold(b, needs);
-  }
-  ValueId andThen(Builder& b, ValueId first, std::span<const Need> needs) const {
-    if (needs.empty()) return first;
-    Builder yes = b.in(b.newRegion()), no = b.in(b.newRegion());
-    yes.yield({hold(yes, needs)});
-    no.yield({no.boolean(false)});
-    Op branch = Builder::simple(OpKind::If, {first});
-    branch.regions = {yes.region, no.region};
-    return b.one(std::move(branch), m_.types.boolean());
+    if (!some.valid()) return hold(b, needs);
+    return andThen(b, some, [&](Builder& in) { return hold(in, needs); });
   }
   /// What something is divided by is asked before that is.
   ValueId hold(Builder& b, std::span<const Need> needs) const {
@@ -178,7 +193,9 @@ private:
       };
       if (std::ranges::any_of(needs.first(k), isSame)) continue; // of a check, and of the read behind it
       require(b, all, holds(b, needs[k]));
-      if (!needs[k].extent) return andThen(b, all, needs.subspan(k + 1));
+      const std::span<const Need> more = needs.subspan(k + 1);
+      if (!needs[k].extent && !more.empty())
+        return andThen(b, all, [&](Builder& in) { return hold(in, more); });
     }
     return all;
   }
@@ -192,7 +209,8 @@ private:
     std::unordered_set<OpId> inside;
     forEachOp(fn(), over.regions[0], [&](OpId id) { inside.insert(id); });
     Builder in = need.axes.empty() ? b : b.in(nest.body());
-    copyValue(fn(), valueOf(need), [&](OpId id) { return inside.contains(id); }, copy, in);
+    copyValue(
+        fn(), valueOf(need), [&](OpId id) { return inside.contains(id); }, copy, in);
     const ValueId is = holds(in, copy.value(valueOf(need)), need.extent);
     if (need.axes.empty()) return is;
     NestResult all;
@@ -210,18 +228,23 @@ private:
   Module& m_;
   const FunctionId f_;
   const Effects& effects_;
+  const Ask ask_;
   Ranges ranges_;
+  DivisorNames names_;
 };
 
 } // namespace
 
-bool versionNests(Module& m) {
+static bool version(Module& m, Versioner::Ask ask) {
   const Effects effects(m);
   return changeBodies(m, [&](FunctionId f) {
-    Versioner versioner(m, f, effects);
+    Versioner versioner(m, f, effects, ask);
     versioner.run(m.functions[f].body);
     return versioner.changed;
   });
 }
+
+bool versionNests(Module& m) { return version(m, &Versioner::ofNumbers); }
+bool versionAxes(Module& m) { return version(m, &Versioner::ofExtents); }
 
 } // namespace melix::transforms

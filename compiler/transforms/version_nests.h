@@ -23,4 +23,14 @@ namespace melix::transforms {
 /// Whether there were any.
 bool versionNests(core::Module& module);
 
+/// The same for axes that are divided by numbers known in front: whether their extents are multiples is asked
+/// there, and in the first arm they are products of what they are divided by and of how often that fits.
+///
+///   before:  %o = nest (t: T, d: D) -> collect[t, d] { %h = idiv %d, %e   … get %p[%h, %t, %u] … }
+///   after:   %ok = %e >= 1 and D % %e == 0 and D / %e == H
+///            %o = if %ok { %r = nest (t: T, d: H*E) …   cast_dims %r : f32[T, D] } { the nest as it was }
+///
+/// Whether there were any.
+bool versionAxes(core::Module& module);
+
 } // namespace melix::transforms
