@@ -11,12 +11,28 @@ ValueId Cloner::value(ValueId v) const {
   return v;
 }
 
+DimId Cloner::dim(DimId d) {
+  const auto whole = extents.find(d);
+  return whole != extents.end() ? whole->second : module_.types.dims.substitute(d, dims);
+}
+
 TypeId Cloner::type(TypeId t) {
   if (typesAt_ != dims.size()) types_.clear();
   typesAt_ = dims.size();
   auto [it, fresh] = types_.try_emplace(t);
-  if (fresh) it->second = module_.types.substitute(t, dims);
+  if (fresh) it->second = module_.types.substitute(extents.empty() ? t : withExtents(t), dims);
   return it->second;
+}
+
+TypeId Cloner::withExtents(TypeId t) const {
+  types::TypeStore& types = module_.types;
+  return types.rewrite(t, [&](TypeId part) {
+    if (types.kind(part) != TypeKind::Array) return part;
+    std::vector<DimId> sizes = types[part].dims;
+    for (DimId& d : sizes)
+      if (const auto whole = extents.find(d); whole != extents.end()) d = whole->second;
+    return types.array(types.element(part), std::move(sizes));
+  });
 }
 
 DimSym Cloner::defineDim(DimSym s) {

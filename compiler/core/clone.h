@@ -3,6 +3,7 @@
 
 #include "core/build.h"
 
+#include <map>
 #include <unordered_map>
 
 namespace melix::core {
@@ -16,13 +17,15 @@ public:
 
   std::unordered_map<ValueId, ValueId> values;
   types::DimSubst dims;
+  /// Extents that others take the place of, as a whole; those that are parts of others stay.
+  std::map<DimId, DimId> extents;
   /// What the copies' locations become; the identity if not set.
   std::function<LocId(LocId)> relocate;
   /// If set: whether it appended something else in the place of an op, and entered its results in the maps.
   std::function<bool(OpId, Builder&)> instead;
 
   ValueId value(ValueId v) const;
-  DimId dim(DimId d) { return module_.types.dims.substitute(d, dims); }
+  DimId dim(DimId d);
   TypeId type(TypeId t);
   /// A new symbol for a symbol of the source, entered into `dims`.
   DimSym defineDim(DimSym s);
@@ -43,6 +46,7 @@ public:
 
 private:
   const Function& source() const { return module_.functions[source_]; }
+  TypeId withExtents(TypeId t) const;
   void place(OpId id, Builder& b) {
     if (!instead || !instead(id, b)) op(id, b);
   }

@@ -26,14 +26,8 @@ public:
   Divisions divisions() {
     Divisions out;
     for (OpId id : nests_)
-      for (uint32_t axis = 0; axis < fn().ops[id].dims.size(); ++axis) {
-        const std::optional<DimSym> extent = m_.types.dims.asSymbol(fn().ops[id].dims[axis]);
-        if (!extent || sizes_.contains(*extent)) continue;
-        const std::vector<Divided> divided = dividedBy(id, axis, *extent);
-        const std::optional<DimId> by = largest(divided);
-        if (by && DividedAxis(fn(), id, axis).isBetterTwo())
-          out.axes.push_back({*extent, *by, timesOf(divided, *by, *extent)});
-      }
+      for (uint32_t axis = 0; axis < fn().ops[id].dims.size(); ++axis)
+        if (isInFront(fn().ops[id].dims[axis])) addAxis(id, axis, out);
     if (!out.axes.empty()) out.named = named();
     return out;
   }
@@ -42,9 +36,21 @@ private:
   const Function& fn() const { return m_.functions[f_]; }
   RegionId body() const { return fn().ops[nest_].regions[0]; }
 
+  void addAxis(OpId nest, uint32_t axis, Divisions& to) {
+    const DimId extent = fn().ops[nest].dims[axis];
+    const std::vector<Divided> divided = dividedBy(nest, axis, extent);
+    const std::optional<DimId> by = largest(divided);
+    if (!by || !DividedAxis(fn(), nest, axis).isBetterTwo()) return;
+    const bool isWhole = !m_.types.dims.asSymbol(extent);
+    if (isWhole && reshapes_) return;
+    to.axes.push_back({extent, *by, timesOf(divided, *by, extent)});
+    to.hasWhole |= isWhole;
+  }
+
   void look(OpId id) {
     const Op& op = fn().ops[id];
     if (op.kind == OpKind::Nest) nests_.push_back(id);
+    reshapes_ |= op.kind == OpKind::Reshape;
     if (id != nest_) inside_.insert(id);
     sizes_.insert(op.resultDims.begin(), op.resultDims.end());
     for (RegionId r : op.regions)
@@ -56,7 +62,7 @@ private:
     OpId op;
     DimId by;
   };
-  std::vector<Divided> dividedBy(OpId nest, uint32_t axis, DimSym extent) {
+  std::vector<Divided> dividedBy(OpId nest, uint32_t axis, DimId extent) {
     const RegionId body = fn().ops[nest].regions[0];
     std::vector<Divided> out;
     std::unordered_map<ValueId, DimId> quotients = {
@@ -88,7 +94,7 @@ private:
     return best;
   }
   /// The extent of an axis that a quotient is an index of.
-  std::optional<DimId> timesOf(const std::vector<Divided>& divided, DimId by, DimSym extent) const {
+  std::optional<DimId> timesOf(const std::vector<Divided>& divided, DimId by, DimId extent) const {
     std::unordered_set<ValueId> quotients;
     for (const Divided& each : divided)
       if (each.by == by && fn().ops[each.op].kind == OpKind::IDiv)
@@ -106,28 +112,35 @@ private:
         const ValueId v = place.indices[index++];
         const DimId axis = m_.types[root].dims[k];
         if (place.path[k].kind == StepKind::Index && quotients.contains(v) && isInFront(axis) &&
-            !m_.types.dims.mentions(axis, extent))
+            !mentions(axis, extent))
           out = axis;
       }
     });
     return out;
   }
 
-  /// Of one term: a constant, sizes beside the extent, or a name.
-  std::optional<DimId> divisor(ValueId v, DimSym extent) {
+  /// Whether the symbol that an extent is stands in a size.
+  bool mentions(DimId size, DimId extent) const {
+    const std::optional<DimSym> symbol = m_.types.dims.asSymbol(extent);
+    return symbol && m_.types.dims.mentions(size, *symbol);
+  }
+  /// Of one term: a constant, sizes beside the extent, or a name. Of an extent that is no symbol a name.
+  std::optional<DimId> divisor(ValueId v, DimId extent) {
     const std::optional<DimId> size = ranges_.sizeOf(v);
-    if (size && isInFront(*size) && isPlain(*size, extent)) return size;
+    if (size && isInFront(*size) && types::exactQuotient(m_.types.dims, extent, *size)) return std::nullopt;
+    const bool isSymbol = m_.types.dims.asSymbol(extent).has_value();
+    if (size && isSymbol && isInFront(*size) && isPlain(*size, extent)) return size;
     const std::optional<Divisor> number = numberOf(v);
     if (!number) return std::nullopt;
     auto [name, isNew] = names_.try_emplace(*number);
     if (isNew) name->second = m_.types.dims.newSym({"divisor", types::DimSymKind::Unknown, 1, {}});
     return m_.types.dims.symbol(name->second);
   }
-  bool isPlain(DimId size, DimSym extent) const {
+  bool isPlain(DimId size, DimId extent) const {
     const types::DimStore& dims = m_.types.dims;
     if (const std::optional<int64_t> by = dims.asConstant(size)) return *by > 1;
     return dims.terms(size).size() == 1 && dims.terms(size)[0].coefficient > 0 && !dims.hasOpaqueAtom(size) &&
-           !dims.mentions(size, extent);
+           !mentions(size, extent);
   }
   std::optional<Divisor> numberOf(ValueId v) {
     if (isOutside(v)) return Divisor{v, {}};
@@ -169,6 +182,7 @@ private:
   std::vector<OpId> nests_;
   std::unordered_set<OpId> inside_;
   std::unordered_set<DimSym> sizes_; ///< that are told inside
+  bool reshapes_ = false;
 };
 
 } // namespace
@@ -193,11 +207,14 @@ DivisionWriter::DivisionWriter(Module& m, const DivisorNames& names, const std::
     named_.insert(named_.end(), divisions.named.begin(), divisions.named.end());
   }
   // What is a product itself is a factor of no other.
-  std::erase_if(axes_, [this](const Divisions::Axis& axis) {
-    return std::ranges::any_of(axes_, [&](const Divisions::Axis& other) {
-      return m_.types.dims.mentions(axis.by, other.extent) ||
-             (axis.times && m_.types.dims.mentions(*axis.times, other.extent));
-    });
+  auto isFactor = [&](const Divisions::Axis& of, const Divisions::Axis& axis) {
+    const std::optional<DimSym> extent = m.types.dims.asSymbol(axis.extent);
+    return extent &&
+           (m.types.dims.mentions(of.by, *extent) || (of.times && m.types.dims.mentions(*of.times, *extent)));
+  };
+  const std::vector<Divisions::Axis> axes = axes_;
+  std::erase_if(axes_, [&](const Divisions::Axis& of) {
+    return std::ranges::any_of(axes, [&](const Divisions::Axis& axis) { return isFactor(of, axis); });
   });
 }
 
@@ -214,16 +231,18 @@ std::vector<DivisionWriter::Factor> DivisionWriter::factorsOf(DimId by) const {
   return out;
 }
 
+ValueId DivisionWriter::number(const Divisor& divisor, Builder& b) {
+  return divisor.size ? b.dimValue(*divisor.size) : divisor.number;
+}
 ValueId DivisionWriter::number(const Factor& factor, Builder& b) const {
-  if (!factor.divisor) return b.dimValue(factor.size);
-  return factor.divisor->size ? b.dimValue(*factor.divisor->size) : factor.divisor->number;
+  return factor.divisor ? number(*factor.divisor, b) : b.dimValue(factor.size);
 }
 
 ValueId DivisionWriter::holds(Builder& b) const { return holds(b, axes_); }
 
 ValueId DivisionWriter::holds(Builder& b, std::span<const Divisions::Axis> axes) const {
   if (axes.empty()) return b.boolean(true);
-  return holds(b, b.dimValue(m_.types.dims.symbol(axes[0].extent)), factorsOf(axes[0].by), axes);
+  return holds(b, b.dimValue(axes[0].extent), factorsOf(axes[0].by), axes);
 }
 
 /// By one after another, so that no product wraps.
@@ -245,7 +264,7 @@ ValueId DivisionWriter::holds(Builder& b, ValueId whole, std::span<const Factor>
 void DivisionWriter::enter(Builder& arm, Cloner& copy, std::span<const OpId> ops) {
   types::DimStore& dims = m_.types.dims;
   for (const Divisions::Axis& axis : axes_) {
-    ValueId quotient = arm.dimValue(dims.symbol(axis.extent));
+    ValueId quotient = arm.dimValue(axis.extent);
     DimId by = dims.constant(1);
     for (const Factor& factor : factorsOf(axis.by)) {
       const ValueId divisor = number(factor, arm);
@@ -263,7 +282,10 @@ void DivisionWriter::enter(Builder& arm, Cloner& copy, std::span<const OpId> ops
       by = dims.mul(by, size);
     }
     const DimId times = axis.times ? *axis.times : dims.symbol(arm.bindDim(quotient, "quotient"));
-    copy.setDim(axis.extent, dims.mul(times, by));
+    if (const std::optional<DimSym> symbol = dims.asSymbol(axis.extent))
+      copy.setDim(*symbol, dims.mul(times, by));
+    else
+      copy.extents[axis.extent] = dims.mul(times, by);
   }
   cast(arm, copy, ops);
 }

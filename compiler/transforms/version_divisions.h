@@ -26,8 +26,7 @@ struct Divisions {
   /// The extent of axes, to be a multiple of what they are divided by: of one term, of constants, sizes and
   /// names.
   struct Axis {
-    core::DimSym extent;
-    core::DimId by;
+    core::DimId extent, by;
     std::optional<core::DimId> times; ///< how often, where quotients are indices of axes as long
   };
   /// An operand that a name stands for.
@@ -38,6 +37,8 @@ struct Divisions {
   };
   std::vector<Axis> axes;
   std::vector<Named> named;
+  bool hasWhole =
+      false; ///< an extent that is no symbol, which others are not made of: of nests without reshapes
 };
 
 /// Of a nest of sums and those in it.
@@ -50,7 +51,7 @@ public:
   /// Of axes of the same extent the one that is divided by a multiple of the other's size counts.
   DivisionWriter(core::Module& m, const DivisorNames& names, const std::vector<Divisions>& all);
 
-  bool any() const { return !axes_.empty(); }
+  bool isAny() const { return !axes_.empty(); }
   /// Whether each extent is a multiple.
   core::ValueId holds(core::Builder& b) const;
   /// In an arm where that is so: names the numbers and the quotients; in copies the extents are products of
@@ -65,6 +66,7 @@ private:
     const Divisor* divisor; ///< of a name
   };
   std::vector<Factor> factorsOf(core::DimId by) const;
+  static core::ValueId number(const Divisor& divisor, core::Builder& b);
   core::ValueId number(const Factor& factor, core::Builder& b) const;
   core::ValueId holds(core::Builder& b, core::ValueId whole, std::span<const Factor> by,
                       std::span<const Divisions::Axis> axes) const;

@@ -79,9 +79,14 @@ private:
   /// Behind the last nest that goes with the first: one that needs something too, or reads what these make.
   size_t endOf(const std::vector<OpId>& ops, const std::vector<Question>& questions, size_t first) const {
     std::unordered_set<ValueId> made, ofThese;
+    const size_t last = std::min(ops.size(), first + longest);
+    const bool hasWhole =
+        std::any_of(questions.begin() + static_cast<long>(first), questions.begin() + static_cast<long>(last),
+                    [](const Question& question) { return question.divisions.hasWhole; });
     size_t end = first + 1;
-    for (size_t k = first; k < std::min(ops.size(), first + longest); ++k) {
+    for (size_t k = first; k < last; ++k) {
       const Op& op = fn().ops[ops[k]];
+      if (hasWhole && op.kind == OpKind::Reshape) break;
       if (op.kind == OpKind::Yield || !op.resultDims.empty() ||
           (!op.regions.empty() && op.kind != OpKind::Nest) || op.kind == OpKind::Call ||
           effects_.ofOp(fn(), ops[k]).io || !isInFront(questions[k], made))
@@ -171,7 +176,7 @@ private:
   }
   /// Whether all is as needed, where the extents have an index at all.
   ValueId allHold(Builder& b, const Needs& needs, const DivisionWriter& divisions) const {
-    if (!divisions.any()) return allHold(b, needs);
+    if (!divisions.isAny()) return allHold(b, needs);
     const ValueId divides = divisions.holds(b);
     return needs.empty() ? divides : andThen(b, divides, [&](Builder& in) { return allHold(in, needs); });
   }

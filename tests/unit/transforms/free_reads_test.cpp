@@ -44,6 +44,15 @@ TEST(FreeReads, AtAnIndexThatIsComputedInFrontOfTheBranch) {
   EXPECT_GT(m.text().find("get %x[%e]"), m.text().find(" = if ")) << "it may be out of range: " << m.text();
 }
 
+TEST(FreeReads, AtAnIndexThatIsComputedInTheBranch) {
+  EXPECT_TRUE(leaves("      %n = sub %k, %i : i64\n      %d = add %n, %i : i64\n"
+                     "      %a = get %x[%d] : f32\n"));
+  EXPECT_FALSE(leaves("      %f = get %y[%k] : f32\n      %n = convert saturate %f : i64\n"
+                      "      %o = sub %n, %n : i64\n      %d = add %o, %k : i64\n"
+                      "      %a = get %x[%d] : f32\n"))
+      << "of what is no sum of integers";
+}
+
 TEST(FreeReads, WhatMayBeOutOfRangeStays) {
   EXPECT_FALSE(leaves("      %d = sub %i, %k : i64\n      %a = get %x[%d] : f32\n"));
   EXPECT_FALSE(leaves("      %w = add %x, %y : f32[3]\n      %a = get %w[%k] : f32\n"))
