@@ -24,7 +24,7 @@ bool Ranges::indexFits(const Op& check) {
     isNatural |= r && facts_.atLeast(r->low, 0);
     isBelow |= r && noLess(last, r->high);
   }
-  return isNatural && isBelow;
+  return (isNatural && isBelow) || isIndexByOrder(check.operands[0], check.dims[0]);
 }
 
 bool Ranges::sliceFits(const Op& check) {

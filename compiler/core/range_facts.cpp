@@ -94,6 +94,7 @@ static bool makesResults(OpKind kind) {
 
 void Ranges::define(const Op& op) {
   if (op.kind == OpKind::BindDim) {
+    numbers_.insert_or_assign(op.resultDims[0], op.operands[0]);
     const std::optional<Range> r = range(op.operands[0]);
     if (!r) return;
     const DimId size = dims_.symbol(op.resultDims[0]);
@@ -153,6 +154,7 @@ Ranges::Mark Ranges::enter(RegionId r) {
 
 void Ranges::leave(Mark mark) {
   facts_.undo(mark.dims);
+  orders_.erase(orders_.begin() + static_cast<long>(mark.orders), orders_.end());
   for (; trail_.size() > mark.values; trail_.pop_back()) {
     const auto& [v, before] = trail_.back();
     if (before)
@@ -207,6 +209,7 @@ void Ranges::assumeCompared(const Op& cmp, bool holds, int depth) {
 void Ranges::assumeNoLess(ValueId a, ValueId b, int64_t by, int depth) {
   std::optional<Range> x = range(a, depth), y = range(b, depth);
   if (!x || !y) return;
+  if (!integer(a) && !integer(b)) orders_.push_back({a, b, by});
   const DimId step = dims_.constant(by);
   if (x->low == x->high && y->low == y->high) facts_.assumeAtLeast(dims_.sub(x->low, y->low), by);
   narrow(a, dims_.add(y->low, step), std::nullopt, depth);

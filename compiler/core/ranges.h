@@ -9,6 +9,7 @@
 #include "types/dim_facts.h"
 
 #include <functional>
+#include <map>
 #include <unordered_map>
 
 namespace melix::core {
@@ -22,7 +23,7 @@ public:
   void define(const Op& op);
   /// How much was known at a place.
   struct Mark {
-    size_t dims, values;
+    size_t dims, values, orders;
   };
   /// What holds inside of a region, until `leave` of what this gives: a sweep runs its body only if it has
   /// points, an arm of a branch as the condition says.
@@ -56,7 +57,7 @@ private:
   static constexpr int maxDepth = 8;    ///< of the ops that a range is found through
   static constexpr int fewExtremes = 3; ///< in a dimension, whose sides are looked at
 
-  Mark mark() const { return {facts_.mark(), trail_.size()}; }
+  Mark mark() const { return {facts_.mark(), trail_.size(), orders_.size()}; }
   bool panics(RegionId r) const;
   void assume(ValueId condition, bool holds, int depth);
   void assumeCompared(const Op& cmp, bool holds, int depth);
@@ -100,6 +101,25 @@ private:
   DimId greater(DimId a, DimId b);
   DimId less(DimId a, DimId b);
 
+  /// Σ factor · value + rest, as exact integers.
+  struct Form {
+    std::map<ValueId, int64_t> terms;
+    DimId rest;
+    void add(ValueId v, int64_t factor);
+  };
+  /// more >= less + by.
+  struct Order {
+    ValueId more, less;
+    int64_t by;
+  };
+  void add(Form& form, const Form& other, int64_t factor);
+  Form formOf(ValueId v, int depth);
+  Form formOf(DimId d);
+  bool isNaturalForm(const Form& form, int depth);
+  bool isNaturalWithout(const Form& form, ValueId v, int64_t factor, int depth);
+  std::optional<DimId> axisOf(ValueId v);
+  bool isIndexByOrder(ValueId v, DimId extent);
+
   bool isNotZero(ValueId v);
   bool indexFits(const Op& check);
   bool sliceFits(const Op& check);
@@ -114,6 +134,8 @@ private:
   std::unordered_map<ValueId, Range> known_;                    ///< of i64, beside what their ops tell
   std::unordered_map<DimSym, Range> bound_;                     ///< of numbers that sizes are
   std::unordered_map<ValueId, DimId> sizes_;                    ///< that numbers are
+  std::unordered_map<DimSym, ValueId> numbers_;                 ///< that sizes are
+  std::vector<Order> orders_;                                   ///< of values that are no constants
   std::vector<std::pair<ValueId, std::optional<Range>>> trail_; ///< what was known before, of each fact
 };
 

@@ -24,29 +24,6 @@ const std::vector<ValueId>& yieldsOf(const Function& fn, RegionId r) {
   return fn.stmts[fn.regions[r].stmts.back()].operands;
 }
 
-/// The only branch of a chain, if what is carried goes on unchanged where it is not taken.
-std::optional<StmtId> onlyBranch(const Function& fn, StmtId chain) {
-  const Stmt& loop = fn.stmts[chain];
-  const std::optional<uint64_t> turns = turnsOf(fn, loop);
-  const RegionId body = loop.regions[0];
-  if (loop.results.empty() || loop.as<ForAttr>().rows > 1 || (turns && *turns <= fewTurns) ||
-      !onlyReads(fn, body))
-    return std::nullopt;
-  const StmtId branch = onlyStmt(fn, body, isNumberOrYield);
-  if (!branch.valid()) return std::nullopt;
-  const Stmt& s = fn.stmts[branch];
-  const std::vector<ValueId>&params = fn.regions[body].params, &yields = yieldsOf(fn, body);
-  for (size_t k = 0; k < yields.size(); ++k) {
-    const auto at = std::ranges::find(s.results, yields[k]);
-    const bool goesOn =
-        at == s.results.end()
-            ? yields[k] == params[k + 1]
-            : yieldsOf(fn, s.regions[1])[static_cast<size_t>(at - s.results.begin())] == params[k + 1];
-    if (!goesOn) return std::nullopt;
-  }
-  return branch;
-}
-
 /// Conditions of a branch that bound the turns of each row, all columns alike; none if none differs between
 /// rows.
 std::vector<ValueId> boundsOf(Function& fn, StmtId chain, StmtId branch, const Variance& rows,
@@ -97,6 +74,28 @@ void nest(Function& fn, StmtId chain, StmtId branch, const std::vector<ValueId>&
 }
 
 } // namespace
+
+std::optional<StmtId> onlyBranch(const Function& fn, StmtId chain) {
+  const Stmt& loop = fn.stmts[chain];
+  const std::optional<uint64_t> turns = turnsOf(fn, loop);
+  const RegionId body = loop.regions[0];
+  if (loop.results.empty() || loop.as<ForAttr>().rows > 1 || (turns && *turns <= fewTurns) ||
+      !onlyReads(fn, body))
+    return std::nullopt;
+  const StmtId branch = onlyStmt(fn, body, isNumberOrYield);
+  if (!branch.valid()) return std::nullopt;
+  const Stmt& s = fn.stmts[branch];
+  const std::vector<ValueId>&params = fn.regions[body].params, &yields = yieldsOf(fn, body);
+  for (size_t k = 0; k < yields.size(); ++k) {
+    const auto at = std::ranges::find(s.results, yields[k]);
+    const bool goesOn =
+        at == s.results.end()
+            ? yields[k] == params[k + 1]
+            : yieldsOf(fn, s.regions[1])[static_cast<size_t>(at - s.results.begin())] == params[k + 1];
+    if (!goesOn) return std::nullopt;
+  }
+  return branch;
+}
 
 TurnBound turnBound(const Function& fn, StmtId chain, ValueId condition) {
   const StmtId def = fn.values[condition].def;

@@ -2,6 +2,7 @@
 
 #include "loops/clone.h"
 #include "loops/cut_chains.h"
+#include "loops/cut_lane_chains.h"
 #include "loops/find_contraction.h"
 #include "loops/mask.h"
 #include "loops/narrow_chains.h"
@@ -255,6 +256,10 @@ public:
     for (StmtId id : stmts) {
       if (fn_.stmts[id].kind == StmtKind::For && fn_.stmts[id].as<ForAttr>().rows > 1) {
         rows(id, r);
+        continue;
+      }
+      if (fn_.stmts[id].kind == StmtKind::For && fn_.stmts[id].as<ForAttr>().lanes > 0) {
+        cutLaneChains(fn_, id, r);
         continue;
       }
       const std::vector<RegionId> inner = fn_.stmts[id].regions;

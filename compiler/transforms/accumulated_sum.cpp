@@ -25,7 +25,8 @@ public:
     placeSum(e, out);
     solve();
     const TypeId element = array().parts[0];
-    made_.add(result_, guarded(b_, condition_, [&](Emit& in) { return body(0, in); }, element));
+    made_.add(result_, guarded(
+                           b_, condition_, [&](Emit& in) { return body(0, in); }, element));
     out.sum = made_.one();
     return out;
   }
@@ -299,7 +300,9 @@ private:
   ValueId body(size_t level, Emit& b) {
     if (level == 0) readKept(fn(), nest_, c_.kept, kept_, map_, b);
     for (OpId o : fn().regions[c_.site.levels[level].region].ops)
-      if (c_.slice.count(o.index) && o != c_.row && !isMapped(fn().ops[o]) && !isSize(o, b)) copy(o, b);
+      if (c_.slice.count(o.index) && o != c_.row && !c_.rows.contains(o) && !isMapped(fn().ops[o]) &&
+          !isSize(o, b))
+        copy(o, b);
     if (level + 1 == c_.site.levels.size()) return element(b);
     const SiteLevel& next = c_.site.levels[level + 1];
     if (next.kind == SiteLevel::Kind::Nest) return body(level + 1, b);
@@ -332,23 +335,42 @@ private:
     for (const auto& [axis, place] : c_.found)
       condition = both(b, condition, b.cmp(ops::CmpKind::Eq, map_.value(place), map_.value(axis)));
     auto added = [&](Emit& in) {
-      if (c_.row.valid()) return elementOfRow(in);
-      const ValueId v = map_.value(add().operands[1]);
-      if (c_.element.empty()) return v;
+      const ValueId v = add().operands[1];
       std::vector<ValueId> at;
       for (ValueId q : c_.element) at.push_back(map_.value(q));
-      return in.getAt(v, at, types()[fn().typeOf(v)].parts[0]);
+      return at.empty() ? map_.value(v) : elementOf(v, at, in);
     };
     return guarded(b, condition, added, array().parts[0]);
   }
 
-  ValueId elementOfRow(Emit& b) {
-    const NestView row(fn(), fn().ops[c_.row]);
-    for (size_t k = 0; k < c_.element.size(); ++k)
-      map_.values[row.axisParams()[k]] = map_.value(c_.element[k]);
-    const std::vector<OpId> ops = fn().regions[row.body()].ops;
-    for (size_t k = 0; k + 1 < ops.size(); ++k) copy(ops[k], b);
+  /// An element of an array: of a row, or a sum of rows, made anew.
+  ValueId elementOf(ValueId v, const std::vector<ValueId>& at, Emit& b) {
+    const OpId def = fn().values[v].def;
+    if (!def.valid() || (def != c_.row && !c_.rows.contains(def)))
+      return b.getAt(map_.value(v), at, types().element(fn().typeOf(v)));
+    const Op op = fn().ops[def];
+    if (op.kind == OpKind::Nest) return elementOfRow(op, at, b);
+    const ValueId first = elementOf(op.operands[0], at, b);
+    return b.add(first, elementOf(op.operands[1], at, b));
+  }
+  ValueId elementOfRow(const Op& op, const std::vector<ValueId>& at, Emit& b) {
+    const RegionId body = op.regions[0];
+    for (size_t k = 0; k < at.size(); ++k) map_.values[fn().regions[body].params[k]] = at[k];
+    const std::vector<OpId> ops = fn().regions[body].ops;
+    for (size_t k = 0; k + 1 < ops.size(); ++k)
+      if (!isElement(fn().ops[ops[k]])) {
+        copy(ops[k], b);
+      } else {
+        const Op get = fn().ops[ops[k]];
+        std::vector<ValueId> indices;
+        for (size_t i = 1; i < get.operands.size(); ++i) indices.push_back(map_.value(get.operands[i]));
+        map_.values[get.results[0]] = elementOf(get.operands[0], indices, b);
+      }
     return map_.value(fn().ops[ops.back()].operands[0]);
+  }
+  /// Whether an op reads an element of a row that is made anew.
+  bool isElement(const Op& op) const {
+    return op.kind == OpKind::Get && c_.rows.contains(fn().values[op.operands[0]].def);
   }
 
   Module& m_;

@@ -57,6 +57,7 @@ struct Conversion {
   std::unordered_map<core::ValueId, core::AffineIndex> sizes;
   std::vector<core::ValueId> element; ///< which of these index the added value
   core::OpId row; ///< the nest that collects it, each element from few reads and of other such rows; or none
+  std::unordered_set<core::OpId> rows; ///< these others, and sums of them: of which elements are made again
   std::vector<Divided> divided;
   /// Numbers that are found at a point, as the place of its greatest: by an axis of all that they can be.
   /// There is a term where the axis is the number.
@@ -84,6 +85,9 @@ struct Conversion {
 /// Whether an op collects numbers, in the order of its axes, each of which costs about as much as to read it:
 /// what is added of such a row is made again at each element.
 bool isSoonMadeRow(const types::TypeStore& types, const core::Function& f, const core::Op& op);
+
+/// Whether an op adds whole arrays.
+bool isSumOfArrays(const types::TypeStore& types, const core::Function& f, const core::Op& op);
 
 /// How many times `by` it takes for `n`.
 core::DimId ceilDiv(types::DimStore& dims, core::DimId n, core::DimId by);

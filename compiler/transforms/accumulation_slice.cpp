@@ -63,13 +63,19 @@ bool AccumulationPlanner::slice(Conversion& c) const {
   return dimsCopied(c);
 }
 
-/// Whether those ops of a body that are copied read a row of it element by element, in rows.
+bool isSumOfArrays(const types::TypeStore& types, const Function& f, const Op& o) {
+  return (o.kind == OpKind::Add || (o.kind == OpKind::AddAt && o.as<Path>().empty())) &&
+         types.kind(f.typeOf(o.results[0])) == TypeKind::Array;
+}
+
+/// Whether those ops of a body that are copied read a row of it element by element, in rows or in sums of
+/// rows.
 bool AccumulationPlanner::isReadByRows(const Conversion& c, OpId row, RegionId body,
                                        const std::unordered_set<RegionId>& rows) const {
   bool is = true;
   uses_.forEach(fn().ops[row].results[0], [&](Use use) {
     const OpId user = uses_.ancestorIn(body, use.op);
-    if (!user.valid() || !c.slice.contains(user.index)) return;
+    if (!user.valid() || !c.slice.contains(user.index) || c.rows.contains(use.op)) return;
     const Op& by = fn().ops[use.op];
     is = is && rows.contains(uses_.regionOf(use.op)) && by.kind == OpKind::Get && use.operand == 0 &&
          types().isScalar(fn().typeOf(by.results[0]));
@@ -88,8 +94,11 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed
     if (!wanted) continue;
     const bool isAdded = o.results.size() == 1 && o.results[0] == fn().ops[c.site.add].operands[1];
     if (isAdded && level + 1 == c.site.levels.size() && isSoonMadeRow(types(), fn(), o)) c.row = ops[i];
-    const bool isOfRow = c.row == ops[i] || (!rows.empty() && isSoonMadeRow(types(), fn(), o) &&
-                                             isReadByRows(c, ops[i], c.site.levels[level].region, rows));
+    const bool isMade = isSoonMadeRow(types(), fn(), o);
+    const bool isOther = !rows.empty() && (isMade || isSumOfArrays(types(), fn(), o)) &&
+                         isReadByRows(c, ops[i], c.site.levels[level].region, rows);
+    if (isOther) c.rows.insert(ops[i]);
+    const bool isOfRow = c.row == ops[i] || (isOther && isMade);
     if (isOfRow) rows.insert(o.regions[0]);
     if (dear(o) && level == 0 && !isOfRow && !isMadeOfLess(c, ops[i])) {
       for (ValueId r : o.results) {

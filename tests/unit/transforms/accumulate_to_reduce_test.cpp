@@ -407,6 +407,24 @@ TEST(AccumulateToReduce, SumsOfSeveralRowsToo) {
   EXPECT_EQ(m.count("] sum {"), 4u) << m.text();
 }
 
+/// A sum of rows of which the mean is taken too, as that of a row whose mean was subtracted: no row is kept.
+TEST(AccumulateToReduce, RowsOfWhichSumsAreMadeTooAreMadeAgain) {
+  PassText m("fn f (%x: f32[2, 3], %w: f32[3]) -> (f32, f32[3]) {\n  %z = zero : f32[3]\n"
+             "  %t, %h = nest (%i: 2) -> keep[] sum accs (%a = %z) {\n"
+             "    %n = get %w[%i] : f32\n    %m = add %n, %n : f32\n"
+             "    %p = nest (%j: 3) -> collect[j] {\n      %b = get %x[%i, %j] : f32\n"
+             "      %c = mul %m, %b : f32\n      yield %c\n    } : f32[3]\n"
+             "    %q = nest (%k: 3) -> collect[k] {\n      %e = get %x[%i, %k] : f32\n"
+             "      %g = add %e, %n : f32\n      yield %g\n    } : f32[3]\n"
+             "    %s = add %p, %q : f32[3]\n    %o = nest (%l: 3) -> keep[] sum {\n"
+             "      %u = get %s[%l] : f32\n      yield %u\n    } : f32\n"
+             "    %r = nest (%v: 3) -> collect[v] {\n      %y = get %s[%v] : f32\n      yield %y\n"
+             "    } : f32[3]\n    %d = add_at %a += %r : acc f32[3]\n    yield %o, %d\n"
+             "  } : f32, f32[3]\n  yield %t, %h\n}\n");
+  m.apply(accumulateToReduce, {rows(), three()});
+  EXPECT_EQ(m.text().find("f32[2, 3]", m.text().find("->")), std::string::npos) << m.text();
+}
+
 TEST(AccumulateToReduce, NotWhereOneOfThemIsDear) {
   PassText m(sumOfRows("    %q = nest (%k: 3) -> collect[k] {\n      %e = get %x[%i, %k] : f32\n"
                        "      %g = math exp %e : f32\n      yield %g\n    } : f32[3]\n"));

@@ -273,6 +273,53 @@ TEST(ProvedChecks, NumbersHeldWithinAnAxis) {
     expectProved({what, body.c_str(), proved});
 }
 
+TEST(ProvedChecks, DifferencesOfWhatIsCompared) {
+  for (auto [what, condition, index, axis, proved] :
+       std::initializer_list<std::tuple<const char*, const char*, const char*, const char*, bool>>{
+           {"of an axis up to another one", "le %j, %i", "      %k = sub %i, %j : i64\n", "N", true},
+           {"the other way round", "le %i, %j", "      %k = sub %i, %j : i64\n", "N", false},
+           {"one less", "le %j, %i", "      %d = sub %i, %j : i64\n      %k = sub %d, %one : i64\n", "N",
+            false},
+           {"one less of what is less", "lt %j, %i",
+            "      %d = sub %i, %j : i64\n      %k = sub %d, %one : i64\n", "N", true},
+           {"one more of what is less", "lt %i, %j",
+            "      %d = sub %j, %i : i64\n      %k = add %d, %one : i64\n", "N", false},
+           {"of a shorter axis", "le %j, %i", "      %k = sub %i, %j : i64\n", "M", false},
+           {"of sums", "le %j, %u", "      %d = sub %i, %j : i64\n      %k = add %d, %one : i64\n", "N + 1",
+            true},
+           {"with a number that may be any", "le %j, %n", "      %k = sub %n, %j : i64\n", "N", false}}) {
+    const std::string body =
+        sweep("N, %j: N", "    %u = add %i, %one : i64\n    %l = cmp " + std::string(condition) +
+                              " : bool\n    %y = if %l {\n" + index + "      check index \"\" %k dims [" +
+                              axis + "]\n      yield %k\n    } {\n      yield %zero\n    } : i64\n");
+    expectProved({what, body.c_str(), proved});
+  }
+}
+
+/// Of a full convolution by a range, from the greater of two to the lesser of two.
+TEST(ProvedChecks, DifferencesWithinARange) {
+  for (auto [what, from, index, proved] :
+       std::initializer_list<std::tuple<const char*, const char*, const char*, bool>>{
+           {"where the filter has elements", "max %zero, %first", "sub %k, %i", true},
+           {"from one too early", "max %zero, %early", "sub %k, %i", false},
+           {"where there is an element", "max %zero, %first", "add %i, %zero", true},
+           {"one further", "max %zero, %first", "add %i, %one", false}}) {
+    const bool isFilter = std::string(index).starts_with("sub");
+    const std::string body =
+        "  %t = nest (%k: N + M - 1) -> keep[] sum {\n    %size = dim_value dims [M] : i64\n"
+        "    %end = dim_value dims [N] : i64\n    %d = sub %k, %size : i64\n"
+        "    %first = add %d, %one : i64\n    %early = add %d, %zero : i64\n    %low = " +
+        std::string(from) +
+        " : i64\n    bind_dim %low defines [low]\n    %next = add %k, %one : i64\n"
+        "    %high = min %end, %next : i64\n    bind_dim %high defines [high]\n"
+        "    %s = nest (%a: high - low) -> keep[] sum {\n      %b = dim_value dims [low] : i64\n"
+        "      %i = add %a, %b : i64\n      %at = " +
+        index + " : i64\n      check index \"\" %at dims [" + (isFilter ? "M" : "N") +
+        "]\n      yield %at\n    } : i64\n    yield %s\n  } : i64\n";
+    expectProved({what, body.c_str(), proved});
+  }
+}
+
 TEST(ProvedChecks, WhatAnAssertionLeaves) {
   const std::string size = "  %w = dim_value dims [N] : i64\n  %c = cmp ge %w, %one : bool\n";
   const std::string stop = "    %t = const \"no\" : str\n    panic %t\n    yield\n", go = "    yield\n";

@@ -1,0 +1,122 @@
+#include "loops/cut_lane_chains.h"
+
+#include "loops/clone.h"
+#include "loops/mask.h"
+#include "loops/narrow_chains.h"
+#include "loops/variance.h"
+
+#include <algorithm>
+
+namespace melix::loops {
+
+using core::OpKind;
+using ops::CmpKind;
+
+namespace {
+
+class LaneChainCutter {
+public:
+  LaneChainCutter(Function& fn, StmtId points, RegionId home)
+      : fn_(fn), b_(fn), points_(points), home_(home) {}
+
+  void run() {
+    find(fn_.stmts[points_].regions[0]);
+    if (chains_.empty()) return;
+    inBlocks();
+    for (const Chain& chain : chains_) cut(chain);
+  }
+
+private:
+  /// A sum in the loop, where it stands, and what bounds its turns at each point.
+  struct Chain {
+    StmtId loop;
+    RegionId home;
+    std::vector<ValueId> bounds;
+  };
+
+  void find(RegionId region) {
+    for (StmtId id : fn_.regions[region].stmts) {
+      const Stmt& s = fn_.stmts[id];
+      if (s.kind != StmtKind::For) continue;
+      const Variance points(fn_, fn_.stmts[points_]);
+      if (std::optional<StmtId> branch = onlyBranch(fn_, id)) {
+        Chain chain{id, region, boundsOf(id, *branch, points)};
+        if (!chain.bounds.empty()) chains_.push_back(std::move(chain));
+      } else {
+        find(s.regions[0]);
+      }
+    }
+  }
+  std::vector<ValueId> boundsOf(StmtId chain, StmtId branch, const Variance& points) {
+    std::vector<ValueId> out;
+    b_.begin();
+    for (ValueId v : conjuncts(fn_, fn_.stmts[branch].operands[0]))
+      if (!points.isUniform(v) && MaskRange(b_, chain, points_).take(v)) out.push_back(v);
+    b_.end();
+    return out;
+  }
+
+  /// The points, as many at a time as run side by side.
+  void inBlocks() {
+    const ForAttr lanes = fn_.stmts[points_].as<ForAttr>();
+    b_.loc = fn_.stmts[points_].loc;
+    const RegionId made = b_.begin();
+    const std::vector<ValueId> ends = fn_.stmts[points_].operands;
+    const int64_t together = int64_t(lanes.lanes) * std::max(lanes.unroll, 1U);
+    const ValueId zero = b_.integer(0), size = b_.integer(together);
+    const ValueId count = b_.arith(OpKind::Max, b_.arith(OpKind::Sub, ends[1], ends[0]), zero);
+    const ValueId blocks =
+        b_.scalar(OpKind::IDiv, {b_.arith(OpKind::Add, count, b_.integer(together - 1)), size}, TypeKind::I64,
+                  TypeKind::I64);
+    ForAttr points;
+    points.mark = lanes.mark;
+    b_.carryLoop(
+        zero, blocks, {},
+        [&](ValueId block, const std::vector<ValueId>& nothing) {
+          const ValueId first = b_.arith(OpKind::Add, ends[0], b_.arith(OpKind::Mul, block, size));
+          setEnds(points_, first, b_.arith(OpKind::Min, ends[1], b_.arith(OpKind::Add, first, size)));
+          fn_.regions[b_.current()].stmts.push_back(points_);
+          return nothing;
+        },
+        points);
+    b_.end();
+    putInPlace(fn_, made, home_, points_);
+  }
+
+  void cut(const Chain& chain) {
+    b_.loc = fn_.stmts[chain.loop].loc;
+    const RegionId front = b_.begin();
+    ValueId begin = fn_.stmts[chain.loop].operands[0], end = fn_.stmts[chain.loop].operands[1];
+    for (ValueId bound : chain.bounds) {
+      MaskRange holds(b_, chain.loop, points_), none(b_, chain.loop, points_);
+      holds.take(bound);
+      none.take(bound, false);
+      const MaskRange::Rows fails = none.rows();
+      const std::vector<ValueId>& ends = fn_.stmts[chain.loop].operands;
+      if (holds.isLeast())
+        begin = b_.arith(OpKind::Max, begin, b_.select(same(fails.first, ends[0]), fails.end, ends[0]));
+      else
+        end = b_.arith(OpKind::Min, end, b_.select(same(fails.end, ends[1]), fails.first, ends[1]));
+    }
+    b_.end();
+    splice(fn_, front, chain.home, placeOf(fn_, chain.home, chain.loop));
+    setEnds(chain.loop, begin, end);
+  }
+  ValueId same(ValueId a, ValueId b) { return b_.compare(CmpKind::Eq, a, b); }
+  void setEnds(StmtId loop, ValueId begin, ValueId end) {
+    fn_.stmts[loop].operands[0] = begin;
+    fn_.stmts[loop].operands[1] = end;
+  }
+
+  Function& fn_;
+  Builder b_;
+  const StmtId points_;
+  const RegionId home_;
+  std::vector<Chain> chains_;
+};
+
+} // namespace
+
+void cutLaneChains(Function& fn, StmtId points, RegionId home) { LaneChainCutter(fn, points, home).run(); }
+
+} // namespace melix::loops
