@@ -1,6 +1,6 @@
 // Whether checks can fail, by what is known of their operands.
 
-#include "core/ranges.h"
+#include "core/range_forms.h"
 
 #include "core/build.h"
 
@@ -24,7 +24,7 @@ bool Ranges::indexFits(const Op& check) {
     isNatural |= r && facts_.atLeast(r->low, 0);
     isBelow |= r && noLess(last, r->high);
   }
-  return (isNatural && isBelow) || isIndexByOrder(check.operands[0], check.dims[0]);
+  return (isNatural && isBelow) || isIndexByOrder(*this, check.operands[0], check.dims[0]);
 }
 
 bool Ranges::sliceFits(const Op& check) {

@@ -15,6 +15,8 @@
 namespace melix::core {
 
 class Ranges {
+  friend class OrderedForms;
+
 public:
   /// Knows the sizes of the function's parameters.
   Ranges(Module& m, const Function& f);
@@ -101,24 +103,11 @@ private:
   DimId greater(DimId a, DimId b);
   DimId less(DimId a, DimId b);
 
-  /// Σ factor · value + rest, as exact integers.
-  struct Form {
-    std::map<ValueId, int64_t> terms;
-    DimId rest;
-    void add(ValueId v, int64_t factor);
-  };
   /// more >= less + by.
   struct Order {
     ValueId more, less;
     int64_t by;
   };
-  void add(Form& form, const Form& other, int64_t factor);
-  Form formOf(ValueId v, int depth);
-  Form formOf(DimId d);
-  bool isNaturalForm(const Form& form, int depth);
-  bool isNaturalWithout(const Form& form, ValueId v, int64_t factor, int depth);
-  std::optional<DimId> axisOf(ValueId v);
-  bool isIndexByOrder(ValueId v, DimId extent);
 
   bool isNotZero(ValueId v);
   bool indexFits(const Op& check);
