@@ -81,7 +81,8 @@ bool Ranges::isProved(const Op& check) {
     return holds;
   }
   case CheckKind::DimEqual: return check.dims[0] == check.dims[1] && !dims_.isTooLarge(check.dims[0]);
-  case CheckKind::DimNonNegative: return isAtLeast(check.dims[0], 0) && isExact(check.dims[0]);
+  case CheckKind::DimNonNegative:
+    return isExact(check.dims[0]) && (isAtLeast(check.dims[0], 0) || isNaturalByOrder(*this, check.dims[0]));
   case CheckKind::DimFits: return isAtMost(check.dims[0], types::maxExtent) && isExact(check.dims[0]);
   case CheckKind::ArrayFits: return arrayFits(check);
   case CheckKind::PointsFit: return pointsFit(check);

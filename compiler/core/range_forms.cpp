@@ -40,7 +40,6 @@ public:
     return isNatural(index) && isNatural(left);
   }
 
-private:
   /// What may wrap, and what has no terms, is a term itself.
   Form of(ValueId v, int depth = deepest) {
     Form form{{}, dims_.constant(0)};
@@ -98,6 +97,7 @@ private:
            });
   }
 
+private:
   /// Less what is known to be natural.
   bool isNaturalBy(const Form& form, const Ranges::Order& order, int depth) {
     Form natural = of(order.more);
@@ -152,6 +152,12 @@ private:
 
 bool isIndexByOrder(Ranges& ranges, ValueId v, DimId extent) {
   return OrderedForms(ranges).isIndex(v, extent);
+}
+
+bool isNaturalByOrder(Ranges& ranges, DimId size) {
+  OrderedForms forms(ranges);
+  const OrderedForms::Form form = forms.of(size);
+  return !form.terms.empty() && forms.isNatural(form);
 }
 
 } // namespace melix::core

@@ -22,7 +22,8 @@ using ops::CmpKind;
 
 namespace {
 
-constexpr int64_t fewTerms = 8; ///< that more or less of them cost nothing
+constexpr int64_t fewTerms = 8;    ///< that more or less of them cost nothing
+constexpr int64_t fewInLanes = 32; ///< that lanes go through each by itself
 
 /// A sum that becomes one under a mask.
 struct Range {
@@ -84,10 +85,11 @@ private:
     const DimId begin = out.offset ? *out.offset : dims().constant(0);
     const std::optional<Forms> begins = forms_.of(begin, Extreme::Greatest),
                                ends = forms_.of(dims().add(begin, op.dims[0]), Extreme::Least);
-    if (!begins || !ends || !setEnds(out, *begins, *ends) ||
-        !isProduct(out, nest.yields(nest.parts()[0])[0], lastAxis))
-      return std::nullopt;
-    return out;
+    if (!begins || !ends) return std::nullopt;
+    const ValueId term = nest.yields(nest.parts()[0])[0];
+    if (setEnds(out, *begins, *ends) && isProduct(out, term, lastAxis)) return out;
+    const bool isOfLanes = setLanes(out, *begins, *ends, lastAxis) && isSideBySide(out, term, lastAxis);
+    return isOfLanes ? std::optional(std::move(out)) : std::nullopt;
   }
   /// What all uses of the axis add to it, if that is one size.
   void findOffset(Range& out, RegionId body) const {
@@ -136,6 +138,40 @@ private:
     out.ends = ends;
     return isNatural && axesOf(out.begins).empty() != axesOf(out.ends).empty();
   }
+  /// Whether the columns alone tell the ends and each begins elsewhere, ends that are not known to be close to
+  /// each other: those that begin together read alike as they are.
+  bool setLanes(Range& out, const Forms& begins, const Forms& ends, ValueId lastAxis) {
+    const DimId nothing = dims().constant(0);
+    std::set<ValueId> axes = axesOf(begins);
+    axes.merge(axesOf(ends));
+    if (axes != std::set{lastAxis} || axesOf(begins).empty()) return false;
+    out.extent = {};
+    for (const AffineIndex& form : ends) {
+      const std::optional<DimId> most = forms_.greatest(form);
+      if (!most || areClose(begins, form)) return false;
+      const DimId size = sizeOf(*most, axes);
+      out.extent = out.extent.valid() ? dims().min(out.extent, size) : size;
+    }
+    out.begins.clear();
+    bool isNatural = false;
+    for (const AffineIndex& form : begins) {
+      const std::optional<DimId> most = forms_.greatest(form), least = forms_.least(form);
+      if (!most || !least) return false;
+      isNatural |= ranges_.isNoLess(*least, nothing);
+      if (!form.axes.empty() || !ranges_.isNoLess(nothing, *most)) out.begins.push_back(form);
+    }
+    out.ends = ends;
+    return isNatural;
+  }
+  /// Whether an end is known to be few terms behind a beginning.
+  bool areClose(const Forms& begins, const AffineIndex& end) const {
+    return std::ranges::any_of(begins, [&](const AffineIndex& begin) {
+      AffineIndex terms = end;
+      accumulate(terms, begin, -1);
+      return terms.axes.empty() && terms.dims.empty() && terms.constant <= fewInLanes;
+    });
+  }
+
   /// A size that a number is at most, which is one too wherever the axes have points or not.
   DimId sizeOf(DimId most, const std::set<ValueId>& axes) {
     if (dims().atLeast(most, 0)) return most;
@@ -176,6 +212,30 @@ private:
     tell.merge(axesOf(range.ends));
     return sides[0].contains(range.axis) && sides[1].contains(range.axis) && !holds(sides[0], sides[1]) &&
            !holds(sides[1], sides[0]) && tell != std::set{lastAxis};
+  }
+  /// Whether a term is the product of two elements, of which those of one lie side by side along the columns,
+  /// or both do or are the same for all.
+  bool isSideBySide(const Range& range, ValueId term, ValueId lastAxis) const {
+    const OpId product = fn().values[term].def;
+    if (!product.valid() || fn().ops[product].kind != OpKind::Mul) return false;
+    bool any = false;
+    for (ValueId v : fn().ops[product].operands) {
+      const OpId read = fn().values[v].def;
+      if (!read.valid() || fn().ops[read].kind != OpKind::Get) return false;
+      const Op& get = fn().ops[read];
+      if (get.operands.size() < 2 || forms_.isRagged(fn().typeOf(get.operands[0]))) return false;
+      for (size_t k = 1; k + 1 < get.operands.size(); ++k)
+        if (variesWith(lastAxis, get.operands[k], range)) return false;
+      any |= variesWith(lastAxis, get.operands.back(), range);
+    }
+    return any;
+  }
+  /// Whether an index is made of an axis, beside the indices of the range.
+  bool variesWith(ValueId axis, ValueId v, const Range& range) const {
+    if (v == axis || !forms_.axesOf(v).contains(axis) || isIndex(range, v)) return v == axis;
+    const OpId def = fn().values[v].def;
+    return !def.valid() || std::ranges::any_of(fn().ops[def].operands,
+                                               [&](ValueId each) { return variesWith(axis, each, range); });
   }
   /// A read of an element that is in range wherever the axis is within the extent.
   bool isThere(const Range& range, OpId read) {

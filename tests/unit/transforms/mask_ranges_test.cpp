@@ -64,6 +64,39 @@ TEST(MaskRanges, OfSizesThatAProgramComputes) {
   EXPECT_EQ(m.count("max(") + m.count("cmp lt"), 1u) << m.text();
 }
 
+/// Sums over a range by %k of products of elements of %x and %y, of arrays of 40 and 50.
+size_t comparedInLanes(const std::string& begin, const std::string& end, const std::string& first,
+                       const std::string& second) {
+  PassText m("fn f (%x: f32[40], %y: f32[50, 50]) -> (f32[89]) {\n  %zero = const 0 : i64\n"
+             "  %one = const 1 : i64\n  %last = const 39 : i64\n  %size = const 40 : i64\n"
+             "  %row = const 7 : i64\n  %few = const 3 : i64\n"
+             "  %r = nest (%k: 89) -> collect[k] {\n    %early = sub %k, %last : i64\n"
+             "    %next = add %k, %one : i64\n    %soon = add %early, %few : i64\n    %begin = " +
+             begin + " : i64\n    bind_dim %begin defines [begin]\n    %end = " + end +
+             " : i64\n    bind_dim %end defines [end]\n"
+             "    %s = nest (%l: end - begin) -> keep[] sum {\n"
+             "      %d = dim_value dims [begin] : i64\n      %i = add %l, %d : i64\n"
+             "      %n = sub %k, %i : i64\n      %u = get %x[" +
+             first + "] : f32\n      %v = get %y[" + second +
+             "] : f32\n      %p = mul %u, %v : f32\n      yield %p\n    } : f32\n    yield %s\n"
+             "  } : f32[89]\n  yield %r\n}\n");
+  m.expectVerified();
+  maskRanges(m.module);
+  m.expectVerified();
+  return m.count(" = cmp ");
+}
+
+TEST(MaskRanges, OfColumnsThatReadWhatLiesSideBySide) {
+  const char* const from = "max %zero, %early";
+  const char* const to = "min %size, %next";
+  EXPECT_EQ(comparedInLanes(from, to, "%i", "%row, %n"), 2u);
+  EXPECT_EQ(comparedInLanes(from, "min %size, %size", "%i", "%i, %k"), 1u) << "from a diagonal on";
+  EXPECT_EQ(comparedInLanes("max %zero, %zero", to, "%i", "%row, %n"), 0u) << "all begin together";
+  EXPECT_EQ(comparedInLanes(from, to, "%i", "%row, %i"), 0u) << "the same for all";
+  EXPECT_EQ(comparedInLanes(from, to, "%i", "%k, %i"), 0u) << "rows";
+  EXPECT_EQ(comparedInLanes(from, "min %size, %soon", "%i", "%row, %n"), 0u) << "of few terms";
+}
+
 TEST(MaskRanges, RangesOfFewTermsStay) {
   const std::string shifted = "      %d = dim_value dims [i] : i64\n      %k = add %l, %d : i64\n";
   EXPECT_EQ(compared(product("min(i + 2, 4) - i", shifted)), 0u) << "both ends follow the row";
