@@ -130,7 +130,10 @@ private:
   Place place(const Stmt& s, size_t operandCount);
   Value* addresses(const Place& at);
   llvm::Type* elementOf(const loops::Access& access) const;
-  bool isContiguous(const Place& at, llvm::Type* element) const;
+  bool isApart(const Place& at, llvm::Type* element, int64_t elements) const;
+  bool isContiguous(const Place& at, llvm::Type* element) const { return isApart(at, element, 1); }
+  bool isBackwards(const Place& at, llvm::Type* element) const { return isApart(at, element, -1); }
+  Value* loadBackwards(const Place& at, llvm::VectorType* type, llvm::Align align);
   bool staysInRegisters(const Stmt& s) const;
   void load(const Stmt& s);
   void askAhead(const Stmt& s, Value* at, llvm::Type* type);

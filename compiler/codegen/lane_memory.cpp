@@ -61,10 +61,35 @@ llvm::Value* LaneEmitter::addresses(const Place& at) {
   return b_.CreateGEP(b_.getIntNTy(at.unit * 8), at.first, b_.CreateMul(iota(m_.index()), splat(at.step)));
 }
 
-bool LaneEmitter::isContiguous(const Place& at, llvm::Type* element) const {
+bool LaneEmitter::isApart(const Place& at, llvm::Type* element, int64_t elements) const {
   auto* step = llvm::dyn_cast<llvm::ConstantInt>(at.step);
   return !at.all && step && // modulo 2^64, as the program computes
-         uint64_t(step->getSExtValue()) * at.unit == m_.llvm->getDataLayout().getTypeStoreSize(element);
+         uint64_t(step->getSExtValue()) * at.unit ==
+             uint64_t(elements) * m_.llvm->getDataLayout().getTypeStoreSize(element);
+}
+
+/// What lies side by side the other way round is turned around where all lanes are on: those that are off may
+/// read where no memory is, which takes processors long even if a mask says that they do not.
+llvm::Value* LaneEmitter::loadBackwards(const Place& at, llvm::VectorType* type, llvm::Align align) {
+  auto turned = [&] {
+    Value* back = b_.CreateMul(at.step, llvm::ConstantInt::get(m_.index(), lanes_ - 1));
+    Value* first = b_.CreateGEP(b_.getIntNTy(at.unit * 8), at.first, back);
+    return b_.CreateVectorReverse(b_.CreateAlignedLoad(type, first, align));
+  };
+  if (!mask_) return turned();
+  llvm::BasicBlock *all = block("all"), *some = block("some"), *after = block("loaded");
+  b_.CreateCondBr(b_.CreateAndReduce(mask_), all, some);
+  b_.SetInsertPoint(all);
+  Value* together = turned();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(some);
+  Value* apart = b_.CreateMaskedGather(type, addresses(at), align, mask_, llvm::Constant::getNullValue(type));
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+  llvm::PHINode* either = b_.CreatePHI(type, 2);
+  either->addIncoming(together, all);
+  either->addIncoming(apart, some);
+  return either;
 }
 
 /// An array of the frame that is read and written as a whole, in lanes that are off as well, becomes a value.
@@ -87,7 +112,9 @@ void LaneEmitter::load(const Stmt& s) {
   const Place at = place(s, s.operands.size());
   llvm::Constant* nothing = llvm::Constant::getNullValue(type); // in lanes that are off
   Value* v = nullptr;
-  if (!isContiguous(at, element))
+  if (isBackwards(at, element))
+    v = loadBackwards(at, type, align);
+  else if (!isContiguous(at, element))
     v = b_.CreateMaskedGather(type, addresses(at), align, mask_, nothing);
   else if (mask_ && !staysInRegisters(s))
     v = b_.CreateMaskedLoad(type, at.first, align, mask_, nothing);

@@ -27,11 +27,13 @@ public:
   }
 
 private:
-  /// A sum in the loop, where it stands, and what bounds its turns at each point.
+  /// Conditions that bound the turns at which a branch is taken, at each point.
+  using Bounds = std::vector<ValueId>;
+  /// Sums in the loop, where they stand, and what bounds each branch of theirs.
   struct Chain {
     StmtId loop;
     RegionId home;
-    std::vector<ValueId> bounds;
+    std::vector<Bounds> branches;
   };
 
   void find(RegionId region) {
@@ -39,16 +41,17 @@ private:
       const Stmt& s = fn_.stmts[id];
       if (s.kind != StmtKind::For) continue;
       const Variance points(fn_, fn_.stmts[points_]);
-      if (std::optional<StmtId> branch = onlyBranch(fn_, id)) {
-        Chain chain{id, region, boundsOf(id, *branch, points)};
-        if (!chain.bounds.empty()) chains_.push_back(std::move(chain));
-      } else {
+      Chain chain{id, region, {}};
+      const std::vector<StmtId> branches = branchesOf(fn_, id);
+      for (StmtId branch : branches) chain.branches.push_back(boundsOf(id, branch, points));
+      if (branches.empty())
         find(s.regions[0]);
-      }
+      else if (std::ranges::none_of(chain.branches, &Bounds::empty))
+        chains_.push_back(std::move(chain));
     }
   }
-  std::vector<ValueId> boundsOf(StmtId chain, StmtId branch, const Variance& points) {
-    std::vector<ValueId> out;
+  Bounds boundsOf(StmtId chain, StmtId branch, const Variance& points) {
+    Bounds out;
     b_.begin();
     for (ValueId v : conjuncts(fn_, fn_.stmts[branch].operands[0]))
       if (!points.isUniform(v) && MaskRange(b_, chain, points_).take(v)) out.push_back(v);
@@ -86,21 +89,34 @@ private:
   void cut(const Chain& chain) {
     b_.loc = fn_.stmts[chain.loop].loc;
     const RegionId front = b_.begin();
-    ValueId begin = fn_.stmts[chain.loop].operands[0], end = fn_.stmts[chain.loop].operands[1];
-    for (ValueId bound : chain.bounds) {
-      MaskRange holds(b_, chain.loop, points_), none(b_, chain.loop, points_);
-      holds.take(bound);
-      none.take(bound, false);
-      const MaskRange::Rows fails = none.rows();
-      const std::vector<ValueId>& ends = fn_.stmts[chain.loop].operands;
-      if (holds.isLeast())
-        begin = b_.arith(OpKind::Max, begin, b_.select(same(fails.first, ends[0]), fails.end, ends[0]));
-      else
-        end = b_.arith(OpKind::Min, end, b_.select(same(fails.end, ends[1]), fails.first, ends[1]));
+    Ends all = endsOf(chain.loop, chain.branches[0]);
+    for (size_t k = 1; k < chain.branches.size(); ++k) {
+      const Ends more = endsOf(chain.loop, chain.branches[k]);
+      all = {b_.arith(OpKind::Min, all.begin, more.begin), b_.arith(OpKind::Max, all.end, more.end)};
     }
     b_.end();
     splice(fn_, front, chain.home, placeOf(fn_, chain.home, chain.loop));
-    setEnds(chain.loop, begin, end);
+    setEnds(chain.loop, all.begin, all.end);
+  }
+  /// Of the turns at which a branch is taken at some point.
+  struct Ends {
+    ValueId begin, end;
+  };
+  Ends endsOf(StmtId chain, const Bounds& bounds) {
+    const std::vector<ValueId> whole = fn_.stmts[chain].operands;
+    Ends out{whole[0], whole[1]};
+    for (ValueId bound : bounds) {
+      MaskRange holds(b_, chain, points_), none(b_, chain, points_);
+      holds.take(bound);
+      none.take(bound, false);
+      const MaskRange::Rows fails = none.rows();
+      if (holds.isLeast())
+        out.begin =
+            b_.arith(OpKind::Max, out.begin, b_.select(same(fails.first, whole[0]), fails.end, whole[0]));
+      else
+        out.end = b_.arith(OpKind::Min, out.end, b_.select(same(fails.end, whole[1]), fails.first, whole[1]));
+    }
+    return out;
   }
   ValueId same(ValueId a, ValueId b) { return b_.compare(CmpKind::Eq, a, b); }
   void setEnds(StmtId loop, ValueId begin, ValueId end) {

@@ -24,6 +24,12 @@ const std::vector<ValueId>& yieldsOf(const Function& fn, RegionId r) {
   return fn.stmts[fn.regions[r].stmts.back()].operands;
 }
 
+/// The only branch of a chain, if there is one.
+std::optional<StmtId> onlyBranch(const Function& fn, StmtId chain) {
+  const std::vector<StmtId> branches = branchesOf(fn, chain);
+  return branches.size() == 1 ? std::optional(branches[0]) : std::nullopt;
+}
+
 /// Conditions of a branch that bound the turns of each row, all columns alike; none if none differs between
 /// rows.
 std::vector<ValueId> boundsOf(Function& fn, StmtId chain, StmtId branch, const Variance& rows,
@@ -75,26 +81,29 @@ void nest(Function& fn, StmtId chain, StmtId branch, const std::vector<ValueId>&
 
 } // namespace
 
-std::optional<StmtId> onlyBranch(const Function& fn, StmtId chain) {
+std::vector<StmtId> branchesOf(const Function& fn, StmtId chain) {
   const Stmt& loop = fn.stmts[chain];
   const std::optional<uint64_t> turns = turnsOf(fn, loop);
   const RegionId body = loop.regions[0];
   if (loop.results.empty() || loop.as<ForAttr>().rows > 1 || (turns && *turns <= fewTurns) ||
       !onlyReads(fn, body))
-    return std::nullopt;
-  const StmtId branch = onlyStmt(fn, body, isNumberOrYield);
-  if (!branch.valid()) return std::nullopt;
-  const Stmt& s = fn.stmts[branch];
+    return {};
+  std::vector<StmtId> branches;
+  for (StmtId id : fn.regions[body].stmts)
+    if (fn.stmts[id].kind == StmtKind::If) branches.push_back(id);
   const std::vector<ValueId>&params = fn.regions[body].params, &yields = yieldsOf(fn, body);
-  for (size_t k = 0; k < yields.size(); ++k) {
-    const auto at = std::ranges::find(s.results, yields[k]);
-    const bool goesOn =
-        at == s.results.end()
-            ? yields[k] == params[k + 1]
-            : yieldsOf(fn, s.regions[1])[static_cast<size_t>(at - s.results.begin())] == params[k + 1];
-    if (!goesOn) return std::nullopt;
-  }
-  return branch;
+  auto goesOn = [&](size_t k) {
+    if (yields[k] == params[k + 1]) return true;
+    return std::ranges::any_of(branches, [&](StmtId branch) {
+      const Stmt& s = fn.stmts[branch];
+      const auto at = std::ranges::find(s.results, yields[k]);
+      return at != s.results.end() &&
+             yieldsOf(fn, s.regions[1])[static_cast<size_t>(at - s.results.begin())] == params[k + 1];
+    });
+  };
+  for (size_t k = 0; k < yields.size(); ++k)
+    if (!goesOn(k)) return {};
+  return branches;
 }
 
 TurnBound turnBound(const Function& fn, StmtId chain, ValueId condition) {

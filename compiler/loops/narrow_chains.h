@@ -22,9 +22,9 @@ struct TurnBound {
 };
 TurnBound turnBound(const Function& fn, StmtId chain, ValueId condition);
 
-/// The only branch of a loop of more than a few turns that carries something, and reads at most, where what
-/// is carried goes on unchanged where it is not taken.
-std::optional<StmtId> onlyBranch(const Function& fn, StmtId chain);
+/// The branches of a loop of more than a few turns that carries something, and reads at most, where what is
+/// carried goes on unchanged if none is taken; no branches if it may not.
+std::vector<StmtId> branchesOf(const Function& fn, StmtId chain);
 
 /// The branch of a loop that carries something and reads at most, if all that its condition asks for bounds
 /// the turns and is the same for all columns, and something of it is not for all rows.
