@@ -75,6 +75,8 @@ private:
     Value* step = nullptr;
     unsigned unit = 1;
     Value* all = nullptr; ///< or addresses of all
+    /// Whether lanes are that many bytes apart, as is known.
+    bool isApart(int64_t bytes) const;
   };
 
   bool isUniform(ValueId v) const { return variance_.isUniform(v); }
@@ -130,9 +132,6 @@ private:
   Place place(const Stmt& s, size_t operandCount);
   Value* addresses(const Place& at);
   llvm::Type* elementOf(const loops::Access& access) const;
-  bool isApart(const Place& at, llvm::Type* element, int64_t elements) const;
-  bool isContiguous(const Place& at, llvm::Type* element) const { return isApart(at, element, 1); }
-  bool isBackwards(const Place& at, llvm::Type* element) const { return isApart(at, element, -1); }
   Value* loadBackwards(const Place& at, llvm::VectorType* type, llvm::Align align);
   bool staysInRegisters(const Stmt& s) const;
   void load(const Stmt& s);

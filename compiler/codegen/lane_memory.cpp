@@ -61,11 +61,10 @@ llvm::Value* LaneEmitter::addresses(const Place& at) {
   return b_.CreateGEP(b_.getIntNTy(at.unit * 8), at.first, b_.CreateMul(iota(m_.index()), splat(at.step)));
 }
 
-bool LaneEmitter::isApart(const Place& at, llvm::Type* element, int64_t elements) const {
-  auto* step = llvm::dyn_cast<llvm::ConstantInt>(at.step);
-  return !at.all && step && // modulo 2^64, as the program computes
-         uint64_t(step->getSExtValue()) * at.unit ==
-             uint64_t(elements) * m_.llvm->getDataLayout().getTypeStoreSize(element);
+bool LaneEmitter::Place::isApart(int64_t bytes) const {
+  auto* known = llvm::dyn_cast<llvm::ConstantInt>(step);
+  return !all && known &&
+         uint64_t(known->getSExtValue()) * unit == uint64_t(bytes); // modulo 2^64, as computed
 }
 
 /// What lies side by side the other way round is turned around where all lanes are on: those that are off may
@@ -112,9 +111,10 @@ void LaneEmitter::load(const Stmt& s) {
   const Place at = place(s, s.operands.size());
   llvm::Constant* nothing = llvm::Constant::getNullValue(type); // in lanes that are off
   Value* v = nullptr;
-  if (isBackwards(at, element))
+  const auto bytes = static_cast<int64_t>(m_.llvm->getDataLayout().getTypeStoreSize(element).getFixedValue());
+  if (at.isApart(-bytes))
     v = loadBackwards(at, type, align);
-  else if (!isContiguous(at, element))
+  else if (!at.isApart(bytes))
     v = b_.CreateMaskedGather(type, addresses(at), align, mask_, nothing);
   else if (mask_ && !staysInRegisters(s))
     v = b_.CreateMaskedLoad(type, at.first, align, mask_, nothing);
@@ -165,7 +165,7 @@ void LaneEmitter::store(const Stmt& s) {
   else if (scalar != element)
     v = b_.CreateBitCast(v, vectorOf(element));
   const Place at = place(s, s.operands.size() - 1);
-  if (!isContiguous(at, element))
+  if (!at.isApart(static_cast<int64_t>(m_.llvm->getDataLayout().getTypeStoreSize(element).getFixedValue())))
     b_.CreateMaskedScatter(v, addresses(at), align, mask_);
   else if (staysInRegisters(s))
     b_.CreateAlignedStore(b_.CreateSelect(mask_, v, b_.CreateAlignedLoad(v->getType(), at.first, align)),
@@ -257,7 +257,7 @@ bool LaneEmitter::storeGroup(std::span<const loops::StmtId> stmts) {
       m_.llvm->getDataLayout().getTypeStoreSize(element) != access.elemBytes)
     return false;
   const Place at = place(s, s.operands.size() - 1);
-  if (at.all || isContiguous(at, element)) return false;
+  if (at.all || at.isApart(access.elemBytes)) return false;
   Values values;
   for (loops::StmtId id : stmts) values.push_back(vector(fn_.stmts[id].operands.back()));
   transpose(b_, values, lanes_);
