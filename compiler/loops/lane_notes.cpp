@@ -46,6 +46,7 @@ std::string_view LaneNotes::ofAccess(StmtId id, bool isLoad) const {
   const Stmt& s = fn_.stmts[id];
   if (isLoad && variance_->isUniform(s.results[0])) return "uniform";
   if (neighbours_->areSideBySide(s)) return "side by side";
+  if (isLoad && neighbours_->areBackwards(s)) return "side by side, backwards";
   if (inRows_.contains(id)) return "in rows";
   return isLoad ? "gathered" : "scattered";
 }

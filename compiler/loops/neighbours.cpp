@@ -59,5 +59,8 @@ std::optional<int64_t> Neighbours::bytesApart(const Stmt& s) const {
 }
 
 bool Neighbours::areSideBySide(const Stmt& s) const { return bytesApart(s) == bytesOf(s.as<Access>().elem); }
+bool Neighbours::areBackwards(const Stmt& s) const {
+  return bytesApart(s) == -int64_t(bytesOf(s.as<Access>().elem));
+}
 
 } // namespace melix::loops

@@ -24,6 +24,8 @@ public:
   std::optional<int64_t> bytesApart(const Stmt& access) const;
   /// Whether lanes read or store neighbours.
   bool areSideBySide(const Stmt& access) const;
+  /// Whether they do so the other way round.
+  bool areBackwards(const Stmt& access) const;
 
 private:
   std::optional<int64_t> stepOf(ValueId v) const;
