@@ -26,6 +26,15 @@ TypeId nestResultType(types::TypeStore& types, const NestResult& r, std::span<co
   return types.array(isPosition(r) ? types.int64() : yielded, kept);
 }
 
+std::optional<NestAxis> axisOf(const Function& f, ValueId v) {
+  const Value& value = f.values[v];
+  const OpId around = value.def.valid() || !value.region.valid() ? OpId() : f.regions[value.region].parent;
+  if (!around.valid() || f.ops[around].kind != OpKind::Nest) return std::nullopt;
+  const Op& nest = f.ops[around];
+  const bool is = nest.regions[0] == value.region && value.index < nest.dims.size();
+  return is ? std::optional(NestAxis{around, value.index}) : std::nullopt;
+}
+
 void dropAxis(Function& f, LiveUses& uses, OpId nest, uint32_t axis, ValueId by) {
   Op& op = f.ops[nest];
   std::vector<ValueId>& params = f.regions[op.regions[0]].params;

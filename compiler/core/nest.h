@@ -30,6 +30,12 @@ NestResult collecting(size_t axes);
 
 /// A result that collects the values that pass a condition.
 NestResult filtering();
+/// The axis of a nest that a value is in its body.
+struct NestAxis {
+  OpId nest;
+  uint32_t axis;
+};
+std::optional<NestAxis> axisOf(const Function& f, ValueId v);
 /// The type of each value that a result gives: `yielded` is that of the value combined or collected, `size`
 /// the extent of a filter's.
 TypeId nestResultType(types::TypeStore& types, const NestResult& r, std::span<const DimId> axes,

@@ -2,15 +2,19 @@
 
 #include "core/range_forms.h"
 
+#include "core/nest.h"
+
 #include <algorithm>
 #include <map>
+#include <ranges>
 
 namespace melix::core {
 
 namespace {
 
-constexpr int deepest = 4;    ///< facts that one answer follows from
-constexpr size_t longest = 6; ///< terms of a form
+constexpr int deepest = 4;     ///< facts that one answer follows from
+constexpr size_t longest = 6;  ///< terms of a form
+constexpr int mostForms = 128; ///< that are looked at for one answer
 
 } // namespace
 
@@ -86,7 +90,7 @@ public:
       least = dims_.add(least, dims_.mul(dims_.constant(factor), factor > 0 ? r->low : r->high));
     }
     if (ranges_.isAtLeast(least, 0)) return true;
-    if (depth == 0 || form.terms.size() > longest) return false;
+    if (depth == 0 || form.terms.size() > longest || ++looked_ > mostForms) return false;
     return std::ranges::any_of(form.terms,
                                [&](const auto& term) {
                                  return (term.second == 1 || term.second == -1) &&
@@ -126,7 +130,7 @@ private:
       const bool isEither = (op->kind == OpKind::Max) == (factor > 0);
       return first == isEither ? first : with(of(op->operands[1]));
     }
-    const std::optional<DimId> extent = factor < 0 ? axisOf(v) : std::nullopt;
+    const std::optional<DimId> extent = factor < 0 ? extentOf(v) : std::nullopt;
     if (!extent) return false;
     Form last = of(*extent);
     if (last.terms.empty()) return false; // its range says as much
@@ -134,20 +138,16 @@ private:
     return with(last);
   }
   /// The extent of the axis that a number is, if that is what it says.
-  std::optional<DimId> axisOf(ValueId v) const {
-    const Function& f = ranges_.f_;
-    const Value& value = f.values[v];
-    const OpId parent = value.def.valid() ? OpId() : f.regions[value.region].parent;
-    if (!parent.valid()) return std::nullopt;
-    const Op& nest = f.ops[parent];
-    const bool isAxis =
-        nest.kind == OpKind::Nest && value.region == nest.regions[0] && value.index < nest.dims.size();
-    return isAxis && ranges_.isExact(nest.dims[value.index]) ? std::optional(nest.dims[value.index])
-                                                             : std::nullopt;
+  std::optional<DimId> extentOf(ValueId v) const {
+    const std::optional<NestAxis> axis = axisOf(ranges_.f_, v);
+    if (!axis) return std::nullopt;
+    const DimId extent = ranges_.f_.ops[axis->nest].dims[axis->axis];
+    return ranges_.isExact(extent) ? std::optional(extent) : std::nullopt;
   }
 
   Ranges& ranges_;
   types::DimStore& dims_;
+  int looked_ = 0; ///< forms
 };
 
 bool isIndexByOrder(Ranges& ranges, ValueId v, DimId extent) {

@@ -9,7 +9,6 @@
 #include "types/dim_facts.h"
 
 #include <functional>
-#include <map>
 #include <unordered_map>
 
 namespace melix::core {

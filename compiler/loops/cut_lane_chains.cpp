@@ -20,7 +20,7 @@ public:
       : fn_(fn), b_(fn), points_(points), home_(home) {}
 
   void run() {
-    find(fn_.stmts[points_].regions[0]);
+    find(fn_.stmts[points_].regions[0], Variance(fn_, fn_.stmts[points_]));
     if (chains_.empty()) return;
     inBlocks();
     for (const Chain& chain : chains_) cut(chain);
@@ -36,17 +36,17 @@ private:
     std::vector<Bounds> branches;
   };
 
-  void find(RegionId region) {
+  void find(RegionId region, const Variance& points) {
     for (StmtId id : fn_.regions[region].stmts) {
       const Stmt& s = fn_.stmts[id];
       if (s.kind != StmtKind::For) continue;
-      const Variance points(fn_, fn_.stmts[points_]);
       Chain chain{id, region, {}};
       const std::vector<StmtId> branches = branchesOf(fn_, id);
       for (StmtId branch : branches) chain.branches.push_back(boundsOf(id, branch, points));
       if (branches.empty())
-        find(s.regions[0]);
-      else if (std::ranges::none_of(chain.branches, &Bounds::empty))
+        find(s.regions[0], points);
+      else if (points.allUniform(std::span(s.operands).first(2)) &&
+               std::ranges::none_of(chain.branches, &Bounds::empty))
         chains_.push_back(std::move(chain));
     }
   }

@@ -9,8 +9,8 @@
 //                %s = for 0, (min %n, %last), %z { … as before … } … } }
 //
 // What the others would read under a mask that is off in all lanes lies anywhere: where no memory is,
-// processors take a hundred times as long for nothing. Where sums in conditions might wrap, all turns stay.
-// Keeps: bits.
+// processors take a hundred times as long for nothing. Of sums whose turns are the same for all
+// points; where sums in conditions might wrap, all turns stay. Keeps: bits.
 
 #include "loops/ir.h"
 

@@ -258,7 +258,7 @@ public:
         rows(id, r);
         continue;
       }
-      if (fn_.stmts[id].kind == StmtKind::For && fn_.stmts[id].as<ForAttr>().lanes > 0) {
+      if (fn_.stmts[id].kind == StmtKind::For && fn_.stmts[id].as<ForAttr>().lanes > 0) { // no rows in it
         cutLaneChains(fn_, id, r);
         continue;
       }

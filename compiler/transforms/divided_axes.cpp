@@ -10,6 +10,8 @@ namespace melix::transforms {
 
 using namespace core;
 
+constexpr int64_t fewPoints = 4; ///< that results of an axis of its own are worth
+
 std::optional<DimId> divisorOf(Module& m, const Function& f, const Op& op) {
   if ((op.kind != OpKind::IDiv && op.kind != OpKind::IRem) || f.typeOf(op.operands[0]) != m.types.int64())
     return std::nullopt;
@@ -51,18 +53,23 @@ void DividedAxis::Made::add(const Made& other) {
 DividedAxis::DividedAxis(const Function& f, OpId nest, uint32_t axis)
     : f_(f), axis_(f.regions[f.ops[nest].regions[0]].params[axis]) {
   std::vector<Made> atQuotients, atMore;
+  bool isOfOne = false, isShared = false;
   forEachOp(f, f.ops[nest].regions[0], [&](OpId id) {
     if (f.ops[id].kind != OpKind::Get && f.ops[id].kind != OpKind::AddAt) return;
     Made place;
     for (ValueId index : placeOf(f.ops[id]).indices) place.add(of(index));
-    isBetterTwo_ = isBetterTwo_ || (place.ofQuotient && place.ofMore);
+    isOfOne |= place.ofQuotient && place.ofMore;
     if (place.ofQuotient || place.ofMore) (place.ofMore ? atMore : atQuotients).push_back(std::move(place));
   });
   for (const Made& more : atMore)
     for (const Made& quotient : atQuotients)
-      isBetterTwo_ = isBetterTwo_ || std::ranges::all_of(more.axes, [&](ValueId v) {
-                       return v == axis_ || quotient.axes.contains(v);
-                     });
+      isShared = isShared || std::ranges::all_of(more.axes, [&](ValueId v) {
+                   return v == axis_ || quotient.axes.contains(v);
+                 });
+  const std::vector<NestResult>& results = nestResults(f.ops[nest]);
+  const bool isKept = std::ranges::any_of(
+      results, [&](const NestResult& r) { return std::ranges::find(r.keep, axis) != r.keep.end(); });
+  if (isOfOne || isShared) least_ = isOfOne && !isKept ? 1 : fewPoints;
 }
 
 const DividedAxis::Made& DividedAxis::of(ValueId v) {
@@ -75,7 +82,8 @@ const DividedAxis::Made& DividedAxis::of(ValueId v) {
 DividedAxis::Made DividedAxis::find(ValueId v) {
   if (v == axis_) return {false, true, {v}};
   const OpId def = f_.values[v].def;
-  if (!def.valid()) return {false, false, isAxis(v) ? std::unordered_set{v} : std::unordered_set<ValueId>()};
+  if (!def.valid())
+    return {false, false, axisOf(f_, v) ? std::unordered_set{v} : std::unordered_set<ValueId>()};
   Made made;
   for (ValueId operand : f_.ops[def].operands) made.add(of(operand));
   // Of a sum of the axis and others, or of a quotient of it, as of the axis.
@@ -84,12 +92,6 @@ DividedAxis::Made DividedAxis::find(ValueId v) {
     made.ofMore = false;
   }
   return made;
-}
-
-bool DividedAxis::isAxis(ValueId v) const {
-  const Value& value = f_.values[v];
-  const OpId around = value.region.valid() ? f_.regions[value.region].parent : OpId();
-  return around.valid() && f_.ops[around].kind == OpKind::Nest && value.index < f_.ops[around].dims.size();
 }
 
 } // namespace melix::transforms

@@ -9,7 +9,7 @@
 
 namespace melix::transforms {
 
-/// What an op divides a number by, if that is a size of more than 1.
+/// What an op divides a number by, if that is a size or a constant of more than 1.
 std::optional<core::DimId> divisorOf(core::Module& m, const core::Function& f, const core::Op& op);
 
 /// Whether a nest, or one in it, gives sums.
@@ -28,7 +28,8 @@ class DividedAxis {
 public:
   DividedAxis(const core::Function& f, core::OpId nest, uint32_t axis);
 
-  bool isBetterTwo() const { return isBetterTwo_; }
+  /// The least size by which that is so: of few points a second axis of results is short. None if it is not.
+  std::optional<int64_t> leastSize() const { return least_; }
 
 private:
   /// How a number is made of the axis, and of which others.
@@ -39,12 +40,11 @@ private:
   };
   const Made& of(core::ValueId v);
   Made find(core::ValueId v);
-  bool isAxis(core::ValueId v) const;
 
   const core::Function& f_;
   core::ValueId axis_;
   std::unordered_map<core::ValueId, Made> made_;
-  bool isBetterTwo_ = false;
+  std::optional<int64_t> least_;
 };
 
 } // namespace melix::transforms

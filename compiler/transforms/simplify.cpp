@@ -297,8 +297,10 @@ private:
       if (countedUnsigned(op)) return true;
       [[fallthrough]];
     case OpKind::Reshape:
-      if (f_.typeOf(op.operands[0]) != f_.typeOf(op.results[0])) return false;
-      return replace(op, 0, op.operands[0]), true;
+      if (f_.typeOf(op.operands[0]) == f_.typeOf(op.results[0])) return replace(op, 0, op.operands[0]), true;
+      if (op.kind == OpKind::Reshape && defOf(op.operands[0], OpKind::Zero))
+        becomeZero(f_.values[op.results[0]].def);
+      return false;
     case OpKind::Not:
     case OpKind::Neg: {
       const Op* inner = defOf(op.operands[0], op.kind);
@@ -483,6 +485,13 @@ private:
     if (isRoundedProduct(op, kind, x)) return;
     std::optional<uint64_t> r = foldScalar(op, kind, types_.kind(f_.typeOf(op.results[0])), x);
     if (r) becomeConstant(id, *r);
+  }
+  void becomeZero(OpId id) {
+    uses_.change(id, [](Op& op) {
+      op.kind = OpKind::Zero;
+      op.operands.clear();
+    });
+    changed_ = true;
   }
   void becomeConstant(OpId id, uint64_t bits) {
     uses_.change(id, [&](Op& op) {

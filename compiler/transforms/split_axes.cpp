@@ -64,14 +64,17 @@ private:
   std::optional<SplitAxis> find(OpId id, uint32_t axis) const {
     const Op& nest = fn().ops[id];
     const std::set<DimId> divisors = divisorsOf(nest, axis);
-    if (divisors.empty() || !DividedAxis(fn(), id, axis).isBetterTwo()) return std::nullopt;
+    const std::optional<int64_t> least =
+        divisors.empty() ? std::nullopt : DividedAxis(fn(), id, axis).leastSize();
+    if (!least) return std::nullopt;
     std::optional<SplitAxis> best;
     long most = 0;
     for (DimId by : divisors) {
       const std::optional<DimId> quotients = types::exactQuotient(m_.types.dims, nest.dims[axis], by);
       const long multiples = std::ranges::count_if(
           divisors, [&](DimId d) { return types::exactQuotient(m_.types.dims, d, by).has_value(); });
-      if (!quotients || *quotients == m_.types.dims.constant(1) || multiples <= most) continue;
+      const bool isShort = m_.types.dims.asConstant(by).value_or(*least) < *least;
+      if (!quotients || *quotients == m_.types.dims.constant(1) || isShort || multiples <= most) continue;
       best = SplitAxis{axis, *quotients, by};
       most = multiples;
     }

@@ -2,6 +2,7 @@
 
 #include "core/clone.h"
 #include "core/nest.h"
+#include "core/ranges.h"
 #include "core/uses.h"
 #include "core/walk.h"
 #include "transforms/accumulation_sites.h"
@@ -19,7 +20,7 @@ using namespace core;
 namespace {
 
 /// A place as quotient · by + remainder.
-struct Parts {
+struct PlaceParts {
   ValueId quotient, remainder;
   DimId by;
 };
@@ -28,12 +29,12 @@ struct Parts {
 struct SplitPlace {
   size_t axis;
   DimId quotients, by;
-  std::vector<std::pair<OpId, Parts>> adds;
+  std::vector<std::pair<OpId, PlaceParts>> adds;
 };
 
 class PlaceSplitter {
 public:
-  PlaceSplitter(Module& m, FunctionId f) : m_(m), f_(f), uses_(m, f) {}
+  PlaceSplitter(Module& m, FunctionId f) : m_(m), f_(f), uses_(m, f), ranges_(m, m.functions[f]) {}
 
   bool changed = false;
 
@@ -68,7 +69,7 @@ private:
 
   // --- which
 
-  std::optional<SplitPlace> find(OpId nest, uint32_t k) const {
+  std::optional<SplitPlace> find(OpId nest, uint32_t k) {
     std::vector<AccumulationSite> sites;
     if (!findAccumulationSites(fn(), uses_, nest, k, sites) || sites.empty()) return std::nullopt;
     const std::vector<DimId>& dims = m_.types[fn().typeOf(fn().ops[nest].operands[k])].dims;
@@ -76,19 +77,19 @@ private:
       if (std::optional<SplitPlace> split = find(sites, axis, dims[axis])) return split;
     return std::nullopt;
   }
-  std::optional<SplitPlace> find(const std::vector<AccumulationSite>& sites, size_t axis,
-                                 DimId extent) const {
+  std::optional<SplitPlace> find(const std::vector<AccumulationSite>& sites, size_t axis, DimId extent) {
     SplitPlace out{axis, {}, {}, {}};
     for (const AccumulationSite& site : sites) {
       const std::optional<uint32_t> operand = indexAt(site.add, axis);
-      const std::optional<Parts> parts =
+      const std::optional<PlaceParts> parts =
           operand ? partsOf(fn().ops[site.add].operands[*operand]) : std::nullopt;
       if (!parts || (out.by.valid() && out.by != parts->by)) return std::nullopt;
       out.by = parts->by;
       out.adds.emplace_back(site.add, *parts);
     }
     const std::optional<DimId> quotients = types::exactQuotient(m_.types.dims, extent, out.by);
-    if (!quotients) return std::nullopt;
+    auto isIndex = [&](const auto& add) { return ranges_.isIndex(add.second.quotient, *quotients); };
+    if (!quotients || !std::ranges::all_of(out.adds, isIndex)) return std::nullopt; // a product may wrap
     out.quotients = *quotients;
     return out;
   }
@@ -105,7 +106,7 @@ private:
     return static_cast<uint32_t>(2 + before);
   }
   /// By a size that is no number: of sums of a multiple of it and an axis as long.
-  std::optional<Parts> partsOf(ValueId place) const {
+  std::optional<PlaceParts> partsOf(ValueId place) const {
     const Op* sum = defOf(place, OpKind::Add);
     if (!sum) return std::nullopt;
     for (size_t k = 0; k < 2; ++k) {
@@ -114,7 +115,7 @@ private:
       if (!by || m_.types.dims.asConstant(*by) || !multiple) continue;
       for (size_t i = 0; i < 2; ++i)
         if (const Op* size = defOf(multiple->operands[i], OpKind::DimValue); size && size->dims[0] == *by)
-          return Parts{multiple->operands[1 - i], sum->operands[k], *by};
+          return PlaceParts{multiple->operands[1 - i], sum->operands[k], *by};
     }
     return std::nullopt;
   }
@@ -124,14 +125,8 @@ private:
   }
   /// Of an axis of a nest.
   std::optional<DimId> extentOf(ValueId v) const {
-    const Value& value = fn().values[v];
-    if (value.def.valid() || !value.region.valid()) return std::nullopt;
-    const OpId around = fn().regions[value.region].parent;
-    if (!around.valid() || fn().ops[around].kind != OpKind::Nest) return std::nullopt;
-    const Op& nest = fn().ops[around];
-    return nest.regions[0] == value.region && value.index < nest.dims.size()
-               ? std::optional(nest.dims[value.index])
-               : std::nullopt;
+    const std::optional<NestAxis> axis = axisOf(fn(), v);
+    return axis ? std::optional(fn().ops[axis->nest].dims[axis->axis]) : std::nullopt;
   }
 
   // --- the accumulator of two axes
@@ -191,6 +186,7 @@ private:
   Module& m_;
   const FunctionId f_;
   LiveUses uses_;
+  Ranges ranges_; ///< of what ops tell by themselves
 };
 
 } // namespace

@@ -1,5 +1,6 @@
 #pragma once
-// An axis of an accumulator, all of whose places are multiples of a size and an axis of that size, is two.
+// An axis of an accumulator, all of whose places are multiples of a size and an axis of that size, is two: of
+// multiples by what is an index of as many by itself.
 //
 //   before:  %s = nest (h: H, e: E, t: T) accs (%a = %z : f32[H*E, T]) {
 //              %p = add (mul %h, E), %e   %a' = add_at %a[%p, %t] += %v … }

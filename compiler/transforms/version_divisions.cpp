@@ -40,10 +40,11 @@ private:
     const DimId extent = fn().ops[nest].dims[axis];
     const std::vector<Divided> divided = dividedBy(nest, axis, extent);
     const std::optional<DimId> by = largest(divided);
-    if (!by || !DividedAxis(fn(), nest, axis).isBetterTwo()) return;
+    const std::optional<int64_t> least = by ? DividedAxis(fn(), nest, axis).leastSize() : std::nullopt;
+    if (!least || m_.types.dims.asConstant(*by).value_or(*least) < *least) return;
     const bool isWhole = !m_.types.dims.asSymbol(extent);
     if (isWhole && reshapes_) return;
-    to.axes.push_back({extent, *by, timesOf(divided, *by, extent)});
+    to.axes.push_back({extent, *by, timesOf(divided, *by, extent), *least});
     to.hasWhole |= isWhole;
   }
 
@@ -206,16 +207,19 @@ DivisionWriter::DivisionWriter(Module& m, const DivisorNames& names, const std::
     }
     named_.insert(named_.end(), divisions.named.begin(), divisions.named.end());
   }
-  // What is a product itself is a factor of no other.
+  // What is a product itself is a factor of no other: of two such the first one counts.
   auto isFactor = [&](const Divisions::Axis& of, const Divisions::Axis& axis) {
     const std::optional<DimSym> extent = m.types.dims.asSymbol(axis.extent);
     return extent &&
            (m.types.dims.mentions(of.by, *extent) || (of.times && m.types.dims.mentions(*of.times, *extent)));
   };
-  const std::vector<Divisions::Axis> axes = axes_;
-  std::erase_if(axes_, [&](const Divisions::Axis& of) {
-    return std::ranges::any_of(axes, [&](const Divisions::Axis& axis) { return isFactor(of, axis); });
-  });
+  std::vector<Divisions::Axis> apart;
+  for (const Divisions::Axis& axis : axes_)
+    if (std::ranges::none_of(apart, [&](const Divisions::Axis& other) {
+          return isFactor(axis, other) || isFactor(other, axis);
+        }))
+      apart.push_back(axis);
+  axes_ = std::move(apart);
 }
 
 std::vector<DivisionWriter::Factor> DivisionWriter::factorsOf(DimId by) const {
@@ -253,7 +257,9 @@ ValueId DivisionWriter::holds(Builder& b, ValueId whole, std::span<const Factor>
                    [&](Builder& in) { return holds(in, axes.subspan(1)); });
   if (by.empty()) return holds(b, axes.subspan(1));
   const ValueId divisor = number(by[0], b);
-  return andThen(b, b.compare(CmpKind::Ge, divisor, b.integer(1)), [&](Builder& positive) {
+  const bool isLast = by.size() == 1 && !m_.types.dims.asConstant(by[0].size);
+  const ValueId least = b.integer(isLast ? axes[0].least : 1);
+  return andThen(b, b.compare(CmpKind::Ge, divisor, least), [&](Builder& positive) {
     const ValueId rest = positive.binary(OpKind::IRem, whole, divisor);
     return andThen(positive, positive.compare(CmpKind::Eq, rest, positive.integer(0)), [&](Builder& in) {
       return holds(in, in.binary(OpKind::IDiv, whole, divisor), by.subspan(1), axes);

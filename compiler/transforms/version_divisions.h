@@ -18,7 +18,7 @@ struct Divisor {
   auto operator<=>(const Divisor&) const = default;
 };
 
-/// Symbols for such numbers, one for each; nothing defines them.
+/// Symbols for such numbers, one for each, by which axes are compared; the arm of each version has its own.
 using DivisorNames = std::map<Divisor, core::DimSym>;
 
 /// Of a nest, for a question of its own.
@@ -28,6 +28,7 @@ struct Divisions {
   struct Axis {
     core::DimId extent, by;
     std::optional<core::DimId> times; ///< how often, where quotients are indices of axes as long
+    int64_t least;                    ///< that the last of the factors is to be
   };
   /// An operand that a name stands for.
   struct Named {
@@ -37,8 +38,9 @@ struct Divisions {
   };
   std::vector<Axis> axes;
   std::vector<Named> named;
-  bool hasWhole =
-      false; ///< an extent that is no symbol, which others are not made of: of nests without reshapes
+  /// Whether an extent is no symbol, as `N*M`: it is another one as a whole, which sizes made of N or M do
+  /// not follow, so that nothing that is copied reshapes.
+  bool hasWhole = false;
 };
 
 /// Of a nest of sums and those in it.
@@ -77,7 +79,7 @@ private:
   std::map<core::DimSym, Divisor> divisors_;
   std::vector<Divisions::Axis> axes_;
   std::vector<Divisions::Named> named_;
-  std::map<Divisor, core::DimId> here_; ///< what names are in the arm
+  std::map<Divisor, core::DimId> here_; ///< the numbers as sizes of the arm
 };
 
 /// `if first { then } { false }`.

@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t longest = 64; ///< ops of a region that go together
 
-/// What is asked for a nest.
+/// What is asked for a nest: of numbers or of extents.
 struct Question {
   Needs needs;
   Divisions divisions;
@@ -86,7 +86,7 @@ private:
     size_t end = first + 1;
     for (size_t k = first; k < last; ++k) {
       const Op& op = fn().ops[ops[k]];
-      if (hasWhole && op.kind == OpKind::Reshape) break;
+      if (hasWhole && op.kind == OpKind::Reshape) break; // it would join what such extents are no part of
       if (op.kind == OpKind::Yield || !op.resultDims.empty() ||
           (!op.regions.empty() && op.kind != OpKind::Nest) || op.kind == OpKind::Call ||
           effects_.ofOp(fn(), ops[k]).io || !isInFront(questions[k], made))
@@ -176,9 +176,7 @@ private:
   }
   /// Whether all is as needed, where the extents have an index at all.
   ValueId allHold(Builder& b, const Needs& needs, const DivisionWriter& divisions) const {
-    if (!divisions.isAny()) return allHold(b, needs);
-    const ValueId divides = divisions.holds(b);
-    return needs.empty() ? divides : andThen(b, divides, [&](Builder& in) { return allHold(in, needs); });
+    return divisions.isAny() ? divisions.holds(b) : allHold(b, needs);
   }
   ValueId allHold(Builder& b, const Needs& needs) const {
     ValueId some;
