@@ -299,7 +299,9 @@ private:
   ValueId body(size_t level, Emit& b) {
     if (level == 0) readKept(fn(), nest_, c_.kept, kept_, map_, b);
     for (OpId o : fn().regions[c_.site.levels[level].region].ops)
-      if (c_.slice.count(o.index) && o != c_.row && !isMapped(fn().ops[o]) && !isSize(o, b)) copy(o, b);
+      if (c_.slice.count(o.index) && o != c_.row && !c_.rows.contains(o) && !isMapped(fn().ops[o]) &&
+          !isSize(o, b))
+        copy(o, b);
     if (level + 1 == c_.site.levels.size()) return element(b);
     const SiteLevel& next = c_.site.levels[level + 1];
     if (next.kind == SiteLevel::Kind::Nest) return body(level + 1, b);
@@ -310,9 +312,23 @@ private:
     return ofArm(b, next, map_.value(fn().ops[next.op].operands[0]), in.region, other.region, type);
   }
   void copy(OpId op, Emit& b) {
+    if (const OpId row = rowOf(op); row.valid()) {
+      std::vector<ValueId> at;
+      for (size_t k = 1; k < fn().ops[op].operands.size(); ++k)
+        at.push_back(map_.value(fn().ops[op].operands[k]));
+      const ValueId element = elementOf(row, at, b);
+      map_.values[fn().ops[op].results[0]] = element;
+      return;
+    }
     const OpId made = map_.op(op, b);
     uses_.enter(made, b.region);
     separate(m_, f_, uses_, made, b.region);
+  }
+  /// The row of which an op reads an element that is made where it is read.
+  OpId rowOf(OpId id) const {
+    const Op& op = fn().ops[id];
+    const OpId row = op.kind == OpKind::Get ? fn().values[op.operands[0]].def : OpId();
+    return row.valid() && c_.rows.contains(row) ? row : OpId();
   }
   bool isMapped(const Op& op) const { return op.results.size() == 1 && map_.values.contains(op.results[0]); }
 
@@ -343,10 +359,14 @@ private:
   }
 
   ValueId elementOfRow(Emit& b) {
-    const NestView row(fn(), fn().ops[c_.row]);
-    for (size_t k = 0; k < c_.element.size(); ++k)
-      map_.values[row.axisParams()[k]] = map_.value(c_.element[k]);
+    std::vector<ValueId> at;
+    for (ValueId axis : c_.element) at.push_back(map_.value(axis));
+    return elementOf(c_.row, at, b);
+  }
+  ValueId elementOf(OpId id, std::span<const ValueId> at, Emit& b) {
+    const NestView row(fn(), fn().ops[id]);
     const std::vector<OpId> ops = fn().regions[row.body()].ops;
+    for (size_t k = 0; k < at.size(); ++k) map_.values[row.axisParams()[k]] = at[k];
     for (size_t k = 0; k + 1 < ops.size(); ++k) copy(ops[k], b);
     return map_.value(fn().ops[ops.back()].operands[0]);
   }

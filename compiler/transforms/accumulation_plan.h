@@ -57,6 +57,7 @@ struct Conversion {
   std::unordered_map<core::ValueId, core::AffineIndex> sizes;
   std::vector<core::ValueId> element; ///< which of these index the added value
   core::OpId row; ///< the nest that collects it, each element from few reads and of other such rows; or none
+  std::unordered_set<core::OpId> rows; ///< nests of which nests around the add read elements: made there
   std::vector<Divided> divided;
   /// Numbers that are found at a point, as the place of its greatest: by an axis of all that they can be.
   /// There is a term where the axis is the number.
@@ -145,7 +146,8 @@ private:
   bool slice(Conversion& c) const;
   bool isMadeOfLess(Conversion& c, core::OpId op) const;
   bool hasFewPoints(const core::Op& nest) const;
-  bool readsLess(const core::Op& get, const SiteLevel& nest, std::unordered_set<core::ValueId>& axes) const;
+  bool readsLess(const Conversion& c, const core::Op& get, std::unordered_set<core::ValueId>& axes) const;
+  bool isRowOfLess(const Conversion& c, const core::Op& row) const;
   bool isReadByRows(const Conversion& c, core::OpId row, core::RegionId body,
                     const std::unordered_set<core::RegionId>& rows) const;
   bool sliceLevel(Conversion& c, size_t level, Needed& needed) const;

@@ -77,9 +77,28 @@ bool AccumulationPlanner::isReadByRows(const Conversion& c, OpId row, RegionId b
   return is;
 }
 
+/// Whether an op collects a row that costs little, of other such rows and of arrays from outside each of
+/// which has fewer axes than the nest and the row together, as an image has of which it is a part: kept at
+/// all points it would be more to read than these.
+bool AccumulationPlanner::isRowOfLess(const Conversion& c, const Op& row) const {
+  if (!isSoonMadeRow(types(), fn(), row)) return false;
+  const size_t axes = fn().ops[c.site.levels[0].op].dims.size() + row.dims.size();
+  return std::ranges::all_of(fn().regions[row.regions[0]].ops, [&](OpId id) {
+    if (fn().ops[id].kind != OpKind::Get) return true;
+    ValueId v = fn().ops[id].operands[0];
+    while (!outside(v) && fn().values[v].def.valid() && fn().ops[fn().values[v].def].kind == OpKind::Get)
+      v = fn().ops[fn().values[v].def].operands[0];
+    if (outside(v)) return types()[fn().typeOf(v)].dims.size() < axes;
+    return fn().values[v].def.valid() && isRowOfLess(c, fn().ops[fn().values[v].def]);
+  });
+}
+
 bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed) const {
   const std::vector<OpId>& ops = fn().regions[c.site.levels[level].region].ops;
-  std::unordered_set<RegionId> rows; // that the added one is made of, and its own
+  std::unordered_set<RegionId> rows;   // that the added one is made of, and its own
+  std::unordered_set<RegionId> around; // nests that hold the add, and rows that these read
+  for (size_t l = level + 1; l < c.site.levels.size(); ++l)
+    if (c.site.levels[l].kind == SiteLevel::Kind::Nest) around.insert(c.site.levels[l].region);
   for (size_t i = ops.size(); i-- > 0;) {
     const Op& o = fn().ops[ops[i]];
     bool wanted = false;
@@ -91,7 +110,13 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed
     const bool isOfRow = c.row == ops[i] || (!rows.empty() && isSoonMadeRow(types(), fn(), o) &&
                                              isReadByRows(c, ops[i], c.site.levels[level].region, rows));
     if (isOfRow) rows.insert(o.regions[0]);
-    if (dear(o) && level == 0 && !isOfRow && !isMadeOfLess(c, ops[i])) {
+    const bool isOfInner = !isOfRow && level == 0 && isRowOfLess(c, o) &&
+                           isReadByRows(c, ops[i], c.site.levels[level].region, around);
+    if (isOfInner) {
+      around.insert(o.regions[0]);
+      c.rows.insert(ops[i]);
+    }
+    if (dear(o) && level == 0 && !isOfRow && !isOfInner && !isMadeOfLess(c, ops[i])) {
       for (ValueId r : o.results) {
         if (!needed.values.count(r.index)) continue;
         if (!outsideType(fn().typeOf(r)) || types().kind(fn().typeOf(r)) == TypeKind::Acc) return false;
@@ -100,7 +125,8 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed
       }
       continue;
     }
-    if (structured(o) && level + 1 < c.site.levels.size() && !isPlainBranch(fn(), o)) return false;
+    if (structured(o) && !isOfInner && level + 1 < c.site.levels.size() && !isPlainBranch(fn(), o))
+      return false;
     if (!isSeparable(fn(), types(), uses_, ops[i])) return false;
     c.slice.insert(ops[i].index);
     if (o.kind == OpKind::DimValue && !outsideDim(o.dims[0]))
@@ -108,17 +134,18 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed
         c.sizes[o.results[0]] = std::move(*form);
         continue;
       }
-    if (isOfRow && level == 0) keepNumbers(c, o, needed);
+    if ((isOfRow || isOfInner) && level == 0) keepNumbers(c, o, needed);
     need(o, needed);
     for (RegionId inner : o.regions) forEachOp(fn(), inner, [&](OpId x) { need(fn().ops[x], needed); });
   }
   return true;
 }
 
-/// Whether a number is made, by a few elementary functions at most, of arrays each of which has fewer axes
-/// than the nest, and all of them together as many, where all the levels are one: kept at all points it would
-/// be more to read than what it is made of. Not of few points, nor of two axes of one size, whose sums by
-/// either are one nest again. What one sum makes again is a few in all.
+/// Whether a number is made, by a few elementary functions at most, of arrays each of which is read at fewer
+/// indices than the nest has axes, and all of them together at all of these, where all the levels are one:
+/// kept at all points it would be more to read than what it is made of. Windows, `x[i + a]`, are such reads.
+/// Not of few points, nor of two axes of one size, whose sums by either are one nest again. What one sum
+/// makes again is a few in all.
 bool AccumulationPlanner::isMadeOfLess(Conversion& c, OpId op) const {
   const SiteLevel& level = c.site.levels[0];
   const Op& nest = fn().ops[level.op];
@@ -131,7 +158,7 @@ bool AccumulationPlanner::isMadeOfLess(Conversion& c, OpId op) const {
     const Op& o = fn().ops[id];
     const bool isNumber = o.results.size() == 1 && o.regions.empty() && o.kind != OpKind::Call &&
                           o.kind != OpKind::Builtin && types().isScalar(fn().typeOf(o.results[0]));
-    if (!isNumber || again.size() > mostMadeAgain || (o.kind == OpKind::Get && !readsLess(o, level, axes)))
+    if (!isNumber || again.size() > mostMadeAgain || (o.kind == OpKind::Get && !readsLess(c, o, axes)))
       return false;
     return std::ranges::all_of(o.operands, [&](ValueId v) {
       const Value& value = fn().values[v];
@@ -155,17 +182,17 @@ bool AccumulationPlanner::hasFewPoints(const Op& nest) const {
     return extent && *extent <= fewKept && (points *= *extent) <= fewKept;
   });
 }
-/// Whether a read is at some of the axes of a nest alone, of an array that was there; notes these.
-bool AccumulationPlanner::readsLess(const Op& get, const SiteLevel& nest,
+/// Whether a read is at fewer indices, sums of axes, than the nest has axes; notes these.
+bool AccumulationPlanner::readsLess(const Conversion& c, const Op& get,
                                     std::unordered_set<ValueId>& axes) const {
-  std::unordered_set<ValueId> own;
+  size_t indices = 0;
   for (size_t k = 1; k < get.operands.size(); ++k) {
-    const Value& index = fn().values[get.operands[k]];
-    if (index.def.valid()) return false;
-    if (index.region == nest.region) own.insert(get.operands[k]);
+    const std::optional<AffineIndex> index = affine(c, get.operands[k]);
+    if (!index) return false;
+    indices += !index->axes.empty();
+    for (auto [axis, factor] : index->axes) axes.insert(axis);
   }
-  axes.insert(own.begin(), own.end());
-  return own.size() < fn().ops[nest.op].dims.size();
+  return indices < fn().ops[c.site.levels[0].op].dims.size();
 }
 
 /// Numbers that the points around a row compute for it: what its elements read of arrays is read there.
