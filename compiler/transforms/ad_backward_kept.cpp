@@ -242,6 +242,10 @@ private:
     const uint64_t all = unit * (bytes + (s_.kind == ScopeKind::Arm ? enumBytes : 0));
     // The place of an extreme is kept rather than an index made of it, of which less is known.
     if (def && isPlace(*def, node.value)) return all - 1;
+    // So is an integer that a function is given rather than an index made of it: who calls may have it
+    // anyway.
+    const bool isInteger = types::isIntKind(known_.types().kind(known_.g().typeOf(node.value)));
+    if (!def && s_.source == known_.g().body && isInteger) return all - 1;
     const bool reads = def && def->kind == OpKind::Get && known_.isOutside(s_, def->operands[0]);
     // What is read is kept rather than the elements: it is there already.
     return all + (reads ? 1 : 0);
