@@ -9,9 +9,10 @@
 //              … for 0, 5 { (%l)  %s = add %j, %l   load %x[%s] … } }
 //
 // An index that wraps, `irem %s, %n`, is one as well: within it is %s less as many %n as in the middle of the row.
-// So are the points of a chunk of one row that a branch which reads tells apart by comparing them with its ends:
-// `%j <= 0`, `%j >= %last`. Between them such a comparison is a constant: a small constant is taken to be near
-// the first point, any other number near the last.
+// So are the points that a branch which reads tells apart by comparing them, or them and indices of loops inside,
+// with their ends, `%j <= 0`, `%j - %l >= 0`, `%j - %l < %n`: those of a chunk of one row, and those of sums in each
+// point, as the gradient of a window has them. Between the ends such a comparison is a constant: a small constant is
+// taken to be near the first point, any other number near the last.
 // Of the innermost loops of points, whose reads no points around share: those of others are put into panels
 // (tile_contractions.h). Requires: points marked, no lanes chosen. Keeps: bits; each point does what it did.
 
