@@ -33,6 +33,7 @@ public:
       for (RegionId inner : fn().ops[id].regions) run(inner, isNest ? HandedKind::Around : handed);
       loops_ -= isLoop;
       if (!isNest || nestAccs(fn().ops[id]) == 0) return true;
+      nestSums(fn().ops[id].regions[0]);
       splitSums(fn().ops[id].regions[0]);
       const bool stays = nest(id, region, handed);
       if (stays && handed == HandedKind::Here && nestAccs(fn().ops[id]) > 0)
@@ -46,12 +47,10 @@ private:
   types::TypeStore& types() const { return m_.types; }
 
   /// Rows that are sums of rows are added one after another where all are soon made again: each is a sum of
-  /// its own then, as a product, and none of it is kept. Those that are read element by element are rows made
-  /// of rows. Nests inside have been seen to.
+  /// its own then, as a product, and none of it is kept. Nests inside have been seen to.
   void splitSums(RegionId region) {
     std::vector<OpId>& ops = fn().regions[region].ops;
     for (size_t k = 0; k < ops.size(); ++k) {
-      if (isReadSum(ops[k], region)) fn().regions[region].ops[k] = rowOfSum(ops[k], region);
       const OpId id = ops[k];
       if (fn().ops[id].kind != OpKind::Nest)
         for (RegionId inner : Regions(fn().ops[id].regions)) splitSums(inner);
@@ -60,6 +59,15 @@ private:
         ops.erase(std::ranges::find(ops, sum));
         ops.insert(ops.begin() + static_cast<ptrdiff_t>(k--), second);
       }
+    }
+  }
+  /// Sums of rows that are read element by element are rows made of rows.
+  void nestSums(RegionId region) {
+    for (size_t k = 0; k < fn().regions[region].ops.size(); ++k) {
+      const OpId id = fn().regions[region].ops[k];
+      if (!isReadSum(id, region)) continue;
+      const OpId row = rowOfSum(id, region);
+      fn().regions[region].ops[k] = row;
     }
   }
   /// Whether an op adds rows that are soon made again, and elements of the sum are all that is used of it.

@@ -147,6 +147,9 @@ private:
   bool isMadeOfLess(Conversion& c, core::OpId op) const;
   bool hasFewPoints(const core::Op& nest) const;
   bool readsLess(const Conversion& c, const core::Op& get, std::unordered_set<core::ValueId>& axes) const;
+  bool readsElement(core::Use use, const std::unordered_set<core::RegionId>& regions) const;
+  bool isReadWithin(const Conversion& c, core::OpId row,
+                    const std::unordered_set<core::RegionId>& nests) const;
   bool isRowOfLess(const Conversion& c, const core::Op& row) const;
   bool isReadByRows(const Conversion& c, core::OpId row, core::RegionId body,
                     const std::unordered_set<core::RegionId>& rows) const;

@@ -63,16 +63,36 @@ bool AccumulationPlanner::slice(Conversion& c) const {
   return dimsCopied(c);
 }
 
+/// Whether an op reads an element of an array, in one of the regions.
+bool AccumulationPlanner::readsElement(Use use, const std::unordered_set<RegionId>& regions) const {
+  const Op& by = fn().ops[use.op];
+  return regions.contains(uses_.regionOf(use.op)) && by.kind == OpKind::Get && use.operand == 0 &&
+         types().isScalar(fn().typeOf(by.results[0]));
+}
+
 /// Whether those ops of a body that are copied read a row of it element by element, in rows.
 bool AccumulationPlanner::isReadByRows(const Conversion& c, OpId row, RegionId body,
                                        const std::unordered_set<RegionId>& rows) const {
   bool is = true;
   uses_.forEach(fn().ops[row].results[0], [&](Use use) {
     const OpId user = uses_.ancestorIn(body, use.op);
-    if (!user.valid() || !c.slice.contains(user.index)) return;
-    const Op& by = fn().ops[use.op];
-    is = is && rows.contains(uses_.regionOf(use.op)) && by.kind == OpKind::Get && use.operand == 0 &&
-         types().isScalar(fn().typeOf(by.results[0]));
+    if (user.valid() && c.slice.contains(user.index)) is = is && readsElement(use, rows);
+  });
+  return is;
+}
+
+/// Whether all that is copied, at any level, reads a row element by element in these nests, and the add none
+/// of it.
+bool AccumulationPlanner::isReadWithin(const Conversion& c, OpId row,
+                                       const std::unordered_set<RegionId>& nests) const {
+  bool is = true;
+  uses_.forEach(fn().ops[row].results[0], [&](Use use) {
+    const bool isCopied =
+        use.op == c.site.add || std::ranges::any_of(c.site.levels, [&](const SiteLevel& level) {
+          const OpId user = uses_.ancestorIn(level.region, use.op);
+          return user.valid() && c.slice.contains(user.index);
+        });
+    is = is && (!isCopied || readsElement(use, nests));
   });
   return is;
 }
@@ -110,8 +130,7 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed
     const bool isOfRow = c.row == ops[i] || (!rows.empty() && isSoonMadeRow(types(), fn(), o) &&
                                              isReadByRows(c, ops[i], c.site.levels[level].region, rows));
     if (isOfRow) rows.insert(o.regions[0]);
-    const bool isOfInner = !isOfRow && level == 0 && isRowOfLess(c, o) &&
-                           isReadByRows(c, ops[i], c.site.levels[level].region, around);
+    const bool isOfInner = !isOfRow && level == 0 && isRowOfLess(c, o) && isReadWithin(c, ops[i], around);
     if (isOfInner) {
       around.insert(o.regions[0]);
       c.rows.insert(ops[i]);

@@ -65,6 +65,16 @@ TEST(AccumulateWindows, SoAreSumsOfSuchRows) {
   EXPECT_EQ(m.count("collect"), 0u) << m.text();
 }
 
+TEST(AccumulateWindows, NotRowsThatAreAddedAsAWhole) {
+  PassText m("fn f [N] (%x: f32[N]) -> (f32[2, 3]) {\n  %z = zero : f32[2, 3]\n"
+             "  %h = nest (%i: N) -> accs (%c = %z) {\n    %k = get %x[%i] : f32\n"
+             "    %r = nest (%b: 3) -> collect[b] {\n      yield %k\n    } : f32[3]\n"
+             "    %o = nest (%a: 2) -> accs (%d = %c) {\n      %n = add_at %d[%a] += %r : acc f32[2, 3]\n"
+             "      yield %n\n    } : acc f32[2, 3]\n    yield %o\n  } : f32[2, 3]\n  yield %h\n}\n");
+  m.apply(accumulateToReduce, {row()});
+  EXPECT_EQ(m.count("] sum {"), 1u) << m.text();
+}
+
 TEST(AccumulateWindows, RowsOfATableOfAllAreKept) {
   PassText m(part("    %r = nest (%b: 3) -> collect[b] {\n      %e = get %x[%i, %b] : f32\n"
                   "      %g = add %e, %e : f32\n      yield %g\n    } : f32[3]\n",
