@@ -33,7 +33,6 @@ public:
       for (RegionId inner : fn().ops[id].regions) run(inner, isNest ? HandedKind::Around : handed);
       loops_ -= isLoop;
       if (!isNest || nestAccs(fn().ops[id]) == 0) return true;
-      nestSums(fn().ops[id].regions[0]);
       splitSums(fn().ops[id].regions[0]);
       const bool stays = nest(id, region, handed);
       if (stays && handed == HandedKind::Here && nestAccs(fn().ops[id]) > 0)
@@ -60,51 +59,6 @@ private:
         ops.insert(ops.begin() + static_cast<ptrdiff_t>(k--), second);
       }
     }
-  }
-  /// Sums of rows that are read element by element are rows made of rows.
-  void nestSums(RegionId region) {
-    for (size_t k = 0; k < fn().regions[region].ops.size(); ++k) {
-      const OpId id = fn().regions[region].ops[k];
-      if (!isReadSum(id, region)) continue;
-      const OpId row = rowOfSum(id, region);
-      fn().regions[region].ops[k] = row;
-    }
-  }
-  /// Whether an op adds rows that are soon made again, and elements of the sum are all that is used of it.
-  bool isReadSum(OpId id, RegionId region) const {
-    const Op& sum = fn().ops[id];
-    const bool adds = sum.kind == OpKind::Add || (sum.kind == OpKind::AddAt && sum.as<Path>().empty());
-    if (!adds || types().kind(fn().typeOf(sum.results[0])) != TypeKind::Array) return false;
-    bool areElements = true;
-    uses_.forEach(sum.results[0], [&](Use use) {
-      const Op& by = fn().ops[use.op];
-      areElements = areElements && by.kind == OpKind::Get && use.operand == 0 &&
-                    types().isScalar(fn().typeOf(by.results[0]));
-    });
-    return areElements && std::ranges::all_of(sum.operands, [&](ValueId row) {
-             const OpId made = fn().values[row].def;
-             return made.valid() && uses_.regionOf(made) == region &&
-                    isSoonMadeRow(types(), fn(), fn().ops[made]);
-           });
-  }
-  /// The sum as a nest, in its place.
-  OpId rowOfSum(OpId id, RegionId region) {
-    const Operands rows = fn().ops[id].operands;
-    const ValueId sum = fn().ops[id].results[0];
-    Emit e(m_, f_, scratch_, fn().ops[id].loc);
-    NestBuilder row(e);
-    std::vector<ValueId> at;
-    for (DimId d : std::vector(types()[fn().typeOf(sum)].dims)) at.push_back(row.axis(d));
-    Emit in = e.in(row.body());
-    const TypeId element = types()[fn().typeOf(sum)].parts[0];
-    row.collect(in.add(in.getAt(rows[0], at, element), in.getAt(rows[1], at, element)));
-    const ValueId made = row.one();
-    const OpId op = fn().values[made].def;
-    fn().regions[scratch_].ops.clear();
-    uses_.enter(op, region);
-    uses_.replace(sum, made);
-    uses_.leave(id);
-    return op;
   }
   /// What adds the second of the rows, behind `add`, which adds the first.
   OpId splitSum(OpId add, OpId sum, RegionId region) {

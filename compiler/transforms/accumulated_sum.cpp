@@ -364,11 +364,22 @@ private:
     return elementOf(c_.row, at, b);
   }
   ValueId elementOf(OpId id, std::span<const ValueId> at, Emit& b) {
+    if (fn().ops[id].kind != OpKind::Nest) {
+      const Operands terms = fn().ops[id].operands;
+      const ValueId first = elementOf(terms[0], at, b);
+      return b.add(first, elementOf(terms[1], at, b));
+    }
     const NestView row(fn(), fn().ops[id]);
     const std::vector<OpId> ops = fn().regions[row.body()].ops;
     for (size_t k = 0; k < at.size(); ++k) map_.values[row.axisParams()[k]] = at[k];
     for (size_t k = 0; k + 1 < ops.size(); ++k) copy(ops[k], b);
     return map_.value(fn().ops[ops.back()].operands[0]);
+  }
+
+  ValueId elementOf(ValueId term, std::span<const ValueId> at, Emit& b) {
+    const OpId row = fn().values[term].def;
+    if (c_.rows.contains(row)) return elementOf(row, at, b);
+    return b.getAt(map_.value(term), at, types()[fn().typeOf(term)].parts[0]);
   }
 
   Module& m_;

@@ -57,7 +57,7 @@ struct Conversion {
   std::unordered_map<core::ValueId, core::AffineIndex> sizes;
   std::vector<core::ValueId> element; ///< which of these index the added value
   core::OpId row; ///< the nest that collects it, each element from few reads and of other such rows; or none
-  std::unordered_set<core::OpId> rows; ///< nests of which nests around the add read elements: made there
+  std::unordered_set<core::OpId> rows; ///< nests, and sums of such, of which elements are read: made there
   std::vector<Divided> divided;
   /// Numbers that are found at a point, as the place of its greatest: by an axis of all that they can be.
   /// There is a term where the axis is the number.

@@ -81,8 +81,8 @@ bool AccumulationPlanner::isReadByRows(const Conversion& c, OpId row, RegionId b
   return is;
 }
 
-/// Whether all that is copied, at any level, reads a row element by element in these nests, and the add none
-/// of it.
+/// Whether all that is copied, at any level, reads a row element by element in these nests, or adds it to a
+/// row that is read so, and the add none of it.
 bool AccumulationPlanner::isReadWithin(const Conversion& c, OpId row,
                                        const std::unordered_set<RegionId>& nests) const {
   bool is = true;
@@ -92,15 +92,22 @@ bool AccumulationPlanner::isReadWithin(const Conversion& c, OpId row,
           const OpId user = uses_.ancestorIn(level.region, use.op);
           return user.valid() && c.slice.contains(user.index);
         });
-    is = is && (!isCopied || readsElement(use, nests));
+    const bool isTerm = c.rows.contains(use.op) && fn().ops[use.op].regions.empty();
+    is = is && (!isCopied || isTerm || readsElement(use, nests));
   });
   return is;
 }
 
 /// Whether an op collects a row that costs little, of other such rows and of arrays from outside each of
-/// which has fewer axes than the nest and the row together, as an image has of which it is a part: kept at
-/// all points it would be more to read than these.
+/// which has fewer axes than the nest and the row together, as an image has of which it is a part, or is the
+/// sum of two: kept at all points it would be more to read than these.
 bool AccumulationPlanner::isRowOfLess(const Conversion& c, const Op& row) const {
+  const auto isOfLess = [&](ValueId v) {
+    return fn().values[v].def.valid() && isRowOfLess(c, fn().ops[fn().values[v].def]);
+  };
+  if (row.kind == OpKind::Add || (row.kind == OpKind::AddAt && row.as<Path>().empty()))
+    return types().kind(fn().typeOf(row.results[0])) == TypeKind::Array &&
+           std::ranges::all_of(row.operands, isOfLess);
   if (!isSoonMadeRow(types(), fn(), row)) return false;
   const size_t axes = fn().ops[c.site.levels[0].op].dims.size() + row.dims.size();
   return std::ranges::all_of(fn().regions[row.regions[0]].ops, [&](OpId id) {
@@ -108,8 +115,7 @@ bool AccumulationPlanner::isRowOfLess(const Conversion& c, const Op& row) const 
     ValueId v = fn().ops[id].operands[0];
     while (!outside(v) && fn().values[v].def.valid() && fn().ops[fn().values[v].def].kind == OpKind::Get)
       v = fn().ops[fn().values[v].def].operands[0];
-    if (outside(v)) return types()[fn().typeOf(v)].dims.size() < axes;
-    return fn().values[v].def.valid() && isRowOfLess(c, fn().ops[fn().values[v].def]);
+    return outside(v) ? types()[fn().typeOf(v)].dims.size() < axes : isOfLess(v);
   });
 }
 
@@ -131,10 +137,8 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed
                                              isReadByRows(c, ops[i], c.site.levels[level].region, rows));
     if (isOfRow) rows.insert(o.regions[0]);
     const bool isOfInner = !isOfRow && level == 0 && isRowOfLess(c, o) && isReadWithin(c, ops[i], around);
-    if (isOfInner) {
-      around.insert(o.regions[0]);
-      c.rows.insert(ops[i]);
-    }
+    if (isOfInner) c.rows.insert(ops[i]);
+    if (c.row == ops[i] || isOfInner) around.insert(o.regions.begin(), o.regions.end());
     if (dear(o) && level == 0 && !isOfRow && !isOfInner && !isMadeOfLess(c, ops[i])) {
       for (ValueId r : o.results) {
         if (!needed.values.count(r.index)) continue;
@@ -153,7 +157,7 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed
         c.sizes[o.results[0]] = std::move(*form);
         continue;
       }
-    if ((isOfRow || isOfInner) && level == 0) keepNumbers(c, o, needed);
+    if ((isOfRow || isOfInner) && level == 0 && !o.regions.empty()) keepNumbers(c, o, needed);
     need(o, needed);
     for (RegionId inner : o.regions) forEachOp(fn(), inner, [&](OpId x) { need(fn().ops[x], needed); });
   }
