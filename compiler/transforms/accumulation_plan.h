@@ -150,6 +150,8 @@ private:
   bool readsElement(core::Use use, const std::unordered_set<core::RegionId>& regions) const;
   bool isReadWithin(const Conversion& c, core::OpId row,
                     const std::unordered_set<core::RegionId>& nests) const;
+  bool isWorkedRow(const Conversion& c, const core::Op& row) const;
+  uint32_t flopsOfAll(const std::unordered_set<core::OpId>& ops) const;
   bool isRowOfLess(const Conversion& c, const core::Op& row) const;
   bool isReadByRows(const Conversion& c, core::OpId row, core::RegionId body,
                     const std::unordered_set<core::RegionId>& rows) const;

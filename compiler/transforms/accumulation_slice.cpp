@@ -42,11 +42,16 @@ static bool isPlainBranch(const Function& f, const Op& o) {
          });
 }
 
-bool isSoonMadeRow(const types::TypeStore& types, const Function& f, const Op& o) {
+/// Whether an op collects numbers, in the order of its axes.
+static bool isRow(const types::TypeStore& types, const Function& f, const Op& o) {
   if (o.kind != OpKind::Nest || nestAccs(o) > 0 || o.results.size() != 1) return false;
   const NestResult& r = nestResults(o)[0];
   return r.kind == NestResultKind::Collect && r.keep == collecting(o.dims.size()).keep &&
-         types.isScalar(f.typeOf(terminator(f, o.regions[0]).operands[0])) &&
+         types.isScalar(f.typeOf(terminator(f, o.regions[0]).operands[0]));
+}
+
+bool isSoonMadeRow(const types::TypeStore& types, const Function& f, const Op& o) {
+  return isRow(types, f, o) &&
          std::ranges::none_of(f.regions[o.regions[0]].ops, [&](OpId inner) { return dear(f.ops[inner]); });
 }
 
@@ -98,6 +103,26 @@ bool AccumulationPlanner::isReadWithin(const Conversion& c, OpId row,
   return is;
 }
 
+/// Whether an op collects a row by a few elementary functions, each element of which is a part of one term.
+bool AccumulationPlanner::isWorkedRow(const Conversion& c, const Op& row) const {
+  const Op& nest = fn().ops[c.site.levels[0].op];
+  if (!isRow(types(), fn(), row) || hasFewPoints(nest) || c.axes.size() != nest.dims.size() + row.dims.size())
+    return false;
+  const std::vector<OpId>& ops = fn().regions[row.regions[0]].ops;
+  std::unordered_set<OpId> again = c.again;
+  again.insert(ops.begin(), ops.end());
+  return flopsOfAll(again) <= mostMadeAgain && std::ranges::none_of(ops, [&](OpId id) {
+           const OpKind kind = fn().ops[id].kind;
+           return structured(fn().ops[id]) || kind == OpKind::Builtin || kind == OpKind::CastDims;
+         });
+}
+uint32_t AccumulationPlanner::flopsOfAll(const std::unordered_set<OpId>& ops) const {
+  const Costs costs(m_, fn());
+  uint32_t flops = 0;
+  for (OpId id : ops) flops += costs.ofOp(id).flops;
+  return flops;
+}
+
 /// Whether an op collects a row that costs little, of other such rows and of arrays from outside each of
 /// which has fewer axes than the nest and the row together, as an image has of which it is a part, or is the
 /// sum of two: kept at all points it would be more to read than these.
@@ -108,7 +133,7 @@ bool AccumulationPlanner::isRowOfLess(const Conversion& c, const Op& row) const 
   if (row.kind == OpKind::Add || (row.kind == OpKind::AddAt && row.as<Path>().empty()))
     return types().kind(fn().typeOf(row.results[0])) == TypeKind::Array &&
            std::ranges::all_of(row.operands, isOfLess);
-  if (!isSoonMadeRow(types(), fn(), row)) return false;
+  if (!isSoonMadeRow(types(), fn(), row) && !isWorkedRow(c, row)) return false;
   const size_t axes = fn().ops[c.site.levels[0].op].dims.size() + row.dims.size();
   return std::ranges::all_of(fn().regions[row.regions[0]].ops, [&](OpId id) {
     if (fn().ops[id].kind != OpKind::Get) return true;
@@ -137,7 +162,10 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed
                                              isReadByRows(c, ops[i], c.site.levels[level].region, rows));
     if (isOfRow) rows.insert(o.regions[0]);
     const bool isOfInner = !isOfRow && level == 0 && isRowOfLess(c, o) && isReadWithin(c, ops[i], around);
-    if (isOfInner) c.rows.insert(ops[i]);
+    if (isOfInner) {
+      c.rows.insert(ops[i]);
+      for (RegionId r : o.regions) c.again.insert(fn().regions[r].ops.begin(), fn().regions[r].ops.end());
+    }
     if (c.row == ops[i] || isOfInner) around.insert(o.regions.begin(), o.regions.end());
     if (dear(o) && level == 0 && !isOfRow && !isOfInner && !isMadeOfLess(c, ops[i])) {
       for (ValueId r : o.results) {
@@ -190,10 +218,7 @@ bool AccumulationPlanner::isMadeOfLess(Conversion& c, OpId op) const {
     });
   };
   if (!made(made, op) || axes.size() != nest.dims.size()) return false;
-  const Costs costs(m_, fn());
-  uint32_t flops = 0;
-  for (OpId id : again) flops += costs.ofOp(id).flops;
-  if (flops > mostMadeAgain) return false;
+  if (flopsOfAll(again) > mostMadeAgain) return false;
   c.again = std::move(again);
   return true;
 }

@@ -65,6 +65,14 @@ TEST(AccumulateWindows, SoAreSumsOfSuchRows) {
   EXPECT_EQ(m.count("collect"), 0u) << m.text();
 }
 
+TEST(AccumulateWindows, SoAreRowsOfElementaryFunctionsWhereEachElementIsInOneTerm) {
+  std::string dear = less;
+  dear.replace(dear.find("      yield %g"), 14, "      %f = math exp %g : f32\n      yield %f");
+  PassText m(part(dear));
+  m.apply(accumulateToReduce, {row(), weights()});
+  EXPECT_EQ(m.count("collect"), 0u) << m.text();
+}
+
 TEST(AccumulateWindows, NotRowsThatAreAddedAsAWhole) {
   PassText m("fn f [N] (%x: f32[N]) -> (f32[2, 3]) {\n  %z = zero : f32[2, 3]\n"
              "  %h = nest (%i: N) -> accs (%c = %z) {\n    %k = get %x[%i] : f32\n"
