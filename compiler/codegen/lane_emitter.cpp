@@ -347,23 +347,24 @@ RestKind restOf(const loops::Function& fn, const loops::Stmt& loop, uint32_t str
 }
 
 /// Whether lanes go different ways there: each branch asks for those that are on, too.
-bool holdsBranch(const loops::Function& fn, loops::RegionId r) {
+bool holdsBranch(const loops::Function& fn, loops::RegionId r, const loops::Variance& variance) {
   return std::ranges::any_of(fn.regions[r].stmts, [&](loops::StmtId id) {
     const loops::Stmt& s = fn.stmts[id];
-    return s.kind == StmtKind::If || s.kind == StmtKind::Switch ||
-           std::ranges::any_of(s.regions, [&](loops::RegionId inner) { return holdsBranch(fn, inner); });
+    const bool isBranch = s.kind == StmtKind::If || s.kind == StmtKind::Switch;
+    return (isBranch && !variance.isUniform(s.operands[0])) ||
+           std::ranges::any_of(s.regions,
+                               [&](loops::RegionId inner) { return holdsBranch(fn, inner, variance); });
   });
 }
 
-/// Whether a strip of which more than half is left is done as a whole: loops inside carry something, beside
-/// which a mask costs little.
-bool isMostWorthIt(const loops::Function& fn, const loops::Stmt& loop) {
-  constexpr unsigned mostMasks = 4; // of seven registers
+constexpr unsigned mostMasks = 4; ///< of seven registers
+
+/// Whether loops inside carry something, beside which a mask costs little: turns of one register wait for it.
+bool carriesInside(const loops::Function& fn, const loops::Stmt& loop, const loops::Variance& variance) {
   const auto& stmts = fn.regions[loop.regions[0]].stmts;
-  return loop.results.empty() && loop.as<loops::ForAttr>().unroll <= mostMasks &&
-         std::ranges::any_of(stmts, [&](loops::StmtId id) {
+  return loop.results.empty() && std::ranges::any_of(stmts, [&](loops::StmtId id) {
            const loops::Stmt& s = fn.stmts[id];
-           return s.kind == StmtKind::For && !s.results.empty() && !holdsBranch(fn, s.regions[0]);
+           return s.kind == StmtKind::For && !s.results.empty() && !holdsBranch(fn, s.regions[0], variance);
          });
 }
 
@@ -384,6 +385,13 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
   const loops::Variance variance(host.fn_, loop);
   const uint32_t strip = attr.lanes * attr.unroll;
   const loops::ValueId index = host.fn_.regions[loop.regions[0]].params[0];
+  const loops::Machine& machine = machineOf(host.m_.options.target);
+  const RestKind rest = restOf(host.fn_, loop, strip, machine);
+  // What is left behind strips: several registers at a time where one would wait, a strip of which more than
+  // half is left as a whole if that is as few.
+  const bool isCarried = rest == RestKind::Register && machine.masks == loops::MaskKind::Registers &&
+                         carriesInside(host.fn_, loop, variance);
+  const bool isMost = isCarried && attr.unroll <= mostMasks;
   LaneEmitter wide(host, strip, variance, index), narrow(host, attr.lanes, variance, index);
   llvm::Value *first = host.value(loop.operands[0]), *end = host.value(loop.operands[1]);
   const LaneEmitter::Steps steps = *loops::exactSteps(host.fn_, loop);
@@ -392,8 +400,6 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
   const std::vector<llvm::Value*> before = carried;
   carried = wide.begun(steps, std::move(carried));
   const std::optional<uint64_t> turns = loops::turnsOf(host.fn_, loop);
-  const loops::Machine& machine = machineOf(host.m_.options.target);
-  const RestKind rest = restOf(host.fn_, loop, strip, machine);
   const bool isBrief = rest == RestKind::Strip && !turns && isBriefWorthIt(host.fn_, loop);
   if (turns == strip) {
     carried = wide.strip(loop, steps, first, nullptr, std::move(carried));
@@ -401,8 +407,6 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
     carried =
         wide.strip(loop, steps, first, wide.firstLanes(loop, host.b_.getInt64(*turns)), std::move(carried));
   } else {
-    const bool isMost = rest == RestKind::Register && machine.masks == loops::MaskKind::Registers &&
-                        isMostWorthIt(host.fn_, loop);
     const LaneEmitter::StripKind kind = rest == RestKind::Masked ? Masked : isMost ? Most : Whole;
     carried = wide.strips(loop, steps, first, end, kind, std::move(carried));
     if (rest == RestKind::Strip)
@@ -412,6 +416,9 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
   if (isBrief)
     carried = LaneEmitter(host, attr.lanes, variance, index, strip)
                   .strips(loop, steps, first, end, Last, std::move(carried));
+  if (isCarried && !isMost)
+    carried = LaneEmitter(host, attr.lanes * mostMasks, variance, index)
+                  .strips(loop, steps, first, end, Most, std::move(carried));
   if (rest == RestKind::Register)
     carried = narrow.strips(loop, steps, first, end, attr.unroll > 1 ? Masked : Last, std::move(carried));
   if (rest == RestKind::ByTurn && attr.unroll > 1)

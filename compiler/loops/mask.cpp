@@ -13,6 +13,7 @@ namespace {
 
 constexpr int deepest = 16; ///< sums and differences in a condition
 constexpr int64_t largestFactor = 1 << 8;
+constexpr uint64_t longestBlock = 1 << 13; ///< terms of a sum
 
 const Stmt* scalarOf(const Function& fn, ValueId v) {
   const StmtId def = fn.values[v].def;
@@ -117,7 +118,34 @@ std::optional<ValueId> MaskRange::fromOutside(ValueId v) {
   return v;
 }
 
-/// The first index of a loop inside, or the last: what it is at least, or at most.
+/// Whether a number is not negative as far as its form tells, in which nothing wraps: loops inside count, and
+/// blocks of their sums begin at multiples.
+bool MaskRange::isNatural(ValueId v, int depth) const {
+  if (const uint64_t* known = asConstant(fn_, v)) return *known <= static_cast<uint64_t>(smallNumber);
+  if (depth == 0) return false;
+  const auto isFine = [&](ValueId of) { return isNatural(of, depth - 1); };
+  if (const std::optional<StmtId> loop = loopOf(v)) return isFine(fn_.stmts[*loop].operands[0]);
+  const Stmt* s = scalarOf(fn_, v);
+  if (!s || s->as<ScalarAttr>().from != TypeKind::I64) return false;
+  switch (s->as<ScalarAttr>().op) {
+  case OpKind::Mul: return isBlock(s->operands[0], s->operands[1], depth);
+  case OpKind::IDiv:
+  case OpKind::IRem:
+  case OpKind::Min: return std::ranges::all_of(s->operands, isFine);
+  case OpKind::Max: return std::ranges::any_of(s->operands, isFine);
+  default: return false;
+  }
+}
+/// So many blocks of a constant length.
+bool MaskRange::isBlock(ValueId count, ValueId length, int depth) const {
+  const uint64_t* known = asConstant(fn_, length);
+  const Stmt* s = scalarOf(fn_, count);
+  const bool isProduct = s && s->as<ScalarAttr>().op == OpKind::Mul;
+  return known && *known <= longestBlock && !isProduct && isNatural(count, depth - 1);
+}
+
+/// The first index of a loop inside, or the last: what it is at least, or at most. That of a part of a sum is
+/// a multiple of how many it has.
 std::optional<ValueId> MaskRange::endOf(StmtId loop, bool last) {
   const ValueId end = fn_.stmts[loop].operands[last ? 1 : 0];
   std::optional<ValueId> at = fromOutside(end);
@@ -125,6 +153,7 @@ std::optional<ValueId> MaskRange::endOf(StmtId loop, bool last) {
   if (!at && s && s->as<ScalarAttr>().op == (last ? OpKind::Min : OpKind::Max))
     for (ValueId v : std::vector(s->operands))
       if (!at) at = fromOutside(v);
+  if (!at && !last && isNatural(end, deepest)) at = b_.integer(0);
   if (at && last) at = b_.arith(OpKind::Sub, *at, b_.integer(1));
   return at;
 }

@@ -59,6 +59,8 @@ private:
   bool isWithin(ValueId v) const;
   std::optional<StmtId> loopOf(ValueId index) const;
   std::optional<ValueId> fromOutside(ValueId v);
+  bool isNatural(ValueId v, int depth) const;
+  bool isBlock(ValueId count, ValueId length, int depth) const;
   std::optional<ValueId> endOf(StmtId loop, bool last);
   std::optional<ValueId> extreme(const Form& form, bool greatest);
   void requireSmall(ValueId v);

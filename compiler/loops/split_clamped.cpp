@@ -67,14 +67,15 @@ public:
 
 private:
   /// In the order of the statements: a bound of what has one is one of the index.
-  void take(RegionId r, MaskRange& range) {
+  void take(RegionId r, MaskRange& range, bool isTurn = false) {
     const std::vector<StmtId> stmts = fn_.regions[r].stmts;
     for (StmtId id : stmts) {
       if (isBound(fn_.stmts[id])) takeOne(id, range);
-      if (edges_ && fn_.stmts[id].kind == StmtKind::If && reads(fn_.stmts[id]))
+      const StmtKind kind = fn_.stmts[id].kind;
+      if ((edges_ || isTurn) && kind == StmtKind::If && reads(fn_.stmts[id]))
         takeEdges(fn_.stmts[id].operands[0], range);
       const std::vector<RegionId> inner = fn_.stmts[id].regions;
-      for (RegionId each : inner) take(each, range);
+      for (RegionId each : inner) take(each, range, isTurn || kind == StmtKind::For);
     }
   }
   bool reads(const Stmt& branch) const {
@@ -92,10 +93,10 @@ private:
     if (attr.op == OpKind::And || attr.op == OpKind::Or || attr.op == OpKind::Not)
       for (ValueId v : s.operands) takeEdges(v, range);
     if (attr.op != OpKind::Cmp || attr.from != TypeKind::I64) return;
-    const bool isLeft = isIndex(s.operands[0]);
+    const bool isLeft = isOfIndex(s.operands[0]);
     const ValueId bound = s.operands[isLeft ? 1 : 0];
     const auto how = static_cast<CmpKind>(attr.index);
-    if (isLeft == isIndex(s.operands[1]) || how == CmpKind::Eq || how == CmpKind::Ne) return;
+    if (isLeft == isOfIndex(s.operands[1]) || how == CmpKind::Eq || how == CmpKind::Ne) return;
     const uint64_t* known = asConstant(fn_, bound);
     if (!isFixed(bound)) return;
     const bool isFirst = known && std::abs(static_cast<int64_t>(*known)) <= nearFirst;
@@ -113,7 +114,7 @@ private:
     return (op == OpKind::Add || op == OpKind::Sub) &&
            std::ranges::all_of(fn_.stmts[def].operands, [this](ValueId o) { return isFixed(o); });
   }
-  bool isIndex(ValueId v) const { return v == fn_.regions[fn_.stmts[loop_].regions[0]].params[0]; }
+  bool isOfIndex(ValueId v) const { return points_.of(v) == VarianceKind::Affine; }
   void takeOne(StmtId id, MaskRange& range) {
     const Stmt s = fn_.stmts[id];
     const ValueId a = indexOf(s.operands[0]), c = indexOf(s.operands[1]);

@@ -84,13 +84,16 @@ private:
   }
   bool isSumOfRows(ValueId v, RegionId region) const {
     const OpId def = fn().values[v].def;
-    if (!def.valid() || uses_.count(v) != 1 || uses_.regionOf(def) != region) return false;
+    if (!def.valid() || types().kind(fn().typeOf(v)) != TypeKind::Array || uses_.count(v) != 1 ||
+        uses_.regionOf(def) != region)
+      return false;
     const Op& sum = fn().ops[def];
     auto isRow = [&](ValueId row) {
       const OpId made = fn().values[row].def;
       return made.valid() && (isSoonMadeRow(types(), fn(), fn().ops[made]) || isSumOfRows(row, region));
     };
-    return isSumOfArrays(types(), fn(), sum) && std::ranges::all_of(sum.operands, isRow);
+    return (sum.kind == OpKind::Add || (sum.kind == OpKind::AddAt && sum.as<Path>().empty())) &&
+           std::ranges::all_of(sum.operands, isRow);
   }
 
   /// Accumulators by number, with what becomes of each add.

@@ -14,10 +14,12 @@
 // kept part: what is left, if some index is an axis, becomes a nest of its own whose kept axes stand first;
 // its accumulator stays. A7: everything else stays as it is; a nest with accumulators runs in order. What
 // several of the new nests need and is dear (calls, loops, math) is kept by the first nest as a further
-// result. An accumulator that a function, a loop or a nest that stays hands to the nest is added to once, the
-// sum as a whole: only where that is of several terms, and for all elements along the axes. In a loop, terms
-// that each have a place of their own, and are made of nothing that is updated, are added where these lie,
-// the axes in their order. Requires: verified Core. Keeps: values up to the order of float sums.
+// result, but for what is made of less than that would be: a few elementary functions of arrays that are read
+// at fewer indices than the nest has axes, and rows of such, which are made where nests around the add read
+// their elements. An accumulator that a function, a loop or a nest that stays hands to the nest is added to
+// once, the sum as a whole: only where that is of several terms, and for all elements along the axes. In a
+// loop, terms that each have a place of their own, and are made of nothing that is updated, are added where
+// these lie, the axes in their order. Requires: verified Core. Keeps: values up to the order of float sums.
 
 #include "core/ir.h"
 

@@ -25,8 +25,7 @@ public:
     placeSum(e, out);
     solve();
     const TypeId element = array().parts[0];
-    made_.add(result_, guarded(
-                           b_, condition_, [&](Emit& in) { return body(0, in); }, element));
+    made_.add(result_, guarded(b_, condition_, [&](Emit& in) { return body(0, in); }, element));
     out.sum = made_.one();
     return out;
   }
@@ -313,9 +312,23 @@ private:
     return ofArm(b, next, map_.value(fn().ops[next.op].operands[0]), in.region, other.region, type);
   }
   void copy(OpId op, Emit& b) {
+    if (const OpId row = rowOf(op); row.valid()) {
+      std::vector<ValueId> at;
+      for (size_t k = 1; k < fn().ops[op].operands.size(); ++k)
+        at.push_back(map_.value(fn().ops[op].operands[k]));
+      const ValueId element = elementOf(row, at, b);
+      map_.values[fn().ops[op].results[0]] = element;
+      return;
+    }
     const OpId made = map_.op(op, b);
     uses_.enter(made, b.region);
     separate(m_, f_, uses_, made, b.region);
+  }
+  /// The row of which an op reads an element that is made where it is read.
+  OpId rowOf(OpId id) const {
+    const Op& op = fn().ops[id];
+    const OpId row = op.kind == OpKind::Get ? fn().values[op.operands[0]].def : OpId();
+    return row.valid() && c_.rows.contains(row) ? row : OpId();
   }
   bool isMapped(const Op& op) const { return op.results.size() == 1 && map_.values.contains(op.results[0]); }
 
@@ -335,42 +348,38 @@ private:
     for (const auto& [axis, place] : c_.found)
       condition = both(b, condition, b.cmp(ops::CmpKind::Eq, map_.value(place), map_.value(axis)));
     auto added = [&](Emit& in) {
-      const ValueId v = add().operands[1];
+      if (c_.row.valid()) return elementOfRow(in);
+      const ValueId v = map_.value(add().operands[1]);
+      if (c_.element.empty()) return v;
       std::vector<ValueId> at;
       for (ValueId q : c_.element) at.push_back(map_.value(q));
-      return at.empty() ? map_.value(v) : elementOf(v, at, in);
+      return in.getAt(v, at, types()[fn().typeOf(v)].parts[0]);
     };
     return guarded(b, condition, added, array().parts[0]);
   }
 
-  /// An element of an array: of a row, or a sum of rows, made anew.
-  ValueId elementOf(ValueId v, const std::vector<ValueId>& at, Emit& b) {
-    const OpId def = fn().values[v].def;
-    if (!def.valid() || (def != c_.row && !c_.rows.contains(def)))
-      return b.getAt(map_.value(v), at, types().element(fn().typeOf(v)));
-    const Op op = fn().ops[def];
-    if (op.kind == OpKind::Nest) return elementOfRow(op, at, b);
-    const ValueId first = elementOf(op.operands[0], at, b);
-    return b.add(first, elementOf(op.operands[1], at, b));
+  ValueId elementOfRow(Emit& b) {
+    std::vector<ValueId> at;
+    for (ValueId axis : c_.element) at.push_back(map_.value(axis));
+    return elementOf(c_.row, at, b);
   }
-  ValueId elementOfRow(const Op& op, const std::vector<ValueId>& at, Emit& b) {
-    const RegionId body = op.regions[0];
-    for (size_t k = 0; k < at.size(); ++k) map_.values[fn().regions[body].params[k]] = at[k];
-    const std::vector<OpId> ops = fn().regions[body].ops;
-    for (size_t k = 0; k + 1 < ops.size(); ++k)
-      if (!isElement(fn().ops[ops[k]])) {
-        copy(ops[k], b);
-      } else {
-        const Op get = fn().ops[ops[k]];
-        std::vector<ValueId> indices;
-        for (size_t i = 1; i < get.operands.size(); ++i) indices.push_back(map_.value(get.operands[i]));
-        map_.values[get.results[0]] = elementOf(get.operands[0], indices, b);
-      }
+  ValueId elementOf(OpId id, std::span<const ValueId> at, Emit& b) {
+    if (fn().ops[id].kind != OpKind::Nest) {
+      const Operands terms = fn().ops[id].operands;
+      const ValueId first = elementOf(terms[0], at, b);
+      return b.add(first, elementOf(terms[1], at, b));
+    }
+    const NestView row(fn(), fn().ops[id]);
+    const std::vector<OpId> ops = fn().regions[row.body()].ops;
+    for (size_t k = 0; k < at.size(); ++k) map_.values[row.axisParams()[k]] = at[k];
+    for (size_t k = 0; k + 1 < ops.size(); ++k) copy(ops[k], b);
     return map_.value(fn().ops[ops.back()].operands[0]);
   }
-  /// Whether an op reads an element of a row that is made anew.
-  bool isElement(const Op& op) const {
-    return op.kind == OpKind::Get && c_.rows.contains(fn().values[op.operands[0]].def);
+
+  ValueId elementOf(ValueId term, std::span<const ValueId> at, Emit& b) {
+    const OpId row = fn().values[term].def;
+    if (c_.rows.contains(row)) return elementOf(row, at, b);
+    return b.getAt(map_.value(term), at, types()[fn().typeOf(term)].parts[0]);
   }
 
   Module& m_;

@@ -57,7 +57,7 @@ struct Conversion {
   std::unordered_map<core::ValueId, core::AffineIndex> sizes;
   std::vector<core::ValueId> element; ///< which of these index the added value
   core::OpId row; ///< the nest that collects it, each element from few reads and of other such rows; or none
-  std::unordered_set<core::OpId> rows; ///< these others, and sums of them: of which elements are made again
+  std::unordered_set<core::OpId> rows; ///< nests, and sums of such, of which elements are read: made there
   std::vector<Divided> divided;
   /// Numbers that are found at a point, as the place of its greatest: by an axis of all that they can be.
   /// There is a term where the axis is the number.
@@ -85,9 +85,6 @@ struct Conversion {
 /// Whether an op collects numbers, in the order of its axes, each of which costs about as much as to read it:
 /// what is added of such a row is made again at each element.
 bool isSoonMadeRow(const types::TypeStore& types, const core::Function& f, const core::Op& op);
-
-/// Whether an op adds whole arrays.
-bool isSumOfArrays(const types::TypeStore& types, const core::Function& f, const core::Op& op);
 
 /// How many times `by` it takes for `n`.
 core::DimId ceilDiv(types::DimStore& dims, core::DimId n, core::DimId by);
@@ -149,7 +146,13 @@ private:
   bool slice(Conversion& c) const;
   bool isMadeOfLess(Conversion& c, core::OpId op) const;
   bool hasFewPoints(const core::Op& nest) const;
-  bool readsLess(const core::Op& get, const SiteLevel& nest, std::unordered_set<core::ValueId>& axes) const;
+  bool readsLess(const Conversion& c, const core::Op& get, std::unordered_set<core::ValueId>& axes) const;
+  bool readsElement(core::Use use, const std::unordered_set<core::RegionId>& regions) const;
+  bool isReadWithin(const Conversion& c, core::OpId row,
+                    const std::unordered_set<core::RegionId>& nests) const;
+  bool isWorkedRow(const Conversion& c, const core::Op& row) const;
+  uint32_t flopsOfAll(const std::unordered_set<core::OpId>& ops) const;
+  bool isRowOfLess(const Conversion& c, const core::Op& row) const;
   bool isReadByRows(const Conversion& c, core::OpId row, core::RegionId body,
                     const std::unordered_set<core::RegionId>& rows) const;
   bool sliceLevel(Conversion& c, size_t level, Needed& needed) const;

@@ -42,11 +42,16 @@ static bool isPlainBranch(const Function& f, const Op& o) {
          });
 }
 
-bool isSoonMadeRow(const types::TypeStore& types, const Function& f, const Op& o) {
+/// Whether an op collects numbers, in the order of its axes.
+static bool isRow(const types::TypeStore& types, const Function& f, const Op& o) {
   if (o.kind != OpKind::Nest || nestAccs(o) > 0 || o.results.size() != 1) return false;
   const NestResult& r = nestResults(o)[0];
   return r.kind == NestResultKind::Collect && r.keep == collecting(o.dims.size()).keep &&
-         types.isScalar(f.typeOf(terminator(f, o.regions[0]).operands[0])) &&
+         types.isScalar(f.typeOf(terminator(f, o.regions[0]).operands[0]));
+}
+
+bool isSoonMadeRow(const types::TypeStore& types, const Function& f, const Op& o) {
+  return isRow(types, f, o) &&
          std::ranges::none_of(f.regions[o.regions[0]].ops, [&](OpId inner) { return dear(f.ops[inner]); });
 }
 
@@ -63,29 +68,93 @@ bool AccumulationPlanner::slice(Conversion& c) const {
   return dimsCopied(c);
 }
 
-bool isSumOfArrays(const types::TypeStore& types, const Function& f, const Op& o) {
+/// Whether an op reads an element of an array, in one of the regions.
+bool AccumulationPlanner::readsElement(Use use, const std::unordered_set<RegionId>& regions) const {
+  const Op& by = fn().ops[use.op];
+  return regions.contains(uses_.regionOf(use.op)) && by.kind == OpKind::Get && use.operand == 0 &&
+         types().isScalar(fn().typeOf(by.results[0]));
+}
+
+static bool isSumOfArrays(const types::TypeStore& types, const Function& f, const Op& o) {
   return (o.kind == OpKind::Add || (o.kind == OpKind::AddAt && o.as<Path>().empty())) &&
          types.kind(f.typeOf(o.results[0])) == TypeKind::Array;
 }
 
-/// Whether those ops of a body that are copied read a row of it element by element, in rows or in sums of
-/// rows.
+/// Whether those ops of a body that are copied read a row of it element by element, in rows, or add it to a
+/// row that is read so.
 bool AccumulationPlanner::isReadByRows(const Conversion& c, OpId row, RegionId body,
                                        const std::unordered_set<RegionId>& rows) const {
   bool is = true;
   uses_.forEach(fn().ops[row].results[0], [&](Use use) {
     const OpId user = uses_.ancestorIn(body, use.op);
-    if (!user.valid() || !c.slice.contains(user.index) || c.rows.contains(use.op)) return;
-    const Op& by = fn().ops[use.op];
-    is = is && rows.contains(uses_.regionOf(use.op)) && by.kind == OpKind::Get && use.operand == 0 &&
-         types().isScalar(fn().typeOf(by.results[0]));
+    const bool isTerm = c.rows.contains(use.op) && fn().ops[use.op].regions.empty();
+    if (user.valid() && c.slice.contains(user.index)) is = is && (isTerm || readsElement(use, rows));
   });
   return is;
 }
 
+/// Whether all that is copied, at any level, reads a row element by element in these nests, or adds it to a
+/// row that is read so, and the add none of it.
+bool AccumulationPlanner::isReadWithin(const Conversion& c, OpId row,
+                                       const std::unordered_set<RegionId>& nests) const {
+  bool is = true;
+  uses_.forEach(fn().ops[row].results[0], [&](Use use) {
+    const bool isCopied =
+        use.op == c.site.add || std::ranges::any_of(c.site.levels, [&](const SiteLevel& level) {
+          const OpId user = uses_.ancestorIn(level.region, use.op);
+          return user.valid() && c.slice.contains(user.index);
+        });
+    const bool isTerm = c.rows.contains(use.op) && fn().ops[use.op].regions.empty();
+    is = is && (!isCopied || isTerm || readsElement(use, nests));
+  });
+  return is;
+}
+
+/// Whether an op collects a row by a few elementary functions, each element of which is a part of one term.
+bool AccumulationPlanner::isWorkedRow(const Conversion& c, const Op& row) const {
+  const Op& nest = fn().ops[c.site.levels[0].op];
+  if (!isRow(types(), fn(), row) || hasFewPoints(nest) || c.axes.size() != nest.dims.size() + row.dims.size())
+    return false;
+  const std::vector<OpId>& ops = fn().regions[row.regions[0]].ops;
+  std::unordered_set<OpId> again = c.again;
+  again.insert(ops.begin(), ops.end());
+  return flopsOfAll(again) <= mostMadeAgain && std::ranges::none_of(ops, [&](OpId id) {
+           const OpKind kind = fn().ops[id].kind;
+           return structured(fn().ops[id]) || kind == OpKind::Builtin || kind == OpKind::CastDims;
+         });
+}
+uint32_t AccumulationPlanner::flopsOfAll(const std::unordered_set<OpId>& ops) const {
+  const Costs costs(m_, fn());
+  uint32_t flops = 0;
+  for (OpId id : ops) flops += costs.ofOp(id).flops;
+  return flops;
+}
+
+/// Whether an op collects a row that costs little, of other such rows and of arrays from outside each of
+/// which has fewer axes than the nest and the row together, as an image has of which it is a part, or is the
+/// sum of two: kept at all points it would be more to read than these.
+bool AccumulationPlanner::isRowOfLess(const Conversion& c, const Op& row) const {
+  const auto isOfLess = [&](ValueId v) {
+    return fn().values[v].def.valid() && isRowOfLess(c, fn().ops[fn().values[v].def]);
+  };
+  if (isSumOfArrays(types(), fn(), row)) return std::ranges::all_of(row.operands, isOfLess);
+  if (!isSoonMadeRow(types(), fn(), row) && !isWorkedRow(c, row)) return false;
+  const size_t axes = fn().ops[c.site.levels[0].op].dims.size() + row.dims.size();
+  return std::ranges::all_of(fn().regions[row.regions[0]].ops, [&](OpId id) {
+    if (fn().ops[id].kind != OpKind::Get) return true;
+    ValueId v = fn().ops[id].operands[0];
+    while (!outside(v) && fn().values[v].def.valid() && fn().ops[fn().values[v].def].kind == OpKind::Get)
+      v = fn().ops[fn().values[v].def].operands[0];
+    return outside(v) ? types()[fn().typeOf(v)].dims.size() < axes : isOfLess(v);
+  });
+}
+
 bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed) const {
   const std::vector<OpId>& ops = fn().regions[c.site.levels[level].region].ops;
-  std::unordered_set<RegionId> rows; // that the added one is made of, and its own
+  std::unordered_set<RegionId> rows;   // that the added one is made of, and its own
+  std::unordered_set<RegionId> around; // nests that hold the add, and rows that these read
+  for (size_t l = level + 1; l < c.site.levels.size(); ++l)
+    if (c.site.levels[l].kind == SiteLevel::Kind::Nest) around.insert(c.site.levels[l].region);
   for (size_t i = ops.size(); i-- > 0;) {
     const Op& o = fn().ops[ops[i]];
     bool wanted = false;
@@ -100,7 +169,14 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed
     if (isOther) c.rows.insert(ops[i]);
     const bool isOfRow = c.row == ops[i] || (isOther && isMade);
     if (isOfRow) rows.insert(o.regions[0]);
-    if (dear(o) && level == 0 && !isOfRow && !isMadeOfLess(c, ops[i])) {
+    const bool isOfInner =
+        !isOfRow && !isOther && level == 0 && isRowOfLess(c, o) && isReadWithin(c, ops[i], around);
+    if (isOfInner) {
+      c.rows.insert(ops[i]);
+      for (RegionId r : o.regions) c.again.insert(fn().regions[r].ops.begin(), fn().regions[r].ops.end());
+    }
+    if (c.row == ops[i] || isOfInner) around.insert(o.regions.begin(), o.regions.end());
+    if (dear(o) && level == 0 && !isOfRow && !isOfInner && !isMadeOfLess(c, ops[i])) {
       for (ValueId r : o.results) {
         if (!needed.values.count(r.index)) continue;
         if (!outsideType(fn().typeOf(r)) || types().kind(fn().typeOf(r)) == TypeKind::Acc) return false;
@@ -109,7 +185,8 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed
       }
       continue;
     }
-    if (structured(o) && level + 1 < c.site.levels.size() && !isPlainBranch(fn(), o)) return false;
+    if (structured(o) && !isOfInner && level + 1 < c.site.levels.size() && !isPlainBranch(fn(), o))
+      return false;
     if (!isSeparable(fn(), types(), uses_, ops[i])) return false;
     c.slice.insert(ops[i].index);
     if (o.kind == OpKind::DimValue && !outsideDim(o.dims[0]))
@@ -117,17 +194,18 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed
         c.sizes[o.results[0]] = std::move(*form);
         continue;
       }
-    if (isOfRow && level == 0) keepNumbers(c, o, needed);
+    if ((isOfRow || isOfInner) && level == 0 && !o.regions.empty()) keepNumbers(c, o, needed);
     need(o, needed);
     for (RegionId inner : o.regions) forEachOp(fn(), inner, [&](OpId x) { need(fn().ops[x], needed); });
   }
   return true;
 }
 
-/// Whether a number is made, by a few elementary functions at most, of arrays each of which has fewer axes
-/// than the nest, and all of them together as many, where all the levels are one: kept at all points it would
-/// be more to read than what it is made of. Not of few points, nor of two axes of one size, whose sums by
-/// either are one nest again. What one sum makes again is a few in all.
+/// Whether a number is made, by a few elementary functions at most, of arrays each of which is read at fewer
+/// indices than the nest has axes, and all of them together at all of these, where all the levels are one:
+/// kept at all points it would be more to read than what it is made of. Windows, `x[i + a]`, are such reads.
+/// Not of few points, nor of two axes of one size, whose sums by either are one nest again. What one sum
+/// makes again is a few in all.
 bool AccumulationPlanner::isMadeOfLess(Conversion& c, OpId op) const {
   const SiteLevel& level = c.site.levels[0];
   const Op& nest = fn().ops[level.op];
@@ -140,7 +218,7 @@ bool AccumulationPlanner::isMadeOfLess(Conversion& c, OpId op) const {
     const Op& o = fn().ops[id];
     const bool isNumber = o.results.size() == 1 && o.regions.empty() && o.kind != OpKind::Call &&
                           o.kind != OpKind::Builtin && types().isScalar(fn().typeOf(o.results[0]));
-    if (!isNumber || again.size() > mostMadeAgain || (o.kind == OpKind::Get && !readsLess(o, level, axes)))
+    if (!isNumber || again.size() > mostMadeAgain || (o.kind == OpKind::Get && !readsLess(c, o, axes)))
       return false;
     return std::ranges::all_of(o.operands, [&](ValueId v) {
       const Value& value = fn().values[v];
@@ -149,10 +227,7 @@ bool AccumulationPlanner::isMadeOfLess(Conversion& c, OpId op) const {
     });
   };
   if (!made(made, op) || axes.size() != nest.dims.size()) return false;
-  const Costs costs(m_, fn());
-  uint32_t flops = 0;
-  for (OpId id : again) flops += costs.ofOp(id).flops;
-  if (flops > mostMadeAgain) return false;
+  if (flopsOfAll(again) > mostMadeAgain) return false;
   c.again = std::move(again);
   return true;
 }
@@ -164,17 +239,17 @@ bool AccumulationPlanner::hasFewPoints(const Op& nest) const {
     return extent && *extent <= fewKept && (points *= *extent) <= fewKept;
   });
 }
-/// Whether a read is at some of the axes of a nest alone, of an array that was there; notes these.
-bool AccumulationPlanner::readsLess(const Op& get, const SiteLevel& nest,
+/// Whether a read is at fewer indices, sums of axes, than the nest has axes; notes these.
+bool AccumulationPlanner::readsLess(const Conversion& c, const Op& get,
                                     std::unordered_set<ValueId>& axes) const {
-  std::unordered_set<ValueId> own;
+  size_t indices = 0;
   for (size_t k = 1; k < get.operands.size(); ++k) {
-    const Value& index = fn().values[get.operands[k]];
-    if (index.def.valid()) return false;
-    if (index.region == nest.region) own.insert(get.operands[k]);
+    const std::optional<AffineIndex> index = affine(c, get.operands[k]);
+    if (!index) return false;
+    indices += !index->axes.empty();
+    for (auto [axis, factor] : index->axes) axes.insert(axis);
   }
-  axes.insert(own.begin(), own.end());
-  return own.size() < fn().ops[nest.op].dims.size();
+  return indices < fn().ops[c.site.levels[0].op].dims.size();
 }
 
 /// Numbers that the points around a row compute for it: what its elements read of arrays is read there.

@@ -2,6 +2,7 @@
 // (ad_backward_again.cpp).
 
 #include "core/nest.h"
+#include "core/walk.h"
 #include "transforms/ad_backward_known.h"
 #include "transforms/ad_keep.h"
 #include "transforms/minimum_cut.h"
@@ -242,9 +243,22 @@ private:
     const uint64_t all = unit * (bytes + (s_.kind == ScopeKind::Arm ? enumBytes : 0));
     // The place of an extreme is kept rather than an index made of it, of which less is known.
     if (def && isPlace(*def, node.value)) return all - 1;
+    if (!def && isIndexGiven(node.value)) return all - 1;
     const bool reads = def && def->kind == OpKind::Get && known_.isOutside(s_, def->operands[0]);
     // What is read is kept rather than the elements: it is there already.
     return all + (reads ? 1 : 0);
+  }
+  /// Whether a function is given an integer that counts no turns: it is kept rather than an index made of it,
+  /// as who calls may have it anyway.
+  bool isIndexGiven(ValueId v) const {
+    const Function& f = known_.g();
+    if (s_.source != f.body || !types::isIntKind(known_.types().kind(f.typeOf(v)))) return false;
+    bool counts = false;
+    forEachOp(f, f.body, [&](OpId id) {
+      const OpKind kind = f.ops[id].kind;
+      counts |= kind == OpKind::For || kind == OpKind::While || kind == OpKind::BindDim;
+    });
+    return !counts;
   }
   bool isPlace(const Op& op, ValueId v) const {
     if (op.kind != OpKind::Nest) return false;

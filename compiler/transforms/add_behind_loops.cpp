@@ -19,6 +19,8 @@ namespace melix::transforms {
 
 namespace {
 
+constexpr uint32_t mostWorked = 4 * mathFlops; ///< operations that an add makes again
+
 /// An accumulator of a loop: what adds to it, one after the other.
 struct Added {
   uint32_t carry;
@@ -127,8 +129,11 @@ private:
   bool isMadeBehind(OpId id) {
     if (effects_.ofOp(fn(), id).any() || mentionsSizes(sizesWithin(m_, fn(), id))) return false;
     const bool isNest = fn().ops[id].kind == OpKind::Nest;
-    return std::ranges::all_of(
-        inputs(id), [&](ValueId v) { return isAgain(v) || (isNest && isKept(v) && rank(v) < depth(id)); });
+    const bool isHanded = types().kind(fn().typeOf(fn().ops[id].results[0])) == TypeKind::Acc;
+    uint32_t flops = isHanded && !isNest ? mostWorked : 0;
+    return std::ranges::all_of(inputs(id), [&](ValueId v) {
+      return isAgain(v) || (isNest ? isKept(v) && rank(v) < depth(id) : isWorkedAgain(v, flops));
+    });
   }
 
   /// Values of the loop's body that the op takes, but accumulators.
@@ -151,14 +156,29 @@ private:
     const OpId def = fn().values[v].def;
     if (!def.valid()) return false;
     const Op& op = fn().ops[def];
-    const bool reads = op.kind == OpKind::Get,
-               constant = op.kind == OpKind::Const || op.kind == OpKind::DimValue;
-    const bool scalar = op.regions.empty() && op.results.size() == 1 && types().isScalar(fn().typeOf(v)) &&
-                        flopsOf(op.kind) > 0 && op.kind != OpKind::Math;
-    const bool is = (reads || constant || scalar) && op.resultDims.empty() &&
-                    !effects_.ofOp(fn(), def).any() && !mentionsSizes(sizesOf(m_, fn(), op)) &&
+    const bool is = isPlain(def) && op.kind != OpKind::Math &&
                     std::ranges::all_of(op.operands, [&](ValueId x) { return isAgain(x); });
     return again_[v] = is || isCollectedAgain(def);
+  }
+  /// Whether an op reads or computes a number, and nothing else.
+  bool isPlain(OpId id) const {
+    const Op& op = fn().ops[id];
+    const bool reads = op.kind == OpKind::Get,
+               constant = op.kind == OpKind::Const || op.kind == OpKind::DimValue;
+    const bool scalar = op.regions.empty() && op.results.size() == 1 &&
+                        types().isScalar(fn().typeOf(op.results[0])) && flopsOf(op.kind) > 0;
+    return (reads || constant || scalar) && op.resultDims.empty() && !effects_.ofOp(fn(), id).any() &&
+           !mentionsSizes(sizesOf(m_, fn(), op));
+  }
+  /// Whether it is made again with a few elementary functions: of a number that is added to an accumulator
+  /// from around, as a window adds to an image, as many would be kept as are added.
+  bool isWorkedAgain(ValueId v, uint32_t& flops) {
+    if (isAgain(v)) return true;
+    const OpId def = fn().values[v].def;
+    if (!def.valid() || !isPlain(def) || flopsOf(fn().ops[def].kind) > flops) return false;
+    flops -= flopsOf(fn().ops[def].kind);
+    const Operands operands = fn().ops[def].operands;
+    return again_[v] = std::ranges::all_of(operands, [&](ValueId x) { return isWorkedAgain(x, flops); });
   }
   /// An array of which each element costs little, as the products of two rows.
   bool isCollectedAgain(OpId id) {

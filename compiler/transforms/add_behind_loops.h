@@ -9,7 +9,8 @@
 //              %d = get %ds[%t]   %c = nest (%i: I, %j: J) accs(%a = %b) { … }   yield %c }
 //
 // What an add needs of the loop is kept for all turns, if that has fewer axes than the nest that adds; reads
-// of what stands around the loop, and scalar arithmetic on these, are made again. Only adds that have no
+// of what stands around the loop, and scalar arithmetic on these, are made again; a few elementary functions
+// too, of a number that is added to an accumulator of a nest around. Only adds that have no
 // effect and mention no size that the loop makes, in loops whose number of turns is a size. Requires:
 // verified Core. Keeps: values, bits, every effect.
 

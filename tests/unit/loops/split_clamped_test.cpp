@@ -102,5 +102,43 @@ TEST(SplitClamped, OtherBranchesStay) {
       << "nothing is read";
 }
 
+/// A row of points %j, each a sum over %l from %begin on of what lies at %j - %l, where that is in range.
+std::string window(const std::string& begin, const std::string& bound = "%n") {
+  const std::string text =
+      textAfter("kernel @f(%first: i64, %last: i64, %n: i64, %k: i64, %z: f32, %x: data, %y: data) {\n"
+                "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %many = const 8192 : i64\n"
+                "  for points %first, %last { (%i)\n    for points %zero, %n { (%j)\n"
+                "      %r = for %zero, %k, %z : f32 { (%b, %u)\n" +
+                    begin +
+                    "        %e = add %begin, %many : i64\n        %end = min %e, %k : i64\n"
+                    "        %v = for %begin, %end, %u : f32 { (%l, %c)\n          %p = sub %j, %l : i64\n"
+                    "          %q = cmp ge %p, %zero : bool\n          %w = cmp lt %p, " +
+                    bound +
+                    " : bool\n          %m = and %q, %w : bool\n"
+                    "          %t = if %m : f32 {\n            %a = load %x[%i*%n + %p*%one] : f32\n         "
+                    "   yield %a\n"
+                    "          } {\n            yield %z\n          }\n          %s = add %c, %t : f32\n"
+                    "          yield %s\n        }\n        yield %v\n      }\n"
+                    "      store %y[%i*%n + %j*%one] = %r\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
+                [](Module& module) {
+                  splitClamped(module, module.functions[FunctionId(0)]);
+                  EXPECT_EQ(verify(module, true), "");
+                });
+  return count(text, "for points") == 3 ? text.substr(text.rfind("for points")) : "";
+}
+
+TEST(SplitClamped, MasksOfWindowsHoldWithin) {
+  const std::string within = window("        %begin = mul %b, %many : i64\n");
+  ASSERT_NE(within, "");
+  EXPECT_EQ(count(within, "cmp"), 0U) << within;
+  EXPECT_EQ(count(within, "const true"), 2U) << "a block of the sum begins at 0 or behind: " << within;
+}
+
+TEST(SplitClamped, OnlyOneSideHoldsWhereASumBeginsAnywhere) {
+  const std::string within = window("        %begin = sub %b, %many : i64\n");
+  ASSERT_NE(within, "");
+  EXPECT_EQ(count(within, "cmp"), 1U) << within;
+}
+
 } // namespace
 } // namespace melix::loops

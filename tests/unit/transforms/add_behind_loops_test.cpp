@@ -72,6 +72,38 @@ TEST(AddBehindLoops, ReadsOfWhatStandsAroundAreMadeAgain) {
   EXPECT_EQ(m.count("-> accs"), 1u) << m.text();
 }
 
+/// Adds of a loop that carries a number too, in the window of each point; `count` elementary functions in
+/// each.
+std::string windows(int count) {
+  std::string term = "%v0";
+  std::string made;
+  for (int k = 1; k <= count; ++k) {
+    made += "      %v" + std::to_string(k) + " = math exp " + term + " : f32\n";
+    term = "%v" + std::to_string(k);
+  }
+  return R"(fn f (%x: f32[6]) -> (f32[6], f32[4]) {
+  %n = const 3 : i64
+  %o = const 0.5 : f32
+  %z = zero : f32[6]
+  %s, %h = nest (%i: 4) -> collect[i] accs (%c = %z) {
+    %t, %d = for collects 0 %n, %o, %c { (%a: i64, %b: f32, %e: acc f32[6])
+      %p = add %i, %a : i64
+      %v0 = get %x[%p] : f32
+)" + made +
+         "      %y = add %b, " + term + " : f32\n      %g = add_at %e[%p] += " + term +
+         " : acc f32[6]\n      yield %y, %g\n    } : f32, acc f32[6]\n    yield %t, %d\n  } : f32[4], "
+         "f32[6]\n"
+         "  yield %h, %s\n}\n";
+}
+
+TEST(AddBehindLoops, AFewElementaryFunctionsAreMadeAgainForAWindow) {
+  PassText one(windows(1)), many(windows(5));
+  one.apply(behind, {Value::floats(std::vector<float>{1, -2, 3, 0.5f, -1, 2})});
+  EXPECT_EQ(one.count("for collects 0 %n, %o {"), 1u) << one.text();
+  many.apply(behind);
+  EXPECT_EQ(many.count("for collects 0 %n, %o {"), 0u) << many.text();
+}
+
 TEST(AddBehindLoops, NotWhatIsReadOrReplaced) {
   EXPECT_FALSE(standsBehind(outer + "    %l = get %a[%t, %t] : f32\n"));
   EXPECT_FALSE(standsBehind(

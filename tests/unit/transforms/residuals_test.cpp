@@ -272,3 +272,28 @@ TEST(Residuals, WhereAWindowIsWithinARowIsMadeAgain) {
   GradCheck(f).dims({3}).check();
   EXPECT_EQ(saved(f, "f", "N").find("bool"), std::string::npos) << saved(f, "f", "N");
 }
+
+/// An index that a function is given is kept rather than one made of it: its caller has the index, and keeps
+/// none.
+TEST(Residuals, AnIndexMadeOfOneThatAFunctionIsGivenIsMadeAgain) {
+  const std::string f = R"(fn held [N] (%x: f64[N], %i: i64) -> (f64) {
+  %zero = const 0 : i64
+  %one = const 1 : i64
+  %p = sub %i, %one : i64
+  %q = max %p, %zero : i64
+  %v = get %x[%q] : f64
+  yield %v
+}
+
+fn f [N] (%x: f64[N]) -> (f64) {
+  %r = nest (%i: N) -> keep[] sum {
+    %a = call @held %x, %i dims [N] : f64
+    %s = mul %a, %a : f64
+    yield %s
+  } : f64
+  yield %r
+}
+)";
+  GradCheck(f).dims({3}).check();
+  EXPECT_EQ(saved(f, "f", "N").find("i64["), std::string::npos) << saved(f, "f", "N");
+}
