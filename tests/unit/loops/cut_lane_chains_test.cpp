@@ -48,6 +48,12 @@ TEST(CutLaneChains, TheBranchStays) {
   EXPECT_NE(upto.find("= if %g"), std::string::npos) << "for some of the points: " << upto;
 }
 
+/// A range that ends with the point: each lane has turns of its own.
+TEST(CutLaneChains, NotWhereTurnsDifferBetweenPoints) {
+  const std::string own = cut("      %g = cmp le %l, %i : bool\n", "%t", "%i");
+  EXPECT_EQ(own.find("const 31"), std::string::npos) << own;
+}
+
 TEST(CutLaneChains, NotWhereAnotherTurnCountsNorAllPointsAreAlike) {
   for (const std::string& text :
        {cut("      %g = cmp le %l, %i : bool\n", "%begun"), cut("      %g = cmp le %l, %m : bool\n"),

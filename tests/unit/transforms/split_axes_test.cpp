@@ -51,7 +51,7 @@ std::vector<Value> arguments(int64_t keys, int64_t columns, int64_t e) {
 
 TEST(SplitAxes, OfExtentsThatAreProducts) {
   EXPECT_EQ(split(heads("H, E", "H*E", bySize)), "(%t: 2, %d: H, %d$1: E)");
-  EXPECT_EQ(split(heads("H", "6*H", "  %by = const 3 : i64\n")), "(%t: 2, %d: 2*H, %d$1: 3)");
+  EXPECT_EQ(split(heads("H", "12*H", "  %by = const 6 : i64\n")), "(%t: 2, %d: 2*H, %d$1: 6)");
   EXPECT_EQ(split(heads("H", "8", "  %by = const 4 : i64\n"), arguments(2, 8, 0)), "(%t: 2, %d: 2, %d$1: 4)");
 }
 
@@ -148,6 +148,18 @@ TEST(SplitPlaces, NotOfOtherSums) {
       places("    %one = const 1 : i64\n    %r = irem %e, %one : i64\n    %d = add %first, %r : i64\n"));
   m.apply(splitPlaces, {numbers({3, 4})});
   EXPECT_EQ(m.count("reshape"), 0U) << m.text();
+}
+
+/// A multiple that may be any number may wrap to what is in range.
+TEST(SplitPlaces, NotOfMultiplesThatAreNoIndex) {
+  PassText m(places("    %q = irem %h, %by : i64\n    %f = mul %q, %by : i64\n    %d = add %f, %e : i64\n"));
+  m.apply(splitPlaces);
+  EXPECT_EQ(m.count("reshape"), 0U) << m.text();
+}
+
+/// By two or three, results of an axis of their own are short.
+TEST(SplitAxes, NotByFewWhereResultsKeepTheAxis) {
+  EXPECT_EQ(split(heads("H", "6*H", "  %by = const 2 : i64\n")), "(%t: 2, %d: 6*H)");
 }
 
 } // namespace
