@@ -32,13 +32,13 @@ public:
   }
 
   /// None if there is nothing to ask, or asking would not help.
-  Needs needs() {
-    Needs out;
+  NumberNeeds needs() {
+    NumberNeeds out;
     const Ranges::Mark mark = ranges_.enter(body());
     const bool helps = isOfSums(fn(), nest_) && look(body(), false, out);
     ranges_.leave(mark);
-    const bool any = std::ranges::any_of(out, [](const Need& need) { return need.extent.has_value(); });
-    return helps && any ? out : Needs();
+    const bool any = std::ranges::any_of(out, [](const NumberNeed& need) { return need.extent.has_value(); });
+    return helps && any ? out : NumberNeeds();
   }
 
 private:
@@ -46,7 +46,7 @@ private:
   RegionId body() const { return fn().ops[nest_].regions[0]; }
 
   /// Whether all that a branch keeps from running anyway are reads that may be out of range.
-  bool look(RegionId region, bool isInBranch, Needs& out) {
+  bool look(RegionId region, bool isInBranch, NumberNeeds& out) {
     for (OpId id : fn().regions[region].ops) {
       const Op& op = fn().ops[id];
       if (isInBranch && !lookAt(id, out)) return false;
@@ -58,14 +58,14 @@ private:
     }
     return true;
   }
-  bool lookAt(OpId id, Needs& out) {
+  bool lookAt(OpId id, NumberNeeds& out) {
     const Op& op = fn().ops[id];
     if (op.kind == OpKind::Check) return lookAtCheck(id, out);
     if (op.kind == OpKind::Nest || op.kind == OpKind::If) return true;
     if (op.kind == OpKind::Get && op.operands.size() > 1) return lookAtRead(id, out);
     return op.regions.empty() && !effects_.ofOp(fn(), id).any();
   }
-  bool lookAtCheck(OpId id, Needs& out) {
+  bool lookAtCheck(OpId id, NumberNeeds& out) {
     const Op check = fn().ops[id];
     if (ranges_.isProved(check)) return true;
     switch (check.as<CheckAttr>().kind) {
@@ -75,7 +75,7 @@ private:
     default: return false;
     }
   }
-  bool lookAtRead(OpId id, Needs& out) {
+  bool lookAtRead(OpId id, NumberNeeds& out) {
     const Op get = fn().ops[id];
     if (!isOutside(get.operands[0])) return true;
     const Path path = get.as<Path>();
@@ -121,7 +121,7 @@ private:
   }
 
   /// Numbers that some of the axes alone tell.
-  bool add(Need need, Needs& out) {
+  bool add(NumberNeed need, NumberNeeds& out) {
     const ValueId v = fn().ops[need.op].operands[need.operand];
     if (fn().typeOf(v) != m_.types.int64() || !isInFront(need.extent) || !find(v, need, deepest, out) ||
         (need.extent && need.isSum && !need.axes.empty()) ||
@@ -138,7 +138,7 @@ private:
     return value.region != body() && !inside_.contains(fn().regions[value.region].parent);
   }
   /// What a number is made of, without an effect and for all points of these axes.
-  bool find(ValueId v, Need& need, int depth, Needs& out) {
+  bool find(ValueId v, NumberNeed& need, int depth, NumberNeeds& out) {
     if (isOutside(v)) return need.from.push_back(v), true;
     const Value& value = fn().values[v];
     if (!value.def.valid()) {
@@ -172,7 +172,7 @@ private:
 
 } // namespace
 
-Needs needsOf(Module& m, FunctionId f, OpId nest, const Effects& effects, Ranges& ranges) {
+NumberNeeds needsOf(Module& m, FunctionId f, OpId nest, const Effects& effects, Ranges& ranges) {
   return Candidate(m, f, nest, effects, ranges).needs();
 }
 

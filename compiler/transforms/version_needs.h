@@ -14,7 +14,7 @@ namespace melix::transforms {
 
 /// Operand `operand` of an op in a nest, made of some axes of the nest: to be an index of an axis, or
 /// positive where it divides.
-struct Need {
+struct NumberNeed {
   core::OpId op;
   uint32_t operand;
   std::optional<core::DimId> extent;
@@ -24,11 +24,11 @@ struct Need {
   bool isSum = true;               ///< of axes and of what does not change
 };
 /// What others are divided by comes before these.
-using Needs = std::vector<Need>;
+using NumberNeeds = std::vector<NumberNeed>;
 
 /// None if there is nothing to ask, or asking would not help. What is known of ranges is what holds in front
 /// of the nest.
-Needs needsOf(core::Module& module, core::FunctionId f, core::OpId nest, const core::Effects& effects,
-              core::Ranges& ranges);
+NumberNeeds needsOf(core::Module& module, core::FunctionId f, core::OpId nest, const core::Effects& effects,
+                    core::Ranges& ranges);
 
 } // namespace melix::transforms

@@ -25,7 +25,7 @@ constexpr size_t longest = 64; ///< ops of a region that go together
 
 /// What is asked for a nest: of numbers or of extents.
 struct Question {
-  Needs needs;
+  NumberNeeds needs;
   Divisions divisions;
   bool isAny() const { return !needs.empty() || !divisions.axes.empty(); }
 };
@@ -111,14 +111,15 @@ private:
   /// Whether none of the ops that go together makes what is to be asked of.
   static bool isInFront(const Question& question, const std::unordered_set<ValueId>& made) {
     auto isMade = [&](ValueId v) { return made.contains(v); };
-    return std::ranges::none_of(question.needs,
-                                [&](const Need& need) { return std::ranges::any_of(need.from, isMade); }) &&
+    return std::ranges::none_of(
+               question.needs,
+               [&](const NumberNeed& need) { return std::ranges::any_of(need.from, isMade); }) &&
            std::ranges::none_of(question.divisions.named,
                                 [&](const Divisions::Named& named) { return isMade(named.divisor.number); });
   }
 
   void version(RegionId region, std::span<const OpId> ops, std::span<const Question> questions) {
-    Needs needs;
+    NumberNeeds needs;
     std::vector<Divisions> divided;
     for (const Question& question : questions) {
       needs.insert(needs.end(), question.needs.begin(), question.needs.end());
@@ -149,20 +150,20 @@ private:
     branch.regions = {yes.region, no.region};
     takeOver(fn(), b.append(std::move(branch), types), results);
   }
-  ValueId valueOf(const Need& need) const { return fn().ops[need.op].operands[need.operand]; }
+  ValueId valueOf(const NumberNeed& need) const { return fn().ops[need.op].operands[need.operand]; }
 
   /// A copy of an op of which something is needed, of operands that are so for sure; whether it is one.
-  bool copyWithin(OpId id, const Needs& needs, const DivisionWriter& divisions, Cloner& copy,
+  bool copyWithin(OpId id, const NumberNeeds& needs, const DivisionWriter& divisions, Cloner& copy,
                   Builder& at) const {
     std::vector<std::pair<uint32_t, ValueId>> operands = divisions.renamed(id, at);
-    for (const Need& need : needs)
+    for (const NumberNeed& need : needs)
       if (need.op == id) operands.emplace_back(need.operand, held(copy.value(valueOf(need)), need, at));
     if (operands.empty()) return false;
     Op& made = fn().ops[copy.op(id, at)];
     for (auto [operand, by] : operands) made.operands[operand] = by;
     return true;
   }
-  ValueId held(ValueId v, const Need& need, Builder& b) const {
+  ValueId held(ValueId v, const NumberNeed& need, Builder& b) const {
     if (!need.extent) return b.binary(OpKind::Max, v, b.integer(1));
     types::DimStore& dims = m_.types.dims;
     const ValueId last = b.dimValue(dims.sub(*need.extent, dims.constant(1)));
@@ -175,35 +176,35 @@ private:
     all = all.valid() ? b.binary(OpKind::And, all, more) : more;
   }
   /// Whether all is as needed, where the extents have an index at all.
-  ValueId allHold(Builder& b, const Needs& needs, const DivisionWriter& divisions) const {
+  ValueId allHold(Builder& b, const NumberNeeds& needs, const DivisionWriter& divisions) const {
     return divisions.isAny() ? divisions.holds(b) : allHold(b, needs);
   }
-  ValueId allHold(Builder& b, const Needs& needs) const {
+  ValueId allHold(Builder& b, const NumberNeeds& needs) const {
     ValueId some;
     std::set<DimId> extents;
-    for (const Need& need : needs)
+    for (const NumberNeed& need : needs)
       if (need.extent && !m_.types.dims.atLeast(*need.extent, 1) && extents.insert(*need.extent).second)
         require(b, some, b.compare(CmpKind::Ge, b.dimValue(*need.extent), b.integer(1)));
     if (!some.valid()) return hold(b, needs);
     return andThen(b, some, [&](Builder& in) { return hold(in, needs); });
   }
   /// What something is divided by is asked before that is.
-  ValueId hold(Builder& b, std::span<const Need> needs) const {
+  ValueId hold(Builder& b, std::span<const NumberNeed> needs) const {
     ValueId all;
     for (size_t k = 0; k < needs.size(); ++k) {
-      auto isSame = [&](const Need& other) {
+      auto isSame = [&](const NumberNeed& other) {
         return valueOf(other) == valueOf(needs[k]) && other.extent == needs[k].extent;
       };
       if (std::ranges::any_of(needs.first(k), isSame)) continue; // of a check, and of the read behind it
       require(b, all, holds(b, needs[k]));
-      const std::span<const Need> more = needs.subspan(k + 1);
+      const std::span<const NumberNeed> more = needs.subspan(k + 1);
       if (!needs[k].extent && !more.empty())
         return andThen(b, all, [&](Builder& in) { return hold(in, more); });
     }
     return all;
   }
   /// Asked of all points of the axes that a number is made of.
-  ValueId holds(Builder& b, const Need& need) const {
+  ValueId holds(Builder& b, const NumberNeed& need) const {
     NestBuilder nest(b);
     Cloner copy(m_, f_, f_);
     const Op over = fn().ops[need.nest];

@@ -2,6 +2,7 @@
 #include "layers/class_sizes.h"
 #include "layers/layer_table.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <sstream>
 
@@ -86,6 +87,39 @@ TEST(Classes, ThoseThatMayHaveMoreStillHave) {
   for (const ClassSize& size : allClasses())
     if (size.methods > mostMethods || size.fields > mostFields) limits.erase(nameOf(size));
   for (const auto& [name, limit] : limits) ADD_FAILURE() << name << " can leave classes.txt";
+}
+
+/// Classes of a file at the level of its namespaces, but for those that no other file sees.
+std::vector<std::string> sharedClasses(const std::filesystem::path& file) {
+  std::vector<std::string> spaces, found;
+  for (const std::string& line : readLines(file)) {
+    std::istringstream words(line);
+    std::string first, name, brace;
+    words >> first >> name >> brace;
+    if (line.starts_with("namespace"))
+      spaces.push_back(name);
+    else if (line.starts_with("} // namespace") && !spaces.empty())
+      spaces.pop_back();
+    else if ((line.starts_with("struct ") || line.starts_with("class ")) && !line.ends_with(";") &&
+             std::find(spaces.begin(), spaces.end(), "{") == spaces.end())
+      found.push_back((spaces.empty() ? "" : spaces.back()) + "::" + name);
+  }
+  return found;
+}
+
+/// Of two of one name in one namespace the linker takes the functions of either.
+TEST(Classes, HaveNamesOfTheirOwn) {
+  std::map<std::string, std::filesystem::path> files;
+  for (const char* folder : {"compiler", "runtime"})
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(sourceFolder / folder)) {
+      const std::filesystem::path file = entry.path();
+      if (file.extension() != ".h" && file.extension() != ".cpp") continue;
+      for (const std::string& name : sharedClasses(file)) {
+        const auto [known, isNew] = files.try_emplace(name, file);
+        EXPECT_TRUE(isNew || known->second == file) << name << " of " << known->second << " and " << file;
+      }
+    }
+  EXPECT_TRUE(files.contains("melix::transforms::DividedAxis"));
 }
 
 } // namespace
