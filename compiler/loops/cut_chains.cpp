@@ -46,7 +46,7 @@ private:
         fn_.regions[body_].stmts, [this](StmtId id) { return fn_.stmts[id].kind == StmtKind::Store; });
     const bool mayEnd =
         !stores && conjuncts(fn_, fn_.stmts[branch].operands[0]).size() == 1 && keeps_(found_, branch);
-    inBlocks();
+    putInBlocks(b_, found_.rows(), home_, rowsAtATime);
     const RegionId around = aroundChain();
     b_.loc = fn_.stmts[chain_].loc;
     const RegionId front = b_.begin();
@@ -108,32 +108,6 @@ private:
     splice(fn_, made, around, placeOf(fn_, around, chain_) + 1);
   }
 
-  /// The rows, some at a time.
-  void inBlocks() {
-    const StmtId rows = found_.rows();
-    b_.loc = fn_.stmts[rows].loc;
-    const RegionId made = b_.begin();
-    const std::vector<ValueId> ends = fn_.stmts[rows].operands;
-    const ValueId zero = b_.integer(0), size = b_.integer(rowsAtATime);
-    const ValueId count = b_.arith(OpKind::Max, b_.arith(OpKind::Sub, ends[1], ends[0]), zero);
-    const ValueId blocks =
-        b_.scalar(OpKind::IDiv, {b_.arith(OpKind::Add, count, b_.integer(rowsAtATime - 1)), size},
-                  TypeKind::I64, TypeKind::I64);
-    ForAttr points;
-    points.mark = MarkKind::Points;
-    b_.carryLoop(
-        zero, blocks, {},
-        [&](ValueId block, const std::vector<ValueId>& nothing) {
-          const ValueId first = b_.arith(OpKind::Add, ends[0], b_.arith(OpKind::Mul, block, size));
-          setEnds(rows, first, b_.arith(OpKind::Min, ends[1], b_.arith(OpKind::Add, first, size)));
-          fn_.regions[b_.current()].stmts.push_back(rows);
-          return nothing;
-        },
-        points);
-    b_.end();
-    putInPlace(fn_, made, home_, rows);
-  }
-
   Function& fn_;
   Builder b_;
   const Contraction& found_;
@@ -144,6 +118,32 @@ private:
 };
 
 } // namespace
+
+void putInBlocks(Builder& b, StmtId loop, RegionId home, int64_t together) {
+  Function& fn = b.fn;
+  b.loc = fn.stmts[loop].loc;
+  const RegionId made = b.begin();
+  const std::vector<ValueId> ends = fn.stmts[loop].operands;
+  const ValueId zero = b.integer(0), size = b.integer(together);
+  const ValueId count = b.arith(OpKind::Max, b.arith(OpKind::Sub, ends[1], ends[0]), zero);
+  const ValueId blocks = b.scalar(OpKind::IDiv, {b.arith(OpKind::Add, count, b.integer(together - 1)), size},
+                                  TypeKind::I64, TypeKind::I64);
+  ForAttr attr;
+  attr.mark = fn.stmts[loop].as<ForAttr>().mark;
+  b.carryLoop(
+      zero, blocks, {},
+      [&](ValueId block, const std::vector<ValueId>& nothing) {
+        const ValueId first = b.arith(OpKind::Add, ends[0], b.arith(OpKind::Mul, block, size));
+        const ValueId last = b.arith(OpKind::Min, ends[1], b.arith(OpKind::Add, first, size));
+        fn.stmts[loop].operands[0] = first;
+        fn.stmts[loop].operands[1] = last;
+        fn.regions[b.current()].stmts.push_back(loop);
+        return nothing;
+      },
+      attr);
+  b.end();
+  putInPlace(fn, made, home, loop);
+}
 
 void cutChain(Function& fn, StmtId rows, RegionId home, const KeepsCarries& keeps) {
   if (const std::optional<Contraction> found = findContraction(fn, rows))

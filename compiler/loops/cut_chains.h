@@ -14,6 +14,7 @@
 //
 // Terms at which it holds for no row are left out if a chain that adds their +0 stays what it is.
 
+#include "loops/build.h"
 #include "loops/find_contraction.h"
 
 #include <functional>
@@ -22,6 +23,9 @@ namespace melix::loops {
 
 /// Whether a turn of the innermost sum in which the branch is not taken carries on what it began with.
 using KeepsCarries = std::function<bool(const Contraction& found, StmtId branch)>;
+
+/// Goes over the turns of a loop, which stands in the region `home`, so many at a time.
+void putInBlocks(Builder& b, StmtId loop, RegionId home, int64_t together);
 
 /// For the rows of a contraction, which stand in the region `home`.
 void cutChain(Function& fn, StmtId rows, RegionId home, const KeepsCarries& keeps);

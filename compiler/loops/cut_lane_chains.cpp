@@ -1,6 +1,7 @@
 #include "loops/cut_lane_chains.h"
 
 #include "loops/clone.h"
+#include "loops/cut_chains.h"
 #include "loops/mask.h"
 #include "loops/narrow_chains.h"
 #include "loops/variance.h"
@@ -22,7 +23,8 @@ public:
   void run() {
     find(fn_.stmts[points_].regions[0], Variance(fn_, fn_.stmts[points_]));
     if (chains_.empty()) return;
-    inBlocks();
+    const ForAttr lanes = fn_.stmts[points_].as<ForAttr>();
+    putInBlocks(b_, points_, home_, int64_t(lanes.lanes) * std::max(lanes.unroll, 1U));
     for (const Chain& chain : chains_) cut(chain);
   }
 
@@ -57,33 +59,6 @@ private:
       if (!points.isUniform(v) && MaskRange(b_, chain, points_).take(v)) out.push_back(v);
     b_.end();
     return out;
-  }
-
-  /// The points, as many at a time as run side by side.
-  void inBlocks() {
-    const ForAttr lanes = fn_.stmts[points_].as<ForAttr>();
-    b_.loc = fn_.stmts[points_].loc;
-    const RegionId made = b_.begin();
-    const std::vector<ValueId> ends = fn_.stmts[points_].operands;
-    const int64_t together = int64_t(lanes.lanes) * std::max(lanes.unroll, 1U);
-    const ValueId zero = b_.integer(0), size = b_.integer(together);
-    const ValueId count = b_.arith(OpKind::Max, b_.arith(OpKind::Sub, ends[1], ends[0]), zero);
-    const ValueId blocks =
-        b_.scalar(OpKind::IDiv, {b_.arith(OpKind::Add, count, b_.integer(together - 1)), size}, TypeKind::I64,
-                  TypeKind::I64);
-    ForAttr points;
-    points.mark = lanes.mark;
-    b_.carryLoop(
-        zero, blocks, {},
-        [&](ValueId block, const std::vector<ValueId>& nothing) {
-          const ValueId first = b_.arith(OpKind::Add, ends[0], b_.arith(OpKind::Mul, block, size));
-          setEnds(points_, first, b_.arith(OpKind::Min, ends[1], b_.arith(OpKind::Add, first, size)));
-          fn_.regions[b_.current()].stmts.push_back(points_);
-          return nothing;
-        },
-        points);
-    b_.end();
-    putInPlace(fn_, made, home_, points_);
   }
 
   void cut(const Chain& chain) {
