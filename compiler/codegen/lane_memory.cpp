@@ -61,6 +61,10 @@ llvm::Value* LaneEmitter::addresses(const Place& at) {
   return b_.CreateGEP(b_.getIntNTy(at.unit * 8), at.first, b_.CreateMul(iota(m_.index()), splat(at.step)));
 }
 
+static int64_t storeBytes(const llvm::Module& m, llvm::Type* type) {
+  return static_cast<int64_t>(m.getDataLayout().getTypeStoreSize(type).getFixedValue());
+}
+
 bool LaneEmitter::Place::isApart(int64_t bytes) const {
   auto* known = llvm::dyn_cast<llvm::ConstantInt>(step);
   return !all && known &&
@@ -111,7 +115,7 @@ void LaneEmitter::load(const Stmt& s) {
   const Place at = place(s, s.operands.size());
   llvm::Constant* nothing = llvm::Constant::getNullValue(type); // in lanes that are off
   Value* v = nullptr;
-  const auto bytes = static_cast<int64_t>(m_.llvm->getDataLayout().getTypeStoreSize(element).getFixedValue());
+  const int64_t bytes = storeBytes(*m_.llvm, element);
   if (at.isApart(-bytes))
     v = loadBackwards(at, type, align);
   else if (!at.isApart(bytes))
@@ -165,7 +169,7 @@ void LaneEmitter::store(const Stmt& s) {
   else if (scalar != element)
     v = b_.CreateBitCast(v, vectorOf(element));
   const Place at = place(s, s.operands.size() - 1);
-  if (!at.isApart(static_cast<int64_t>(m_.llvm->getDataLayout().getTypeStoreSize(element).getFixedValue())))
+  if (!at.isApart(storeBytes(*m_.llvm, element)))
     b_.CreateMaskedScatter(v, addresses(at), align, mask_);
   else if (staysInRegisters(s))
     b_.CreateAlignedStore(b_.CreateSelect(mask_, v, b_.CreateAlignedLoad(v->getType(), at.first, align)),

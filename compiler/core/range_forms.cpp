@@ -12,9 +12,10 @@ namespace melix::core {
 
 namespace {
 
-constexpr int deepest = 4;     ///< facts that one answer follows from
-constexpr size_t longest = 6;  ///< terms of a form
-constexpr int mostForms = 128; ///< that are looked at for one answer
+constexpr int deepest = 4;                    ///< facts that one answer follows from
+constexpr size_t longest = 6;                 ///< terms of a form
+constexpr int mostForms = 128;                ///< that are looked at for one answer
+constexpr int64_t largest = int64_t(1) << 32; ///< factor of a term, of which sums do not wrap
 
 } // namespace
 
@@ -69,7 +70,8 @@ public:
       const types::DimAtom* atom = term.factors.size() == 1 ? &dims_.atom(term.factors[0]) : nullptr;
       const bool isSymbol = atom && atom->kind == types::DimAtomKind::Symbol;
       const auto number = isSymbol ? ranges_.numbers_.find(atom->symbol) : ranges_.numbers_.end();
-      if (number == ranges_.numbers_.end()) continue;
+      const bool isSmall = term.coefficient >= -largest && term.coefficient <= largest;
+      if (number == ranges_.numbers_.end() || !isSmall) continue;
       form.add(number->second, term.coefficient);
       d = dims_.sub(d, dims_.mul(dims_.constant(term.coefficient), dims_.symbol(number->first)));
     }
@@ -96,8 +98,8 @@ public:
                                  return (term.second == 1 || term.second == -1) &&
                                         isNaturalWithout(form, term.first, term.second, depth - 1);
                                }) ||
-           std::ranges::any_of(ranges_.orders_, [&](const Ranges::Order& order) {
-             return isNaturalBy(form, order, depth - 1);
+           std::ranges::any_of(ranges_.orders_ | std::views::reverse, [&](const Ranges::Order& order) {
+             return isNaturalBy(form, order, depth - 1); // the nearest first
            });
   }
 

@@ -20,9 +20,9 @@ bool addsUp(const core::Function& f, core::OpId nest);
 /// An axis is better two where products show by that:
 /// - an array is read, or added to, at a quotient of the axis and at something else of it too, as patches of
 ///   an image are by one index: `%x[%p / 9, %p % 9]`;
-/// - one is so at a quotient alone, and another at more of the axis and at no axis that the first has not:
-/// the
-///   second has no axis of its own then, as in `%p[%d / E, %t, %u] * %v[%u, %d]`. One of shared heads has:
+/// - one is so at a quotient alone, and another at more of the axis and at no axis that the first has not.
+///   The second has no axis of its own then, as in `%p[%d / E, %t, %u] * %v[%u, %d]`; one of shared heads
+///   has,
 ///   `%q[%h, %t, %e] * %k[%h / 2, %u, %e]`.
 class DividedAxis {
 public:

@@ -20,4 +20,17 @@ bool changeBodies(core::Module& m, Change change) {
   return changed;
 }
 
+/// Runs `Pass(m, f)` over the body of each function, and again as long as it says that it changed something,
+/// of passes that make what they look for; whether any was changed.
+template <class Pass>
+bool runWhileChanging(core::Module& m) {
+  return changeBodies(m, [&](core::FunctionId f) {
+    for (bool changed = false;; changed = true) {
+      Pass pass(m, f);
+      pass.run(m.functions[f].body);
+      if (!pass.changed) return changed;
+    }
+  });
+}
+
 } // namespace melix::transforms

@@ -9,8 +9,7 @@
 //
 // Only in nests that reduce to more than one number, or do so at each point of another, of numbers of arrays
 // from outside of the nest that are there whatever branch is taken; sums and products of integers that are
-// their indices go with them. Requires: verified Core. Keeps:
-// everything but where it is read.
+// their indices go with them. Requires: verified Core. Keeps: everything but where it is read.
 
 #include "core/ir.h"
 

@@ -193,17 +193,7 @@ private:
 
 } // namespace
 
-bool splitAxes(Module& m) {
-  return changeBodies(m, [&](FunctionId f) {
-    bool changed = false, more = true;
-    while (more) { // each axis that is made has fewer points
-      Splitter splitter(m, f);
-      splitter.run(m.functions[f].body);
-      more = splitter.changed;
-      changed |= more;
-    }
-    return changed;
-  });
-}
+/// Each axis that is made has fewer points.
+bool splitAxes(Module& m) { return runWhileChanging<Splitter>(m); }
 
 } // namespace melix::transforms

@@ -191,17 +191,7 @@ private:
 
 } // namespace
 
-bool splitPlaces(Module& m) {
-  return changeBodies(m, [&](FunctionId f) {
-    bool changed = false, more = true;
-    while (more) { // quotients may be such places too
-      PlaceSplitter splitter(m, f);
-      splitter.run(m.functions[f].body);
-      more = splitter.changed;
-      changed |= more;
-    }
-    return changed;
-  });
-}
+/// Quotients may be such places too.
+bool splitPlaces(Module& m) { return runWhileChanging<PlaceSplitter>(m); }
 
 } // namespace melix::transforms
