@@ -10,6 +10,17 @@ namespace melix::check {
 using namespace syntax;
 using types::DimSymKind;
 
+namespace {
+
+void reportDifference(DiagnosticSink& sink, types::TypeStore& types, Span use, std::string_view index,
+                      DimId one, DimId other) {
+  types::DimStore& dims = types.dims;
+  sink.report(DiagId::RangesDiffer, use, index, dims.show(one), dims.show(other),
+              dims.show(dims.min(one, other)));
+}
+
+} // namespace
+
 /// The index as Σ c·header index + constant, computed exactly; false if it is anything else.
 bool Body::affine(NodeId n, IndexUse& use, int64_t scale) {
   const Node& node = instance.nodes[n];
@@ -152,8 +163,7 @@ bool Body::rangesFromBareUses(std::vector<DimCheckItem>& checks) {
                           {},
                           0});
       if (match != UnifyKind::DimsDiffer) continue;
-      sink.report(DiagId::RangesDiffer, use.span, name, types.dims.show(infer.zonk(self)),
-                  types.dims.show(infer.zonk(use.extent)));
+      reportDifference(sink, types, use.span, name, infer.zonk(self), infer.zonk(use.extent));
       ok = false;
     }
   }
@@ -171,8 +181,7 @@ DimId Body::rangeFromUses(const HeaderIndex& index, bool& differ) {
       found = range;
       continue;
     }
-    sink.report(DiagId::RangesDiffer, use.span, types.names.text(index.name), types.dims.show(found),
-                types.dims.show(range));
+    reportDifference(sink, types, use.span, types.names.text(index.name), found, range);
     differ = true;
     return found;
   }
