@@ -78,15 +78,15 @@ void addRun(CLI::App& command, Invocation& invocation) {
 
 void addBuild(CLI::App& command, Invocation& invocation) {
   addProgram(command, invocation);
-  command.add_option("-o,--output", invocation.output, "the executable to write")
-      ->option_text("OUT")
-      ->required();
+  command
+      .add_option("-o,--output", invocation.output, "the executable to write (FILE without its ending, here)")
+      ->option_text("OUT");
   command.add_flag("--strip", invocation.strip, "leave out symbols and debug information; traces still work");
   addOptimisation(command, invocation.code);
   addStrictness(command, invocation.code);
   addCpu(command, invocation.code, "compile for this processor (x86-64-v3); native is this machine's");
   command.footer("The executable needs only the C library; no other tool is needed to make it:\n"
-                 "  melix build examples/digits.mlx -o digits && ./digits --epochs 5");
+                 "  melix build examples/digits.mlx && ./digits --epochs 5");
 }
 
 void addCheck(CLI::App& command, Invocation& invocation) {
@@ -239,7 +239,7 @@ constexpr Command commands[] = {
      "melix run [options] FILE [arguments of the program]\n"
      "       melix run [options] -e CODE [arguments of the program]",
      addRun},
-    {"build", CommandKind::Build, "make an executable of a program", "melix build [options] FILE -o OUT",
+    {"build", CommandKind::Build, "make an executable of a program", "melix build [options] FILE [-o OUT]",
      addBuild},
     {"check", CommandKind::Check, "report errors and warnings", "melix check [options] FILE", addCheck},
     {"test", CommandKind::Test, "run the tests in a program", "melix test [options] FILE...", addTest},
@@ -285,6 +285,9 @@ std::string findContradiction(const Invocation& invocation) {
   bool hasFile = !invocation.program.file.empty();
   if (!hasFile && !invocation.program.code) return "no program: give a FILE, `-` or `-e CODE`";
   if (hasFile && invocation.program.code) return "give a FILE or `-e CODE`, not both";
+  const bool hasName = hasFile && invocation.program.file != "-";
+  if (invocation.command == CommandKind::Build && !hasName && invocation.output.empty())
+    return "no name for the executable: give `-o OUT`";
   return invocation.command == CommandKind::Show ? notShown(invocation) : std::string();
 }
 

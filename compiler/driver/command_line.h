@@ -34,7 +34,7 @@ struct Invocation {
   std::vector<std::string> files;            ///< check, test, bench, fmt
   std::vector<std::string> programArguments; ///< run
   CodeOptions code;
-  std::string output;                ///< build
+  std::string output;                ///< build; empty: named after the program
   bool strip = false;                ///< build
   StageKind stage = StageKind::Core; ///< show
   bool count = false;                ///< show: numbers of operations, nests and arrays instead of the text

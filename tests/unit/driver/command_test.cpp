@@ -1,7 +1,8 @@
-// Whole command lines that need no compiled code, in this process.
+// Whole command lines and the files that they write.
 #include "driver/driver.h"
 
 #include "driver/files.h"
+#include "harness/process.h"
 
 #include <filesystem>
 #include <fstream>
@@ -26,6 +27,9 @@ protected:
   std::string read(const std::string& path) {
     std::string error;
     return readFile(path, error).value_or("error: " + error);
+  }
+  harness::ProcessResult build(const char* program) {
+    return harness::runProcess({MELIX_BINARY_DIR "/melix", "build", program}, {folder_, {}});
   }
 
   std::filesystem::path folder_;
@@ -65,6 +69,22 @@ TEST_F(Commands, MissingFilesAreNamed) {
     EXPECT_EQ(runMelix({command, folder_ / "nothing.mlx"}), 1) << command;
     EXPECT_NE(testing::internal::GetCapturedStderr().find("nothing.mlx"), std::string::npos) << command;
   }
+}
+
+TEST_F(Commands, ExecutablesAreNamedAfterTheirProgramsUnlessTold) {
+  write("sub.answer.mlx", "print(6 * 7)\n");
+  for (int again = 0; again < 2; ++again) EXPECT_EQ(build("sub.answer.mlx").status, 0);
+  EXPECT_EQ(harness::runProcess({folder_ / "sub.answer"}).output, "42\n");
+}
+
+TEST_F(Commands, ExecutablesReplaceNothingElseUnlessTold) {
+  write("notes.mlx", "print(1)\n");
+  const std::string notes = write("notes", "a text"), plain = write("plain", "print(2)\n");
+  EXPECT_NE(build("notes.mlx").errors.find("`notes` is there and no executable: `-o OUT`"),
+            std::string::npos);
+  EXPECT_EQ(read(notes), "a text");
+  EXPECT_NE(build("plain").errors.find("would replace its own source: `-o OUT`"), std::string::npos);
+  EXPECT_EQ(read(plain), "print(2)\n");
 }
 
 } // namespace
