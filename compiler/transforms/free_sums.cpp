@@ -46,11 +46,15 @@ private:
     const std::array<uint64_t, 2> sides = nestFacts(m_, fn(), effects_, costs_, nest).sides;
     std::vector<OpId> out;
     for (OpId id : fn().regions[region].ops) {
-      const bool isMask = isMasked(id) && isOfMost(fn().ops[id], region, sides) && isFree(id, ranges);
-      if (isMask || isChoice(fn().ops[id]))
-        becomeSelects(m_, f_, id, out);
-      else
+      std::vector<OpId> guarded;
+      const bool isMask =
+          isMasked(id) && isOfMost(fn().ops[id], region, sides) && isFree(id, ranges, guarded);
+      if (!isMask && !isChoice(fn().ops[id])) {
         out.push_back(id);
+        continue;
+      }
+      for (OpId read : guarded) guard(id, read);
+      becomeSelects(m_, f_, id, out);
     }
     fn().regions[region].ops = std::move(out);
   }
@@ -152,14 +156,21 @@ private:
 
   // --- the arms
 
-  bool isFree(OpId branch, Ranges& ranges) const {
+  /// Whether the arms may run at all points, but for reads of theirs that are to be guarded.
+  bool isFree(OpId branch, Ranges& ranges, std::vector<OpId>& guarded) const {
     const Op& op = fn().ops[branch];
     if (!givesNumbers(op)) return false;
     bool isFree = true;
     std::unordered_set<OpId> made;
     for (RegionId arm : op.regions) {
       forEachOp(fn(), arm, [&](OpId id) { made.insert(id); });
-      forEachOp(fn(), arm, [&](OpId id) { isFree &= mayRunAnyway(id, ranges, made); });
+      forEachOp(fn(), arm, [&](OpId id) {
+        if (mayRunAnyway(id, ranges, made)) return;
+        if (stands(id, arm) && isReadOfThere(id, made))
+          guarded.push_back(id);
+        else
+          isFree = false;
+      });
     }
     return isFree;
   }
@@ -174,8 +185,34 @@ private:
     if (op.kind == OpKind::Nest) return nestAccs(op) == 0;
     if (op.kind == OpKind::If) return true;
     if (op.kind != OpKind::Get) return op.regions.empty() && op.kind != OpKind::Call;
-    return !made.contains(fn().values[op.operands[0]].def) && readsInRange(m_, fn(), ranges, op) &&
+    return isReadOfThere(id, made) && readsInRange(m_, fn(), ranges, op);
+  }
+  /// Whether an op of an arm reads a number of an array that is there whatever arm is taken.
+  bool isReadOfThere(OpId id, const std::unordered_set<OpId>& made) const {
+    const Op& op = fn().ops[id];
+    return op.kind == OpKind::Get && !effects_.ofOp(fn(), id).any() &&
+           m_.types.isScalar(fn().typeOf(op.results[0])) && !made.contains(fn().values[op.operands[0]].def) &&
            !undefined_.mayBe(f_, op.operands[0]);
+  }
+
+  /// A read of an arm keeps a branch of its own, on the same condition: 0 where the arm is not taken.
+  void guard(OpId branch, OpId read) {
+    const size_t arm = stands(read, fn().ops[branch].regions[0]) ? 0 : 1;
+    const RegionId region = fn().ops[branch].regions[arm];
+    const ValueId v = fn().ops[read].results[0];
+    const TypeId type = fn().typeOf(v);
+    Builder b(m_, f_, fn().regions.add(Region{}), fn().ops[read].loc);
+    Op choice = Builder::simple(OpKind::If, {fn().ops[branch].operands[0]});
+    for (size_t k = 0; k < 2; ++k) {
+      choice.regions.push_back(b.newRegion());
+      Builder in = b.in(choice.regions[k]);
+      Op copy = fn().ops[read];
+      copy.results.clear();
+      in.yield({k == arm ? in.one(std::move(copy), type) : in.zero(type)});
+    }
+    const OpId made = b.append(std::move(choice), {type});
+    takeOver(fn(), made, std::span(&v, 1));
+    std::ranges::replace(fn().regions[region].ops, read, made);
   }
 
   Module& m_;

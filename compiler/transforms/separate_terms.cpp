@@ -6,6 +6,7 @@
 #include "transforms/cost.h"
 #include "transforms/distribute.h"
 #include "transforms/each_body.h"
+#include "transforms/fusion.h"
 #include "transforms/rewrite_region.h"
 
 #include <unordered_map>
@@ -53,7 +54,23 @@ private:
         for (OpId inner : fn().regions[nest.combine(part)].ops)
           if (effects_.ofOp(fn(), inner).any()) return false;
     }
-    return ends && mayBeArray(op) && costs_.ofRegion(nest.body()).sweeps;
+    return ends && mayBeArray(op) && (costs_.ofRegion(nest.body()).sweeps || isOfProducts(id));
+  }
+  /// Whether a point sums products, of which a tile computes those of many, and reads a number that no other
+  /// does: what is collected is no more than what is read.
+  bool isOfProducts(OpId id) const {
+    const Op& nest = fn().ops[id];
+    const RegionId body = nest.regions[0];
+    const std::span<const ValueId> axes = std::span(fn().regions[body].params).first(nest.dims.size());
+    const bool readsItsOwn = std::ranges::any_of(fn().regions[body].ops, [&](OpId inner) {
+      const Op& op = fn().ops[inner];
+      return op.kind == OpKind::Get && std::ranges::all_of(axes, [&](ValueId axis) {
+               return std::ranges::find(op.operands, axis) != op.operands.end();
+             });
+    });
+    if (!readsItsOwn) return false;
+    const std::array<uint64_t, 2> sides = nestFacts(m_, fn(), effects_, costs_, id).sides;
+    return sides[0] != 0 && sides[1] != 0;
   }
   /// A nest that collects nothing may have more points than an array has elements.
   bool mayBeArray(const Op& nest) const {

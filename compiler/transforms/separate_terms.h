@@ -6,9 +6,11 @@
 //   after:   %t = nest(n: B) -> collect[n] { %l = call @loss … yield %l }
 //            %s = nest(n: B) -> keep[] sum { %l = get %t[n]   yield %l }
 //
-// Dear: what sweeps (cost.h): calls, loops, nests of unknown or many points. Only nests that stand in no
-// other nest, keep no axis, have no accumulators and yield scalars. Requires: verified Core without
-// derivatives. Keeps: values and panics; the orders of float sums are not chosen yet.
+// Dear: what sweeps (cost.h): calls, loops, nests of unknown or many points. Also products of two sides, of
+// which tiles compute many, where each point reads a number of its own, as `(x[i, j] - Σ a[i, k] b[j, k])²`:
+// what is collected is no more than what is read. Only nests that stand in no other nest, keep no axis, have
+// no accumulators and yield scalars. Requires: verified Core without derivatives. Keeps: values and panics;
+// the orders of float sums are not chosen yet.
 
 #include "core/ir.h"
 

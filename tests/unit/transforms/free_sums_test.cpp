@@ -103,6 +103,27 @@ TEST(FreeSums, WhatMayBeOutOfRangeStays) {
   EXPECT_FALSE(leaves(before, "        %d = sub %i, %j : i64\n        %b = get %y[%d, %k] : f32\n"));
 }
 
+TEST(FreeSums, ReadsOutOfRangeBesideThemKeepABranch) {
+  const Value numbers = Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2});
+  for (const bool isElse : {false, true}) {
+    const std::string product = std::string("      %s = nest (%k: 2) -> keep[] sum {\n"
+                                            "        %a = get %x[%i, %k] : f32\n") +
+                                column +
+                                "        %p = mul %a, %b : f32\n        yield %p\n      } : f32\n"
+                                "      %d = sub %i, %j : i64\n      %g = get %c[%d] : f32\n"
+                                "      %w = add %s, %g : f32\n      yield %w\n";
+    const std::string number = "      %z = const -1.0 : f32\n      yield %z\n";
+    PassText m("fn f (%x: f32[3, 2], %y: f32[3, 2], %c: f32[3]) -> (f32[3, 3]) {\n"
+               "  %r = nest (%i: 3, %j: 3) -> collect[i, j] {\n    %m = cmp " +
+               std::string(isElse ? "gt" : "le") + " %j, %i : bool\n    %t = if %m {\n" +
+               (isElse ? number : product) + "    } {\n" + (isElse ? product : number) +
+               "    } : f32\n    yield %t\n  } : f32[3, 3]\n  yield %r\n}\n");
+    m.apply(freeSums, {numbers, numbers, Value::floats(std::vector<float>{7, 8, 9}, {3})});
+    EXPECT_EQ(m.count(" = if %m"), 1u) << m.text();
+    EXPECT_EQ(m.count("select %m"), 1u) << m.text();
+  }
+}
+
 /// A branch beside a sum between its root and a number, or something dearer.
 TEST(FreeSums, BranchesNoDearerThanAChoiceAreChoices) {
   const Value numbers = Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2});

@@ -46,6 +46,23 @@ fn cheap [N] (%x: f32[N]) -> (f32) keep {
   EXPECT_EQ(m.count("nest ("), 3u) << m.text();
 }
 
+TEST(SeparateTerms, OfProductsWhereEveryPointReadsItsOwn) {
+  const Value x = Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2});
+  const Value z = Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9}, {3, 3});
+  auto collects = [&](const std::string& read, const std::string& row) {
+    PassText m("fn f (%x: f32[3, 2], %z: f32[3, 3]) -> (f32) {\n  %r = nest (%i: 3, %j: 3) -> keep[] sum {\n"
+               "    %b = get %z[" +
+               read + "] : f32\n    %s = nest (%k: 2) -> keep[] sum {\n      %a = get %x[" + row +
+               ", %k] : f32\n      %c = get %x[%j, %k] : f32\n      %p = mul %a, %c : f32\n      yield %p\n"
+               "    } : f32\n    %d = sub %b, %s : f32\n    yield %d\n  } : f32\n  yield %r\n}\n");
+    m.apply(separateTerms, {x, z});
+    return m.count("collect[i, j]") == 1;
+  };
+  EXPECT_TRUE(collects("%j, %i", "%i"));
+  EXPECT_FALSE(collects("%j, %j", "%i"));
+  EXPECT_FALSE(collects("%i, %j", "%j")) << "one side";
+}
+
 TEST(Inline, SmallFunctionsAreCopiedWithTheirDims) {
   PassText m(R"(fn double [M] (%x: f32[M]) -> (f32[M]) {
   %r = nest (%i: M) -> collect[i] {
