@@ -116,6 +116,8 @@ void Ranges::define(const Op& op) {
     case CheckKind::ArrayFits: learnExtents(std::vector<DimId>(op.dims)); break;
     case CheckKind::Index:
       narrow(op.operands[0], dims_.constant(0), dims_.sub(op.dims[0], dims_.constant(1)), maxDepth);
+      if (const std::optional<Range> r = range(op.operands[0]); r && isExact(op.dims[0]))
+        facts_.assumeAtLeast(op.dims[0], facts_.of(r->low).low + 1);
       break;
     case CheckKind::Assert: assume(op.operands[0], true, maxDepth); break;
     default: break;

@@ -214,6 +214,23 @@ TEST(ProvedChecks, ABoundHoldsBehindItsCheckOnly) {
   EXPECT_EQ(m.count("check not_empty"), 1u) << m.text();
 }
 
+TEST(ProvedChecks, AnIndexThatWasThereTellsTheExtent) {
+  const std::string first = "  check index \"\" %zero dims [N]\n",
+                    second = "  check index \"\" %one dims [N]\n", any = "  check index \"\" %n dims [N]\n",
+                    some = "  check not_empty \"\" dims [N]\n";
+  for (const auto& [what, body, left] : std::initializer_list<std::tuple<const char*, std::string, size_t>>{
+           {"the second is there, so the first", second + first, 1},
+           {"the first is there, the second may not", first + second, 2},
+           {"any is there, so the first", any + first, 1},
+           {"any is there, so there are some", any + some, 1}}) {
+    PassText m("fn f [N] (%x: f32[N], %n: i64) -> (i64) keep {\n  %zero = const 0 : i64\n"
+               "  %one = const 1 : i64\n" +
+               body + "  yield %n\n}\n");
+    m.apply(simplify);
+    EXPECT_EQ(m.count("check "), left) << what << "\n" << m.text();
+  }
+}
+
 TEST(ProvedChecks, CarriesOfLoopsBelowALimit) {
   PassText m(R"(fn f [N] (%x: f32[N], %n: i64) -> (i64) keep {
   %zero = const 0 : i64
