@@ -99,7 +99,8 @@ private:
     if (isLeft == isOfIndex(s.operands[1]) || how == CmpKind::Eq || how == CmpKind::Ne) return;
     const uint64_t* known = asConstant(fn_, bound);
     if (!isFixed(bound)) return;
-    const bool isFirst = known && std::abs(static_cast<int64_t>(*known)) <= nearFirst;
+    const int64_t place = known ? static_cast<int64_t>(*known) : 0;
+    const bool isFirst = known && place >= -nearFirst && place <= nearFirst;
     const bool isBelow = (how == CmpKind::Lt || how == CmpKind::Le) == isLeft;
     const bool holds = isBelow != isFirst;
     const bool isNew = std::ranges::find(decided_, std::pair(condition, holds)) == decided_.end();

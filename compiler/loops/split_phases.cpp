@@ -100,7 +100,7 @@ private:
     return std::nullopt;
   }
   static std::optional<Line> times(std::optional<Line> line, int64_t sign, int64_t offset) {
-    if (!line || std::abs(offset) > mostOffset) return std::nullopt;
+    if (!line || offset < -mostOffset || offset > mostOffset) return std::nullopt;
     return Line{sign * line->sign, sign * line->offset + offset};
   }
 

@@ -219,7 +219,8 @@ bool AccumulationPlanner::solveIndex(const Conversion& c, Solved& s, std::map<Va
   ValueId longest;
   for (ValueId a : c.axes) {
     auto at = i.axes.find(a);
-    const bool isUnit = at != i.axes.end() && (uses[a] == 1 || i.isAxis()) && std::abs(at->second) == 1;
+    const bool isUnit =
+        at != i.axes.end() && (uses[a] == 1 || i.isAxis()) && (at->second == 1 || at->second == -1);
     if (isUnit && (!longest.valid() || hasMorePoints(c, a, longest))) longest = a;
   }
   if (!longest.valid()) return radix(c, i, uses, s) || multiple(c, uses, s);
@@ -234,7 +235,7 @@ bool AccumulationPlanner::solveIndex(const Conversion& c, Solved& s, std::map<Va
 bool AccumulationPlanner::multiple(const Conversion& c, std::map<ValueId, int>& uses, Solved& s) {
   constexpr int64_t largest = 16;
   for (auto [axis, factor] : s.index.axes) {
-    if (uses[axis] != 1 || std::abs(factor) > largest || c.ends.contains(axis)) continue;
+    if (uses[axis] != 1 || factor < -largest || factor > largest || c.ends.contains(axis)) continue;
     if (s.axis.valid() && !hasMorePoints(c, axis, s.axis)) continue;
     s.kind = Solved::Kind::Multiple;
     s.axis = axis;

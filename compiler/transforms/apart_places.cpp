@@ -15,6 +15,7 @@ namespace {
 
 /// Factors and constants: no sum of so few multiples of indices and sizes wraps.
 constexpr int64_t largest = 1 << 12;
+bool isSmall(int64_t factor) { return factor >= -largest && factor <= largest; }
 
 /// Whether it is more than zero, as nothing in it is less.
 bool isPositive(const AffineIndex& x) {
@@ -67,7 +68,7 @@ std::optional<AffineIndex> ApartPlaces::opened(AffineIndex x) const {
   const std::map<DimId, int64_t> dims = std::exchange(x.dims, {});
   for (auto [d, factor] : dims)
     for (const types::DimTerm& term : m_.types.dims.terms(d)) {
-      if (std::abs(factor) > largest || std::abs(term.coefficient) > largest) return std::nullopt;
+      if (!isSmall(factor) || !isSmall(term.coefficient)) return std::nullopt;
       const int64_t times = factor * term.coefficient;
       if (term.factors.empty()) {
         AffineIndex constant;
@@ -105,7 +106,7 @@ std::optional<AffineIndex> ApartPlaces::bound(AffineIndex form, bool isUpper, ui
       }
     if (!inner.valid()) return form;
     const int64_t factor = form.axes.at(inner);
-    if (std::abs(factor) > largest) return std::nullopt;
+    if (!isSmall(factor)) return std::nullopt;
     form.axes.erase(inner);
     if ((factor > 0) != isUpper) continue; // it may be zero
     std::optional<AffineIndex> last = points(inner);
@@ -171,7 +172,7 @@ bool ApartPlaces::isLess(const IndexForms& a, const IndexForms& b, uint32_t dept
   if (!high || !low) return false;
   if (AffineIndex& later = isLaterMore ? *low : *high; turn.valid() && later.axes.contains(turn)) {
     const int64_t factor = later.axes.at(turn);
-    if ((factor > 0) != isLaterMore || std::abs(factor) > largest) return false;
+    if ((factor > 0) != isLaterMore || !isSmall(factor)) return false;
     later.constant += factor; // of the next turn; of others it is further
   }
   accumulate(*low, *high, -1);
