@@ -68,16 +68,17 @@ private:
     for (OpId id : fn().regions[arm].ops) {
       const Op& op = fn().ops[id];
       if (op.kind == OpKind::Const || op.kind == OpKind::Yield) continue;
-      auto isFloat = [this](ValueId v) {
-        return m_.types.isFloat(fn().typeOf(v)) || m_.types.kind(fn().typeOf(v)) == TypeKind::Bool;
+      auto isCheap = [this](ValueId v) {
+        return isFloat(v) || m_.types.kind(fn().typeOf(v)) == TypeKind::Bool;
       };
       if (!op.regions.empty() || op.operands.empty() || effects_.ofOp(fn(), id).any() ||
-          !std::ranges::all_of(op.operands, isFloat) || !std::ranges::all_of(op.results, isFloat))
+          !std::ranges::all_of(op.operands, isCheap) || !std::ranges::all_of(op.results, isCheap))
         return false;
       flops += costs_.ofOp(id).flops;
     }
     return flops < mathFlops;
   }
+  bool isFloat(ValueId v) const { return m_.types.isFloat(fn().typeOf(v)); }
   bool givesNumbers(const Op& op) const {
     return op.resultDims.empty() &&
            std::ranges::all_of(op.results, [this](ValueId v) { return m_.types.isScalar(fn().typeOf(v)); });
@@ -156,7 +157,8 @@ private:
 
   // --- the arms
 
-  /// Whether the arms may run at all points, but for reads of theirs that are to be guarded.
+  /// Whether the arms may run at all points, but for reads of theirs that are to be guarded. Those are of
+  /// floats: where an integer that is read is an index, that is in range by what it is, not by a 0.
   bool isFree(OpId branch, Ranges& ranges, std::vector<OpId>& guarded) const {
     const Op& op = fn().ops[branch];
     if (!givesNumbers(op)) return false;
@@ -166,7 +168,7 @@ private:
       forEachOp(fn(), arm, [&](OpId id) { made.insert(id); });
       forEachOp(fn(), arm, [&](OpId id) {
         if (mayRunAnyway(id, ranges, made)) return;
-        if (stands(id, arm) && isReadOfThere(id, made))
+        if (stands(id, arm) && isReadOfThere(id, made) && isFloat(fn().ops[id].results[0]))
           guarded.push_back(id);
         else
           isFree = false;

@@ -12,9 +12,9 @@
 // Only where all that has to hold compares sums of axes, and either orders such of different sides of the
 // product or leaves out few points (`i != j`), or where data decide (`mask[i, j]`, `j < length[b]`) and the
 // terms are products alone; the arms have no effect, and sums in them read in range at all points. What else
-// an arm reads, as the `bias[i - j]` that is added to a score, keeps a branch of its own. Beside sums,
-// branches between numbers that are there, or cost no more than a branch, are choices too. Requires: verified
-// Core. Keeps: bits, every effect.
+// an arm reads of floats, as the `bias[i - j]` that is added to a score, keeps a branch of its own. Beside
+// sums, branches between numbers that are there, or cost no more than a branch, are choices too. Requires:
+// verified Core. Keeps: bits, every effect.
 
 #include "core/ir.h"
 

@@ -124,6 +124,24 @@ TEST(FreeSums, ReadsOutOfRangeBesideThemKeepABranch) {
   }
 }
 
+TEST(FreeSums, IntegersOutOfRangeStay) {
+  const Value numbers = Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2});
+  const Value places = Value::array(types::TypeKind::I64, {3}, std::vector<int64_t>{2, 1, 2}.data());
+  PassText m(
+      "fn f (%x: f32[3, 2], %y: f32[3, 2], %c: i64[3]) -> (f32[3, 3]) {\n"
+      "  %r = nest (%i: 3, %j: 3) -> collect[i, j] {\n" +
+      std::string(before) +
+      "    %t = if %m {\n      %s = nest (%k: 2) -> keep[] sum {\n        %a = get %x[%i, %k] : f32\n" +
+      column +
+      "        %p = mul %a, %b : f32\n        yield %p\n      } : f32\n"
+      "      %d = sub %i, %j : i64\n      %g = get %c[%d] : i64\n"
+      "      %h = convert saturate %g : f32\n      %w = add %s, %h : f32\n      yield %w\n    } {\n"
+      "      %z = const -1.0 : f32\n      yield %z\n    } : f32\n    yield %t\n"
+      "  } : f32[3, 3]\n  yield %r\n}\n");
+  m.apply(freeSums, {numbers, numbers, places});
+  EXPECT_EQ(m.count("select %m"), 0u) << m.text();
+}
+
 /// A branch beside a sum between its root and a number, or something dearer.
 TEST(FreeSums, BranchesNoDearerThanAChoiceAreChoices) {
   const Value numbers = Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2});
