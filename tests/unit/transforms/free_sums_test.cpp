@@ -126,7 +126,8 @@ TEST(FreeSums, ReadsOutOfRangeBesideThemKeepABranch) {
 
 TEST(FreeSums, IntegersOutOfRangeStay) {
   const Value numbers = Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2});
-  const Value places = Value::array(types::TypeKind::I64, {3}, std::vector<int64_t>{2, 1, 2}.data());
+  const Value places =
+      Value::array(types::TypeKind::I64, std::vector<int64_t>{3}, std::vector<int64_t>{2, 1, 2}.data());
   PassText m(
       "fn f (%x: f32[3, 2], %y: f32[3, 2], %c: i64[3]) -> (f32[3, 3]) {\n"
       "  %r = nest (%i: 3, %j: 3) -> collect[i, j] {\n" +
