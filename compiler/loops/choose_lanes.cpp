@@ -19,8 +19,10 @@ using core::OpKind;
 
 namespace {
 
-constexpr uint64_t shortRow = 16; ///< turns, for which it is not worth to join what lanes found
-constexpr double waiting = 2;     ///< what an op that waits for the one before takes, beside other turns
+constexpr uint64_t shortRow = 16;  ///< turns, for which it is not worth to join what lanes found
+constexpr double mostOfLoop = 192; ///< statements of a loop that is written out
+constexpr double mostOfTerms = 48; ///< of such a loop of terms that each of some rows takes
+constexpr double waiting = 2;      ///< what an op that waits for the one before takes, beside other turns
 
 /// Whether lanes take less time than turns one after another: what lies anywhere is read one by one, and
 /// stored at more cost than by itself.
@@ -53,11 +55,12 @@ public:
       if (isLoop) around_.push_back(id);
       for (RegionId inner : regions) inside |= region(inner, isLoop ? id : StmtId());
       if (isLoop) around_.pop_back();
-      if (unrolled(id))
+      const bool isLeft = !inside && isForColumns(id);
+      if (!isLeft && unrolled(id))
         inside = true;
       else if (inside)
         rows(id);
-      else if (!isForLoopAround(id, around) && !isForColumns(id) && loop(fn_.stmts[id])) {
+      else if (!isLeft && !isForLoopAround(id, around) && loop(fn_.stmts[id])) {
         inside = true;
         sumInRows(id);
         chainsInRows(fn_.stmts[id]);
@@ -71,10 +74,12 @@ private:
   /// A loop around short ones: these are written out if it then runs in lanes, as many as theirs.
   bool unrolled(StmtId id) {
     const Stmt& s = fn_.stmts[id];
-    if (s.kind != StmtKind::For || !holdsShort(fn_, s, isOverChunk(fn_, s) ? turns_ : std::nullopt))
-      return false;
+    if (s.kind != StmtKind::For) return false;
+    if (!holdsShort(fn_, s, mostOfLoop, mostTurnsOf(s))) return false;
+    const double most = haveRows(id) ? mostOfTerms : mostOfLoop;
+    if (most < mostOfLoop && !holdsShort(fn_, s, most, mostTurnsOf(s))) return false;
     const RegionId body = s.regions[0];
-    const std::optional<RegionId> made = unrollShort(fn_, id);
+    const std::optional<RegionId> made = unrollShort(fn_, id, most);
     if (!made) return false;
     fn_.stmts[id].regions[0] = *made;
     ForAttr& attr = fn_.stmts[id].as<ForAttr>();
@@ -82,6 +87,13 @@ private:
     attr.lanes = attr.unroll = 0;
     fn_.stmts[id].regions[0] = body;
     return false;
+  }
+  std::optional<uint64_t> mostTurnsOf(const Stmt& loop) const {
+    return isOverChunk(fn_, loop) ? turns_ : turnsOf(fn_, loop);
+  }
+  /// Whether a loop is columns of products, of which each row around takes its terms.
+  bool haveRows(StmtId columns) const {
+    return std::ranges::any_of(around_, [&](StmtId rows) { return haveTwoSides(fn_, rows, columns); });
   }
   /// Of the loops in a region, the most lanes.
   uint32_t mostLanesIn(RegionId r) const {
@@ -105,12 +117,12 @@ private:
     return !hasLoop && steps &&
            std::ranges::any_of(*steps, [](const ExactStep& e) { return e.best.has_value(); }) &&
            canWiden(module_, fn_, fn_.stmts[around]) &&
-           (turnsOf(fn_, s).value_or(shortRow) < shortRow || gathersIn(around) <= gathersIn(id));
+           (turnsOf(fn_, s).value_or(shortRow) < shortRow || workOf(around).gathers <= workOf(id).gathers);
   }
 
   /// Whether a sum that nothing rounds is to be left to lanes of the points around it: to columns, of which
   /// rows share one side, and which share the other, or where turns of the sum would gather what these read
-  /// side by side, or what a tile packs, as where the highest of products is looked for.
+  /// side by side, or put apart what a tile packs, as where the highest of products is looked for.
   bool isForColumns(StmtId id) {
     const Stmt& s = fn_.stmts[id];
     if (s.kind != StmtKind::For || s.results.empty() || !exactSteps(fn_, s)) return false;
@@ -120,8 +132,9 @@ private:
     const StmtId columns = *at;
     const bool isContraction = std::any_of(std::next(at), around_.rend(),
                                            [&](StmtId rows) { return haveTwoSides(fn_, rows, columns); });
-    return isContraction ||
-           (gathersIn(id) > 0 && (gathersIn(columns) == 0 || haveTwoSides(fn_, columns, id)));
+    const LaneWork work = workOf(id);
+    return isContraction || (work.gathers > 0 && workOf(columns).gathers == 0) ||
+           (work.gathers + work.shuffles > 0 && haveTwoSides(fn_, columns, id));
   }
   bool mayHaveLanes(StmtId id) {
     ForAttr& attr = fn_.stmts[id].as<ForAttr>();
@@ -129,10 +142,10 @@ private:
     attr.lanes = attr.unroll = 0;
     return true;
   }
-  double gathersIn(StmtId id) const {
+  LaneWork workOf(StmtId id) const {
     const Stmt& s = fn_.stmts[id];
     const Variance variance(fn_, s);
-    return workInLanes(module_, fn_, s, variance).gathers;
+    return workInLanes(module_, fn_, s, variance);
   }
 
   bool loop(Stmt& s) {
@@ -223,7 +236,7 @@ private:
     work.bits = std::max(work.bits, 8U); // a bool is a byte in memory
     const uint32_t most = machine_.vectorBits / work.bits;
     ForAttr& attr = s.as<ForAttr>();
-    const uint64_t all = turnsOf(fn_, s).value_or(std::numeric_limits<uint32_t>::max());
+    const uint64_t all = mostTurnsOf(s).value_or(std::numeric_limits<uint32_t>::max());
     const uint64_t count = attr.strip > 0 ? std::min<uint64_t>(all, attr.strip) : all;
     const auto lanes = static_cast<uint32_t>(std::bit_ceil(std::min<uint64_t>(count, most)));
     const bool canLeaveOut = canMask(machine_, fn_, s);

@@ -38,7 +38,8 @@ private:
   void rows(const LaneGroup& group) {
     for (const LaneGroup::Member& m : group.members) inRows_.insert(m.stmt);
     const double all = std::max<double>(group.row, static_cast<double>(group.members.size()));
-    work.shuffles += often_ * (all - static_cast<double>(group.members.size()) + shufflesOf(group));
+    const double times = group.kind == StmtKind::Load ? timesPutApart(fn_.stmts[group.place()]) : often_;
+    work.shuffles += times * (all - static_cast<double>(group.members.size()) + shufflesOf(group));
   }
   void statement(StmtId id) {
     const Stmt& s = fn_.stmts[id];
@@ -46,7 +47,11 @@ private:
     switch (s.kind) {
     case StmtKind::Scalar: return scalar(s);
     case StmtKind::Load:
-      if (!variance_.isUniform(s.results[0])) (areSideBySide(id) ? work.loads : work.gathers) += often_;
+      if (variance_.isUniform(s.results[0])) return;
+      if (areSideBySide(id))
+        work.loads += often_;
+      else
+        work.gathers += timesPutApart(s);
       return;
     case StmtKind::Store:
       widest(fn_.typeOf(s.operands.back()));
@@ -62,6 +67,15 @@ private:
         if (!isApart(r)) region(r);
       underMask_ = before;
     }
+  }
+  /// What is the same in all turns of a loop of points around is put apart once for these (fill_panel.h).
+  double timesPutApart(const Stmt& load) {
+    double times = often_;
+    for (Around& loop : loops_) {
+      if (!loop.turns) loop.turns.emplace(fn_, *loop.stmt);
+      if (loop.turns->isUniform(load.results[0])) times /= loop.often;
+    }
+    return times;
   }
   bool areSideBySide(StmtId id) const {
     return inRows_.contains(id) || neighbours_.areSideBySide(fn_.stmts[id]);
@@ -101,13 +115,17 @@ private:
     const auto varying = std::ranges::count_if(s.results, [&](ValueId v) { return !variance_.isUniform(v); });
     work.carried = std::max(work.carried, static_cast<uint32_t>(varying));
     if (varying > 0) work.held = std::max(work.held, heldFor(s));
-    const std::optional<uint64_t> turns = s.kind == StmtKind::For ? turnsOf(fn_, s) : std::nullopt;
+    const std::optional<uint64_t> known = s.kind == StmtKind::For ? turnsOf(fn_, s) : std::nullopt;
+    const auto turns = static_cast<double>(std::min(known.value_or(unknownTurns), unknownTurns));
     const double before = often_;
     const bool masked = underMask_;
+    const bool isOfPoints = s.kind == StmtKind::For && s.as<ForAttr>().mark == MarkKind::Points && turns > 0;
     underMask_ |= masks(s, variance_);
-    often_ *= static_cast<double>(std::min(turns.value_or(unknownTurns), unknownTurns));
+    often_ *= turns;
     if (s.kind == StmtKind::For && varying > 0) chain(s);
+    if (isOfPoints) loops_.push_back({&s, turns, {}});
     for (RegionId r : s.regions) region(r);
+    if (isOfPoints) loops_.pop_back();
     often_ = before;
     underMask_ = masked;
   }
@@ -157,7 +175,15 @@ private:
   const Variance& variance_;
   Neighbours neighbours_;
   const Variance* around_;
+  /// A loop around what is at hand.
+  struct Around {
+    const Stmt* stmt;
+    double often;                  ///< it turns
+    std::optional<Variance> turns; ///< how values differ between these, once it was asked for
+  };
+
   std::unordered_set<StmtId> inRows_; ///< accesses in groups
+  std::vector<Around> loops_;         ///< of points, outermost first
   bool underMask_ = false;
   double often_ = 1;
 };

@@ -10,7 +10,6 @@ namespace melix::loops {
 namespace {
 
 constexpr uint64_t mostTurns = 8, fewTurns = 8; ///< of a loop that is written out, and too few for lanes
-constexpr double mostOfLoop = 192;              ///< statements of such a loop
 constexpr unsigned mostStmts = 256;             ///< of all that is written
 constexpr uint64_t mostBytes = 256;             ///< of what the frame keeps for a turn
 
@@ -30,22 +29,22 @@ double lengthOf(const Function& fn, RegionId r) {
   return length;
 }
 
-bool isWrittenOut(const Function& fn, const Stmt& loop);
+bool isWrittenOut(const Function& fn, const Stmt& loop, double most);
 
 /// Whether a loop is in there that stays one.
-bool keepsLoop(const Function& fn, RegionId r) {
+bool keepsLoop(const Function& fn, RegionId r, double most) {
   return std::ranges::any_of(fn.regions[r].stmts, [&](StmtId id) {
     const Stmt& s = fn.stmts[id];
     if (s.kind == StmtKind::While) return true;
-    if (s.kind == StmtKind::For) return !isWrittenOut(fn, s);
-    return std::ranges::any_of(s.regions, [&](RegionId inner) { return keepsLoop(fn, inner); });
+    if (s.kind == StmtKind::For) return !isWrittenOut(fn, s, most);
+    return std::ranges::any_of(s.regions, [&](RegionId inner) { return keepsLoop(fn, inner, most); });
   });
 }
 
 /// A loop around one that stays is what passes over several loops look for.
-bool isWrittenOut(const Function& fn, const Stmt& loop) {
-  return isShort(fn, loop) && !keepsLoop(fn, loop.regions[0]) &&
-         static_cast<double>(*turnsOf(fn, loop)) * lengthOf(fn, loop.regions[0]) <= mostOfLoop;
+bool isWrittenOut(const Function& fn, const Stmt& loop, double most) {
+  return isShort(fn, loop) && !keepsLoop(fn, loop.regions[0], most) &&
+         static_cast<double>(*turnsOf(fn, loop)) * lengthOf(fn, loop.regions[0]) <= most;
 }
 
 /// What memory of the frame, none of it shared, holds: the value at each byte where one begins.
@@ -57,7 +56,9 @@ struct Array {
 
 class Unroller {
 public:
-  Unroller(Function& fn, StmtId loop) : b_(fn), loop_(fn.stmts[loop]) { b_.loc = loop_.loc; }
+  Unroller(Function& fn, StmtId loop, double most) : b_(fn), loop_(fn.stmts[loop]), most_(most) {
+    b_.loc = loop_.loc;
+  }
 
   std::optional<RegionId> run() {
     const std::vector<ValueId> params = b_.fn.regions[loop_.regions[0]].params;
@@ -121,7 +122,7 @@ private:
 
   void loop(const Stmt& s) {
     const std::vector<ValueId> operands = copies_.of(s.operands);
-    if (!isWrittenOut(b_.fn, s)) return keepLoop(s, operands);
+    if (!isWrittenOut(b_.fn, s, most_)) return keepLoop(s, operands);
     const std::vector<ValueId> params = b_.fn.regions[s.regions[0]].params;
     std::vector<ValueId> carried(operands.begin() + 2, operands.end());
     const uint64_t turns = *turnsOf(b_.fn, s);
@@ -293,6 +294,7 @@ private:
 
   Builder b_;
   const Stmt loop_;
+  const double most_; ///< statements of a loop that is written out
   Copies copies_;
   std::unordered_map<ValueId, Array> arrays_; ///< by the value that is their memory before
   std::unordered_map<ValueId, std::pair<ValueId, uint64_t>> parts_; ///< by addresses in them
@@ -304,32 +306,35 @@ private:
 
 /// Whether there is nothing in a region that no lane can do; `gains` is set if there is something to write
 /// out.
-bool isPlain(const Function& fn, RegionId r, bool& gains) {
+bool isPlain(const Function& fn, RegionId r, double most, bool& gains) {
   return std::ranges::all_of(fn.regions[r].stmts, [&](StmtId id) {
     const Stmt& s = fn.stmts[id];
     const bool isFrame = s.kind == StmtKind::Scratch || s.kind == StmtKind::FrameArray;
     gains |= isFrame;
     if (s.kind == StmtKind::For) {
       const auto& attr = s.as<ForAttr>();
-      const bool opens = isWrittenOut(fn, s);
+      const bool opens = isWrittenOut(fn, s, most);
       if (attr.mark == MarkKind::Parallel || (!opens && attr.lanes > 0)) return false;
       gains |= opens && (!s.results.empty() || attr.lanes == 0);
     }
     const bool can = isFrame || s.kind == StmtKind::CopyBytes || s.kind == StmtKind::Call ||
                      siteOf(s.kind) == SiteKind::Lane;
-    return can && std::ranges::all_of(s.regions, [&](RegionId inner) { return isPlain(fn, inner, gains); });
+    return can &&
+           std::ranges::all_of(s.regions, [&](RegionId inner) { return isPlain(fn, inner, most, gains); });
   });
 }
 
 } // namespace
 
-bool holdsShort(const Function& fn, const Stmt& loop, std::optional<uint64_t> most) {
+bool holdsShort(const Function& fn, const Stmt& loop, double length, std::optional<uint64_t> most) {
   if (loop.kind != StmtKind::For || loop.as<ForAttr>().mark != MarkKind::Points) return false;
   if (turnsOf(fn, loop).value_or(most.value_or(fewTurns)) < fewTurns) return false;
   bool gains = false;
-  return isPlain(fn, loop.regions[0], gains) && gains;
+  return isPlain(fn, loop.regions[0], length, gains) && gains;
 }
 
-std::optional<RegionId> unrollShort(Function& fn, StmtId loop) { return Unroller(fn, loop).run(); }
+std::optional<RegionId> unrollShort(Function& fn, StmtId loop, double length) {
+  return Unroller(fn, loop, length).run();
+}
 
 } // namespace melix::loops

@@ -92,6 +92,12 @@ compare_plot() {
   echo "$compare_plot_folder/$subject.svg"
 }
 
+# sides ONE OTHER BY MOST TOLERANCE: what $work/melix has of two sides at the sizes of `run`
+sides() {
+  awk -v size="${run## }" -v one="$1" -v other="$2" -v by="$3" -v most="$4" -v tolerance="$5" \
+    -f tests/bench/time.awk -f tests/bench/sides.awk "$work/melix" || failed=1
+}
+
 # compare_threads: the subject with one thread and with all, in turn, the median of 21 runs of each
 compare_threads() {
   local runs run turn count first=(env) threads=(1 "$(nproc)")
@@ -107,7 +113,25 @@ compare_threads() {
         BENCH_SECONDS=0.006 MELIX_THREADS=$count "${first[@]}" "$work/$subject" "${sizes[@]}" | sed "s/^/$count /"
       done
     done > "$work/melix"
-    awk -v size="${sizes[*]}" -v threads="$(nproc)" -v most=0.03 -f tests/bench/time.awk -f tests/bench/threads.awk "$work/melix" || failed=1
+    sides 1 "$(nproc)" median 0.03 0
+  done
+}
+
+# compare_constants: the subject with sizes that it reads when it runs, and with the same ones written into the program
+compare_constants() {
+  local runs run turn
+  quiet_report
+  build_subject
+  printf '\n%s: %s\n' "$subject" "$subject_what"
+  IFS=';' read -r -a runs <<< "$(sizes_wanted)"
+  for run in "${runs[@]}"; do
+    read -r -a sizes <<< "$run"
+    build_with_sizes "${sizes[@]}"
+    for turn in {1..7}; do
+      BENCH_SECONDS=0.02 "${quiet[@]}" "$work/$subject" "${sizes[@]}" | sed "s/^/read /"
+      BENCH_SECONDS=0.02 "${quiet[@]}" "$work/$subject.constant" | sed "s/^/constant /"
+    done > "$work/melix"
+    sides read constant least 0.15 "$subject_tolerance"
   done
 }
 

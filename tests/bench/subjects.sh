@@ -26,6 +26,16 @@ bench_cpu=native
 # build_subject: makes $work/SUBJECT
 build_subject() { "$melix" build --cpu "$bench_cpu" "$subject_folder/$subject.mlx" -o "$work/$subject"; }
 
+# build_with_sizes SIZE...: makes $work/SUBJECT.constant, whose `main` has the sizes written in it
+build_with_sizes() {
+  local names values=$*
+  names=$(sed -n 's/^fn main(\(.*: int\)) {.*/\1/p' "$subject_folder/$subject.mlx")
+  mkdir -p "$work/constant"
+  cp "$subject_folder"/*.mlx "$work/constant"
+  sed -i "s/^fn main(.*) {/fn main() {\n  let (${names//: int/}) = (${values// /, })\n/" "$work/constant/$subject.mlx"
+  "$melix" build --cpu "$bench_cpu" "$work/constant/$subject.mlx" -o "$work/$subject.constant"
+}
+
 has_peer() { [[ -f $subject_folder/$subject.c ]]; }
 
 # build_peer: makes $work/SUBJECT.peer

@@ -69,6 +69,49 @@ TEST(ChooseLanes, SumsThatNothingRoundsAreLeftToColumns) {
       << "turns are side by side";
 }
 
+/// Points that look for the best of many sums, of `terms` terms each, which lie in rows of so many.
+std::string best(const std::string& terms) {
+  const std::string sum = "%t = for %zero, %d, %z : f32 { (%l, %s)\n%a = load %x[%i*%d + %l*%one] : f32\n"
+                          "%b = load %w[%j*%d + %l*%one] : f32\n%u = fma %a, %b, %s : f32\nyield %u\n}\n";
+  return "%d = " + terms + " : i64\n" +
+         loop("points %zero, %n { (%i)", "%r = for points %zero, %m, %z : f32 { (%j, %c)\n" + sum +
+                                             "%q = max %c, %t : f32\nyield %q\n}\nstore %y[%i*%one] = %r\n");
+}
+
+TEST(ChooseLanes, TheBestOfSumsIsLeftToPoints) {
+  EXPECT_EQ(kinds(best("add %k, %zero")), "vr-");
+  EXPECT_EQ(kinds(best("const 30")), "vr-");
+  EXPECT_EQ(kinds(best("const 8")), "v-") << "terms are written out";
+}
+
+/// Sums of the squares of so many sums, whose terms lie in rows of as many.
+std::string squares(const std::string& terms) {
+  const std::string sum = "%p = for %zero, %d, %z : f32 { (%l, %t)\n%a = load %x[%i*%d + %l*%one] : f32\n"
+                          "%b = load %w[%j*%d + %l*%one] : f32\n%u = fma %a, %b, %t : f32\nyield %u\n}\n";
+  return "%d = " + terms + " : i64\n" +
+         loop("points %zero, %n { (%i)", "%s = for points %zero, %d, %z : f32 { (%j, %c)\n" + sum +
+                                             "%v = fma %p, %p, %c : f32\nstore %y[%i*%many + %j*%one] = %p\n"
+                                             "yield %v\n}\nstore %y[%i*%many + %d*%one] = %s\n");
+}
+
+TEST(ChooseLanes, WhatIsTheSameInTurnsAroundIsPutApartOnce) {
+  const std::string before = "%many = const 250 : i64\n";
+  EXPECT_EQ(kinds(before + squares("const 12")), "vr-");
+  EXPECT_EQ(kinds(before + squares("add %k, %zero")), "vr-");
+}
+
+TEST(ChooseLanes, TermsOfRowsAreWrittenOutIfTheyAreFew) {
+  const std::string inner = "%q = for %zero, %three, %p : f32 { (%b, %o)\n%g = add %a, %b : i64\n"
+                            "%v = load %x[%i*%k + %g*%one] : f32\n%u = load %w[%g*%n + %j*%one] : f32\n"
+                            "%e = fma %v, %u, %o : f32\nyield %e\n}\nyield %q\n}\n",
+                    terms = "%s = for %zero, %k, %z : f32 { (%l, %t)\n"
+                            "%r = for %zero, %three, %t : f32 { (%a, %p)\n" +
+                            inner + "yield %r\n}\nstore %y[%i*%n + %j*%one] = %s\n",
+                    three = "%three = const 3 : i64\n";
+  EXPECT_EQ(kinds(three + loop("points %zero, %m { (%i)", loop("points %zero, %n { (%j)", terms))), "rv--");
+  EXPECT_EQ(kinds(three + loop("%zero, %m { (%i)", loop("points %zero, %n { (%j)", terms))), "-v-");
+}
+
 TEST(ChooseLanes, TheInnermostLoopOfPoints) {
   const std::string inner = loop("points %zero, %n { (%j)", "%v = load %x[%j*%one] : f32\n"
                                                             "store %y[%i*%n + %j*%one] = %v\n");
@@ -277,6 +320,28 @@ TEST(ChooseLanes, FewRowsOfAKernelLeaveLanesToTheirColumns) {
   EXPECT_EQ(lanesOfRows(many), 16U);
   EXPECT_EQ(lanesOfRows(few + many), 16U);
   EXPECT_EQ(lanesOfRows(few + some), 16U);
+}
+
+TEST(ChooseLanes, NoMoreRegistersThanAKernelHasTurns) {
+  auto turnsAtOnce = [](int columns) {
+    uint32_t turns = 0;
+    textAfter("fn @f(%n: i64, %x: data, %w: data, %y: data) {\n  %m = const " + std::to_string(columns) +
+                  " : i64\n  launch @k %m, %n, %n, %x, %w, %y\n  yield\n}\n\n"
+                  "kernel @k(%first: i64, %last: i64, %n: i64, %x: data, %w: data, %y: data) {\n"
+                  "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %z = const 0.0 : f32\n"
+                  "  for points %first, %last { (%j)\n    %s = for %zero, %n, %z : f32 { (%l, %t)\n"
+                  "      %a = load %x[%l*%one] : f32\n      %b = load %w[%l*%n + %j*%one] : f32\n"
+                  "      %u = fma %a, %b, %t : f32\n      yield %u\n    }\n"
+                  "    store %y[%j*%one] = %s\n    yield\n  }\n  yield\n}\n",
+              [&](Module& module) {
+                chooseLanes(module, machine);
+                turns = module.functions[FunctionId(1)].step;
+              });
+    return turns;
+  };
+  EXPECT_EQ(turnsAtOnce(16), 16U);
+  EXPECT_EQ(turnsAtOnce(64), 64U);
+  EXPECT_GT(turnsAtOnce(1000), 64U);
 }
 
 } // namespace

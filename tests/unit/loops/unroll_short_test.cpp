@@ -6,6 +6,8 @@
 namespace melix::loops {
 namespace {
 
+constexpr double most = 192;
+
 /// The loop over %i once what is short in it is written out; empty if nothing is.
 std::string unrolled(const std::string& body, const std::string& ends = "%zero, %n") {
   bool done = false;
@@ -17,8 +19,8 @@ std::string unrolled(const std::string& body, const std::string& ends = "%zero, 
                 [&](Module& module) {
                   Function& fn = module.functions[FunctionId(0)];
                   const StmtId loop = fn.regions[fn.body].stmts[5];
-                  if (!holdsShort(fn, fn.stmts[loop])) return;
-                  const std::optional<RegionId> made = unrollShort(fn, loop);
+                  if (!holdsShort(fn, fn.stmts[loop], most)) return;
+                  const std::optional<RegionId> made = unrollShort(fn, loop, most);
                   if (!made) return;
                   done = true;
                   fn.stmts[loop].regions[0] = *made;
