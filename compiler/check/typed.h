@@ -281,7 +281,7 @@ struct Instance {
   std::vector<DimSym> resultDims; ///< unknown sizes in the result
   NodeId body;
   CodePlace place;
-  Span io; ///< the first place in it that does input or output; none if nothing does
+  Span io;             ///< the first place in it that does input or output; none if nothing does
   bool failed = false; ///< errors were reported; not to be lowered
   Span span;
 

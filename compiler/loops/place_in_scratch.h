@@ -9,7 +9,8 @@
 // chunk, and computed without that anything could fail. It asks for none unless the first turn reaches the
 // array, as far as that is the same for all: branches and loops around it, checks before it, among them the
 // one that tells that there can be no such array. Where that is not known an array that is more than a row of
-// unknown length may be larger than all there is: a large one is made by the chunk as it was (`large_scratch`). Requires: parallel loops outlined. Keeps: values, every effect.
+// unknown length may be larger than all there is: a large one is made by the chunk as it was
+// (`large_scratch`). Requires: parallel loops outlined. Keeps: values, every effect.
 
 #include "loops/ir.h"
 

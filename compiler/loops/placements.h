@@ -6,9 +6,9 @@
 //   …  %m = nest (%k: M) -> collect[k] { %row = call @rows …   yield %row }
 //
 // `%row` is made by the call, which is given the address of row k: @rows can write its result to memory of
-// its caller. What writes so is a nest, a literal, a loop that stacks, a read that copies a part of an array, or such a
-// call. This decides on memory that is given; whether a new block lies in that of an operand which ends is
-// decided on Loops, where owners are known (place_results.h).
+// its caller. What writes so is a nest, a literal, a loop that stacks, a read that copies a part of an array,
+// or such a call. This decides on memory that is given; whether a new block lies in that of an operand which
+// ends is decided on Loops, where owners are known (place_results.h).
 
 #include "core/uses.h"
 

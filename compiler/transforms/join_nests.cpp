@@ -307,7 +307,8 @@ private:
     const std::vector<OpId>& body = s_.f.regions[op.regions[0]].ops;
     return isSummed && std::ranges::any_of(body, [&](OpId id) {
              const Op& get = s_.f.ops[id];
-             return get.kind == OpKind::Get && s_.f.values[get.operands[0]].def != id_ && readsAllOver(get, op);
+             return get.kind == OpKind::Get && s_.f.values[get.operands[0]].def != id_ &&
+                    readsAllOver(get, op);
            });
   }
   /// Whether a read has another element at each point of the shared axes.

@@ -138,8 +138,8 @@ private:
     out.ends = ends;
     return isNatural && axesOf(out.begins).empty() != axesOf(out.ends).empty();
   }
-  /// Whether the columns alone tell the ends and each begins elsewhere, ends that are not known to be close to
-  /// each other: those that begin together read alike as they are.
+  /// Whether the columns alone tell the ends and each begins elsewhere, ends that are not known to be close
+  /// to each other: those that begin together read alike as they are.
   bool setLanes(Range& out, const Forms& begins, const Forms& ends, ValueId lastAxis) {
     const DimId nothing = dims().constant(0);
     std::set<ValueId> axes = axesOf(begins);

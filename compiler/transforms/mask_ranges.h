@@ -20,10 +20,12 @@
 //   both, as those of a band do, of which each row has few terms;
 // - it is not the last axis alone that tells it, the columns, each of which would have an end of its own in
 //   its lane; and there are not known to be one or two of these.
-// Else of what columns in lanes take side by side, each of which has both ends of its own, as full convolutions
+// Else of what columns in lanes take side by side, each of which has both ends of its own, as full
+// convolutions
 // `%x[%i] * %y[%k - %i]` by %k are: the last axis alone tells the ends, one element of the product lies side
 // by side along it or both do, the other is the same for all, they begin at several places, and the ends are
-// not known to be few terms apart. Lanes take the turns of some of them together then (loops/cut_lane_chains.h).
+// not known to be few terms apart. Lanes take the turns of some of them together then
+// (loops/cut_lane_chains.h).
 //
 // Rows that are as long as the range are none that all points have, so sums over them stay; so do those in
 // branches and loops of a nest's body, which few points may run.

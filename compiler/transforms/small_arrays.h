@@ -9,9 +9,9 @@
 // A nest of at most `mostElements` elements is written out if an array goes by that: one that it gives or
 // one that it reads, of which single elements are read, at constant places or by axes of nests that are
 // written out. Bodies of ops without regions only, but for branches that the axes decide. A loop carries the
-// elements of such an array instead of it; where what a turn carries is stored, or collected, an array is made
-// of them. What the reads then give is found by transforms/forward_elements.h; what is left over goes with
-// simplify. Requires: verified Core without derivatives, sums without an order. Keeps: every effect, in
+// elements of such an array instead of it; where what a turn carries is stored, or collected, an array is
+// made of them. What the reads then give is found by transforms/forward_elements.h; what is left over goes
+// with simplify. Requires: verified Core without derivatives, sums without an order. Keeps: every effect, in
 // order.
 
 #include "core/ir.h"

@@ -213,8 +213,7 @@ private:
     std::unordered_set<OpId> inside;
     forEachOp(fn(), over.regions[0], [&](OpId id) { inside.insert(id); });
     Builder in = need.axes.empty() ? b : b.in(nest.body());
-    copyValue(
-        fn(), valueOf(need), [&](OpId id) { return inside.contains(id); }, copy, in);
+    copyValue(fn(), valueOf(need), [&](OpId id) { return inside.contains(id); }, copy, in);
     const ValueId is = holds(in, copy.value(valueOf(need)), need.extent);
     if (need.axes.empty()) return is;
     NestResult all;

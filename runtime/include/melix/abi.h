@@ -323,8 +323,8 @@ void melix_flush(void);
 // At the end of a program: flushes, and if standard output could not be written to says so on standard error,
 // but for a reader that is gone. Returns the exit status, which then is not 0.
 int32_t melix_end_output(int32_t status);
-// For a process that is a program of Melix: the C library keeps what is freed, up to 256 MiB, for what is asked
-// for next, where it would give pages back and be given fresh ones, a fault for each.
+// For a process that is a program of Melix: the C library keeps what is freed, up to 256 MiB, for what is
+// asked for next, where it would give pages back and be given fresh ones, a fault for each.
 void melix_keep_heap(void);
 // Opens those of the descriptors 0, 1 and 2 that are closed, for nothing that succeeds: so that no file gets
 // their number.

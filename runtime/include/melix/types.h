@@ -80,7 +80,8 @@ enum MelixKind {
 
 // Fields of a DICT.
 enum MelixDictField {
-  // A list of u32: 2^BITS of them, then one for each entry, with its highest bit set if it is gone; of integer
+  // A list of u32: 2^BITS of them, then one for each entry, with its highest bit set if it is gone; of
+  // integer
   // keys a bit for each entry.
   MELIX_DICT_TABLE = 0,
   MELIX_DICT_ENTRIES = 1, // a list of pairs of a key and a value

@@ -13,9 +13,7 @@ static double newton(double a) {
   return x;
 }
 
-static double elementary(double x) {
-  return exp(x) * sin(x) + sqrt(x * x + x) / (1.5 + cos(x)) - log(x + 2);
-}
+static double elementary(double x) { return exp(x) * sin(x) + sqrt(x * x + x) / (1.5 + cos(x)) - log(x + 2); }
 
 APART static double rosenbrock(const double* x, int64_t n) {
   double s = 0;
@@ -26,14 +24,14 @@ APART static double rosenbrock(const double* x, int64_t n) {
   return s;
 }
 
-#define CHAIN(NAME, F)                                                                                         \
-  APART static double NAME(double y, int64_t n) {                                                              \
-    for (int64_t i = 0; i < n; ++i) y = 0.25 + 0.001 * F(y);                                                   \
-    return y;                                                                                                  \
+#define CHAIN(NAME, F)                                                                                       \
+  APART static double NAME(double y, int64_t n) {                                                            \
+    for (int64_t i = 0; i < n; ++i) y = 0.25 + 0.001 * F(y);                                                 \
+    return y;                                                                                                \
   }
-#define EACH(NAME, F)                                                                                          \
-  APART static void NAME(const double* x, double* restrict y, int64_t n) {                                     \
-    for (int64_t i = 0; i < n; ++i) y[i] = F(x[i]);                                                            \
+#define EACH(NAME, F)                                                                                        \
+  APART static void NAME(const double* x, double* restrict y, int64_t n) {                                   \
+    for (int64_t i = 0; i < n; ++i) y[i] = F(x[i]);                                                          \
   }
 CHAIN(chained, polynomial)
 CHAIN(chained_elementary, elementary)

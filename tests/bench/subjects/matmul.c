@@ -1,4 +1,5 @@
-// Products of an m x k and a k x n matrix, of floats, of integers, and of highest sums, and of matrices and vectors.
+// Products of an m x k and a k x n matrix, of floats, of integers, and of highest sums, and of matrices and
+// vectors.
 #include "timing.h"
 
 #define PRODUCT(type, name)                                                                                  \
@@ -12,7 +13,8 @@ PRODUCT(float, product32)
 PRODUCT(double, product64)
 PRODUCT(int64_t, product_int)
 
-APART static void highest(const float* a, const float* b, float* restrict c, int64_t m, int64_t k, int64_t n) {
+APART static void highest(const float* a, const float* b, float* restrict c, int64_t m, int64_t k,
+                          int64_t n) {
   for (int64_t i = 0; i < m * n; ++i) c[i] = -INFINITY;
   for (int64_t i = 0; i < m; ++i)
     for (int64_t l = 0; l < k; ++l)

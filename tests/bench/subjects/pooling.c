@@ -1,12 +1,13 @@
-// The largest of windows of images and of rows, images made larger, and the gradients of these; the gradient by images of
-// windows with holes. Images of n x n with c channels, which stand inside or as planes.
+// The largest of windows of images and of rows, images made larger, and the gradients of these; the gradient
+// by images of windows with holes. Images of n x n with c channels, which stand inside or as planes.
 #include "timing.h"
 
 #define AT(x, i, j, k) (x)[((i) * n + (j)) * c + (k)]
 #define IN(x, m, k, i, j) (x)[((k) * (m) + (i)) * (m) + (j)]
 
 /// The places of the largest of a window of w x w at 2·i, 2·j, and of channel k.
-static inline const float* largest(const float* x, int64_t i, int64_t j, int64_t k, int64_t n, int64_t c, int64_t w) {
+static inline const float* largest(const float* x, int64_t i, int64_t j, int64_t k, int64_t n, int64_t c,
+                                   int64_t w) {
   const float* best = &AT(x, 2 * i, 2 * j, k);
   for (int64_t a = 0; a < w; ++a)
     for (int64_t b = 0; b < w; ++b) {
@@ -63,8 +64,8 @@ APART static void enlarged_gradient(const float* x, float* restrict d, int64_t n
       for (int64_t j = 0; j < 2 * n; ++j) IN(d, n, k, i / 2, j / 2) += 2 * IN(x, n, k, i / 2, j / 2);
 }
 
-APART static void dilated_gradient(const float* x, const float* w, float* restrict y, float* restrict d, int64_t n,
-                                   int64_t c) {
+APART static void dilated_gradient(const float* x, const float* w, float* restrict y, float* restrict d,
+                                   int64_t n, int64_t c) {
   SUMS_IN_ANY_ORDER
   memset(d, 0, (size_t)(n * n * c) * sizeof *d);
   for (int64_t i = 0; i < n - 4; ++i)

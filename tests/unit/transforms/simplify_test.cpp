@@ -147,9 +147,9 @@ TEST(Simplify, EqualityWithAnEndIsAnOrder) {
   yield %r, %s
 }
 )");
-  m.apply(simplify, {Value::array(types::TypeKind::I64, std::vector<int64_t>{3},
-                                  std::vector<int64_t>{5, 7, 11}.data()),
-                     Value::integer(1)});
+  m.apply(simplify,
+          {Value::array(types::TypeKind::I64, std::vector<int64_t>{3}, std::vector<int64_t>{5, 7, 11}.data()),
+           Value::integer(1)});
   EXPECT_EQ(m.count("cmp le %i, %zero"), 1u) << m.text();
   EXPECT_EQ(m.count("cmp ge %i, %last"), 1u) << m.text();
   EXPECT_EQ(m.count("cmp gt %last, %i"), 1u) << m.text();
