@@ -3,6 +3,7 @@
 #include "codegen/debug_info.h"
 #include "loops/build.h"
 #include "loops/lane_masks.h"
+#include "loops/row_gains.h"
 
 #include <llvm/IR/Constants.h>
 
@@ -25,14 +26,22 @@ llvm::Constant* LaneEmitter::iota(llvm::IntegerType* type) {
   return llvm::ConstantVector::get(numbers);
 }
 
-/// Compared in numbers as wide as what lanes hold, so that a mask is in as many registers.
+/// Compared in numbers as wide as what lanes hold, so that a mask is in as many registers. Around loops it is
+/// made of bits: a comparison would be done again in these, at every turn.
 llvm::Value* LaneEmitter::firstLanes(const Stmt& loop, Value* count) {
-  const unsigned bits =
-      std::clamp(machineOf(m_.options.target).vectorBits / loop.as<loops::ForAttr>().lanes, 16U, 64U);
+  const loops::Machine& machine = machineOf(m_.options.target);
+  Value* few = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, count, b_.getInt64(lanes_));
+  const bool holdsLoop = loops::anyOf(fn_, loop.regions[0], [](const Stmt& s) {
+    return s.kind == StmtKind::For || s.kind == StmtKind::While;
+  });
+  if (machine.masks == loops::MaskKind::Registers && holdsLoop && lanes_ <= 64) {
+    Value* ones = b_.CreateLShr(b_.getInt64(-1), b_.CreateSub(b_.getInt64(64), few)); // one at least
+    return b_.CreateBitCast(b_.CreateTrunc(ones, b_.getIntNTy(lanes_)),
+                            llvm::FixedVectorType::get(b_.getInt1Ty(), lanes_));
+  }
+  const unsigned bits = std::clamp(machine.vectorBits / loop.as<loops::ForAttr>().lanes, 16U, 64U);
   llvm::IntegerType* type = b_.getIntNTy(bits);
-  Value* few =
-      b_.CreateTrunc(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, count, b_.getInt64(lanes_)), type);
-  return b_.CreateICmpULT(iota(type), splat(few));
+  return b_.CreateICmpULT(iota(type), splat(b_.CreateTrunc(few, type)));
 }
 
 LaneEmitter::Affine LaneEmitter::affine(ValueId v) const {
@@ -337,6 +346,7 @@ RestKind restOf(const loops::Function& fn, const loops::Stmt& loop, uint32_t str
                 const loops::Machine& machine) {
   const std::optional<uint64_t> turns = loops::turnsOf(fn, loop);
   if (turns && *turns % strip == 0) return RestKind::None;
+  if (loops::isOverChunk(fn, loop) && fn.step % strip == 0 && fn.multiple % strip == 0) return RestKind::None;
   if (!loops::canMask(machine, fn, loop)) return RestKind::ByTurn;
   if (loops::writesToFrame(fn, loop.regions[0]))
     return loops::storesHaveRoomInFrame(fn, loop, loop.regions[0], strip) ? RestKind::Strip

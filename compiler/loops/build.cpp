@@ -146,4 +146,9 @@ std::optional<uint64_t> turnsOf(const Function& fn, const Stmt& loop) {
   return a < z ? *end - *first : 0;
 }
 
+bool isOverChunk(const Function& fn, const Stmt& loop) {
+  return fn.kind != FunctionKind::Orchestration &&
+         std::ranges::equal(std::span(loop.operands).first(2), std::span(fn.params()).first(2));
+}
+
 } // namespace melix::loops

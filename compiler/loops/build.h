@@ -22,6 +22,8 @@ const uint64_t* asConstant(const Function& fn, ValueId v);
 std::optional<uint64_t> knownBytes(const Function& fn, const Stmt& alloc);
 /// How many turns a `for` makes, if that is known.
 std::optional<uint64_t> turnsOf(const Function& fn, const Stmt& loop);
+/// Whether a loop has the ends of the chunk that a function, which is a chunk or kernel, is for.
+bool isOverChunk(const Function& fn, const Stmt& loop);
 
 /// How many statements of a region stand in front of one of them.
 size_t placeOf(const Function& fn, RegionId region, StmtId s);

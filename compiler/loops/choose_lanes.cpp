@@ -7,6 +7,7 @@
 #include "loops/lane_work.h"
 #include "loops/lanes.h"
 #include "loops/row_gains.h"
+#include "loops/turns_of_launches.h"
 #include "loops/unroll_short.h"
 
 #include <algorithm>
@@ -60,7 +61,7 @@ public:
         inside = true;
       else if (inside)
         rows(id);
-      else if (!isLeft && !isForLoopAround(id, around) && loop(fn_.stmts[id])) {
+      else if (!isLeft && !isForLoopAround(id, around) && loop(id)) {
         inside = true;
         sumInRows(id);
         chainsInRows(fn_.stmts[id]);
@@ -71,19 +72,21 @@ public:
   }
 
 private:
-  /// A loop around short ones: these are written out if it then runs in lanes, as many as theirs.
+  /// A loop around short ones: these are written out if it then runs in lanes, as many as theirs. Not where
+  /// a panel of what its lanes read, for the rows around, spares most of what they do.
   bool unrolled(StmtId id) {
     const Stmt& s = fn_.stmts[id];
     if (s.kind != StmtKind::For) return false;
     if (!holdsShort(fn_, s, mostOfLoop, mostTurnsOf(s))) return false;
-    const double most = haveRows(id) ? mostOfTerms : mostOfLoop;
-    if (most < mostOfLoop && !holdsShort(fn_, s, most, mostTurnsOf(s))) return false;
+    const bool isShared = haveRows(id);
+    const double most = isShared ? mostOfTerms : mostOfLoop;
+    if (isShared && (gainsByPanel(id) || !holdsShort(fn_, s, most, mostTurnsOf(s)))) return false;
     const RegionId body = s.regions[0];
     const std::optional<RegionId> made = unrollShort(fn_, id, most);
     if (!made) return false;
     fn_.stmts[id].regions[0] = *made;
     ForAttr& attr = fn_.stmts[id].as<ForAttr>();
-    if (loop(fn_.stmts[id]) && attr.lanes >= mostLanesIn(body)) return true;
+    if (loop(id) && attr.lanes >= mostLanesIn(body)) return true;
     attr.lanes = attr.unroll = 0;
     fn_.stmts[id].regions[0] = body;
     return false;
@@ -91,9 +94,11 @@ private:
   std::optional<uint64_t> mostTurnsOf(const Stmt& loop) const {
     return isOverChunk(fn_, loop) ? turns_ : turnsOf(fn_, loop);
   }
-  /// Whether a loop is columns of products, of which each row around takes its terms.
-  bool haveRows(StmtId columns) const {
-    return std::ranges::any_of(around_, [&](StmtId rows) { return haveTwoSides(fn_, rows, columns); });
+  /// Whether a loop is columns of products, of which each row around takes its terms; `nearest` is one loop
+  /// around, if it is not among those around the region at hand.
+  bool haveRows(StmtId columns, StmtId nearest = {}) const {
+    auto are = [&](StmtId rows) { return haveTwoSides(fn_, rows, columns); };
+    return (nearest.valid() && are(nearest)) || std::ranges::any_of(around_, are);
   }
   /// Of the loops in a region, the most lanes.
   uint32_t mostLanesIn(RegionId r) const {
@@ -132,15 +137,24 @@ private:
     const StmtId columns = *at;
     const bool isContraction = std::any_of(std::next(at), around_.rend(),
                                            [&](StmtId rows) { return haveTwoSides(fn_, rows, columns); });
-    const LaneWork work = workOf(id);
-    return isContraction || (work.gathers > 0 && workOf(columns).gathers == 0) ||
-           (work.gathers + work.shuffles > 0 && haveTwoSides(fn_, columns, id));
+    return isContraction || (workOf(id).gathers > 0 && workOf(columns).gathers == 0) ||
+           (needsPanel(id) && haveTwoSides(fn_, columns, id));
   }
   bool mayHaveLanes(StmtId id) {
     ForAttr& attr = fn_.stmts[id].as<ForAttr>();
-    if (attr.strip > 0 || !loop(fn_.stmts[id])) return false;
+    if (attr.strip > 0 || !loop(id)) return false;
     attr.lanes = attr.unroll = 0;
     return true;
+  }
+  /// Whether most of what lanes do is to put apart what they read, which a panel has side by side.
+  bool gainsByPanel(StmtId id) const {
+    const LaneWork work = workOf(id);
+    return work.shuffles + fewLanes * work.gathers > fewLanes * work.ops;
+  }
+  /// Whether lanes read what does not lie side by side.
+  bool needsPanel(StmtId id) const {
+    const LaneWork work = workOf(id);
+    return work.gathers + work.shuffles > 0;
   }
   LaneWork workOf(StmtId id) const {
     const Stmt& s = fn_.stmts[id];
@@ -148,10 +162,10 @@ private:
     return workInLanes(module_, fn_, s, variance);
   }
 
-  bool loop(Stmt& s) {
-    if (!canWiden(module_, fn_, s)) return false;
-    widen(s, 1, around_.empty() ? StmtId() : around_.back());
-    return s.as<ForAttr>().lanes > 0;
+  bool loop(StmtId id) {
+    if (!canWiden(module_, fn_, fn_.stmts[id])) return false;
+    widen(id, 1, around_.empty() ? StmtId() : around_.back());
+    return fn_.stmts[id].as<ForAttr>().lanes > 0;
   }
 
   /// A loop around one in lanes: points of both are done together where that saves reads.
@@ -168,7 +182,7 @@ private:
     const uint32_t rows = blockOf(turnsOf(fn_, s), areShort ? mostRows : mostLongRows);
     if (rows < 2) return;
     s.as<ForAttr>().rows = rows;
-    for (StmtId id : inLanes) widen(fn_.stmts[id], rows, loop);
+    for (StmtId id : inLanes) widen(id, rows, loop);
   }
   /// Points whose partial sums, all together, stay in registers.
   void rowsOfStrips(Stmt& s) const {
@@ -189,7 +203,7 @@ private:
     const uint32_t rows = blockOf(turnsOf(fn_, fn_.stmts[*sum]), most);
     if (rows < 2) return;
     fn_.stmts[*sum].as<ForAttr>().rows = rows;
-    widen(fn_.stmts[id], rows, *sum);
+    widen(id, rows, *sum);
   }
   /// Chains in a loop in lanes whose turns store neighbours.
   void chainsInRows(const Stmt& s) {
@@ -224,7 +238,8 @@ private:
   }
 
   /// As many lanes as suit the loop, of so many turns of another one, around it or in it.
-  void widen(Stmt& s, uint32_t rows, StmtId other) const {
+  void widen(StmtId id, uint32_t rows, StmtId other) const {
+    Stmt& s = fn_.stmts[id];
     const Variance variance(fn_, s);
     const std::optional<Variance> turns =
         other.valid() ? std::optional<Variance>(std::in_place, fn_, fn_.stmts[other]) : std::nullopt;
@@ -233,10 +248,11 @@ private:
     for (const ExactStep& step : steps)
       if (step.running) work.running += opsOfStep(step);
     if (work.bits == 0 && work.values == 0) return;
+    const uint64_t all = mostTurnsOf(s).value_or(std::numeric_limits<uint32_t>::max());
+    if (all > fewLanes && work.gathers + work.inRows > 0 && haveRows(id, other)) byPanel(work);
     work.bits = std::max(work.bits, 8U); // a bool is a byte in memory
     const uint32_t most = machine_.vectorBits / work.bits;
     ForAttr& attr = s.as<ForAttr>();
-    const uint64_t all = mostTurnsOf(s).value_or(std::numeric_limits<uint32_t>::max());
     const uint64_t count = attr.strip > 0 ? std::min<uint64_t>(all, attr.strip) : all;
     const auto lanes = static_cast<uint32_t>(std::bit_ceil(std::min<uint64_t>(count, most)));
     const bool canLeaveOut = canMask(machine_, fn_, s);
@@ -251,6 +267,11 @@ private:
       attr.unroll = static_cast<uint32_t>(once);
     else
       while (attr.unroll > 1 && uint64_t(lanes) * attr.unroll > count) attr.unroll /= 2;
+  }
+  /// What lanes read lies side by side in a panel, which is made once for some rows at least.
+  static void byPanel(LaneWork& work) {
+    work.gathers = (work.gathers + work.inRows) / mostLongRows;
+    if (work.inRows > 0) work.shuffles = 0;
   }
   /// Less than half of a register is for as many turns as there are lanes.
   static bool isEnough(uint64_t turns, uint32_t lanes, uint32_t most) {
@@ -302,32 +323,14 @@ uint32_t stepOf(const Function& fn, RegionId region) {
   return step;
 }
 
-/// By function that is launched: the most turns that a launch has, if all are known.
-std::vector<std::optional<uint64_t>> mostTurnsOfChunks(const Module& module) {
-  std::vector<std::optional<uint64_t>> most(module.functions.size());
-  std::vector<bool> unknown(module.functions.size(), false);
-  for (const Function& fn : module.functions)
-    for (const Stmt& s : fn.stmts) {
-      if (s.kind != StmtKind::Launch) continue;
-      const uint32_t callee = s.as<FunctionId>().index;
-      if (const uint64_t* turns = asConstant(fn, s.operands[0]))
-        most[callee] = std::max(most[callee].value_or(0), *turns);
-      else
-        unknown[callee] = true;
-    }
-  for (size_t f = 0; f < most.size(); ++f)
-    if (unknown[f]) most[f].reset();
-  return most;
-}
-
 } // namespace
 
 void chooseLanes(Module& module, const Machine& machine) {
-  const std::vector<std::optional<uint64_t>> turns = mostTurnsOfChunks(module);
+  const std::vector<LaunchTurns> turns = turnsOfLaunches(module);
   for (uint32_t f = 0; f < module.functions.size(); ++f) {
     Function& fn = module.functions[FunctionId(f)];
     if (fn.inlined) continue;
-    Chooser(module, fn, machine, turns[f]).region(fn.body);
+    Chooser(module, fn, machine, turns[f].most).region(fn.body);
     if (fn.kind != FunctionKind::Orchestration) fn.step = stepOf(fn, fn.body);
   }
 }

@@ -68,11 +68,6 @@ bool isNumber(const Stmt& s) {
   }
 }
 
-bool isOverChunk(const Function& fn, const Stmt& loop) {
-  return fn.kind != FunctionKind::Orchestration &&
-         std::ranges::equal(std::span(loop.operands).first(2), std::span(fn.params()).first(2));
-}
-
 std::vector<StmtId> sumsIn(const Function& fn, StmtId loop) {
   std::vector<StmtId> out;
   for (StmtId sum = onlySum(fn, fn.stmts[loop].regions[0]); sum.valid();

@@ -42,9 +42,6 @@ std::vector<StmtId> sumsIn(const Function& fn, StmtId loop);
 /// The one in a loop, which is the outermost around it; there is nothing beside it but plain numbers.
 std::optional<Contraction> findContraction(const Function& fn, StmtId loop);
 
-/// Whether a loop has the ends of the chunk that a function, which is a chunk or kernel, is for.
-bool isOverChunk(const Function& fn, const Stmt& loop);
-
 /// A statement that gives one number or place, and holds no others.
 bool isNumber(const Stmt& s);
 

@@ -201,7 +201,8 @@ struct Function {
   EffectsKind effects = EffectsKind::Any; ///< of an orchestration function
   bool exported = false;                  ///< visible outside the object: the entry
   bool inlined = false;                   ///< a body of an elementary function: merged into its callers
-  uint32_t step = 1; ///< of a chunk or kernel: so many turns are done together where there are as many
+  uint32_t step = 1;     ///< of a chunk or kernel: so many turns are done together where there are as many
+  uint64_t multiple = 1; ///< of which the turns of each of its launches are some
 
   Store<ValueId, Value> values;
   Store<StmtId, Stmt> stmts;

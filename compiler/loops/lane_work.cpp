@@ -37,9 +37,11 @@ private:
   /// Memory side by side: what a group reads but none of its members uses, and what puts it apart.
   void rows(const LaneGroup& group) {
     for (const LaneGroup::Member& m : group.members) inRows_.insert(m.stmt);
-    const double all = std::max<double>(group.row, static_cast<double>(group.members.size()));
-    const double times = group.kind == StmtKind::Load ? timesPutApart(fn_.stmts[group.place()]) : often_;
-    work.shuffles += times * (all - static_cast<double>(group.members.size()) + shufflesOf(group));
+    const auto members = static_cast<double>(group.members.size());
+    const bool isRead = group.kind == StmtKind::Load;
+    const double times = isRead ? timesPutApart(fn_.stmts[group.place()]) : often_;
+    if (isRead) work.inRows += times * members;
+    work.shuffles += times * (std::max<double>(group.row, members) - members + shufflesOf(group));
   }
   void statement(StmtId id) {
     const Stmt& s = fn_.stmts[id];

@@ -19,7 +19,8 @@ struct LaneWork {
   double chained = 0;   ///< turns of a loop that wait for each other
   double ops = 0, loads = 0, stores = 0; ///< of these, memory side by side
   double gathers = 0, scatters = 0;      ///< memory anywhere
-  double shuffles = 0;                   ///< of registers, for rows that are put apart by column
+  double inRows = 0;                     ///< reads of rows that are put apart by column
+  double shuffles = 0;                   ///< of registers, for these and for what is stored in rows
   double moves = 0;                      ///< of single lanes, to and from calls of each
   double running = 0;                    ///< ops of steps that make running totals
 };

@@ -33,6 +33,7 @@
 #include "loops/split_wrapped.h"
 #include "loops/tile_contractions.h"
 #include "loops/turn_around.h"
+#include "loops/turns_of_launches.h"
 #include "loops/update_in_place.h"
 #include "loops/verify.h"
 
@@ -180,6 +181,7 @@ constexpr Pass passes[] = {
     {"estimate_work", whole<estimateWork>, true, onPool},
     {"blocks_outside", each<takeBlocksOutside>, true, schedules},
     {"cut_launches", whole<cutLaunches>, true, schedulesPool},
+    {"note_multiples", whole<noteMultiples>, true, schedules},
 };
 
 std::string findBug(const Module& module, bool counted, const char* pass) {

@@ -274,6 +274,19 @@ TEST(ChooseLanes, ThreeSumsTakeFourLanes) {
   EXPECT_EQ(kinds(three + copy("f32", "%zero, %three")), "-");
 }
 
+/// A product of so many columns, which lie in rows of `terms` numbers.
+std::string transposed(const std::string& terms, const std::string& columns) {
+  std::string text = product("%i*%d + %l*%one", "%j*%d + %l*%one", "%d");
+  text.replace(text.find("%n { (%j)"), 2, "%c");
+  return "%d = const " + terms + " : i64\n%c = const " + columns + " : i64\n" + text;
+}
+
+TEST(ChooseLanes, WhatRowsShareIsPutApartForSomeOfThem) {
+  EXPECT_EQ(kinds(transposed("72", "8")), "rv-") << "columns are gathered";
+  EXPECT_EQ(kinds(transposed("12", "16")), "rv-") << "of rows of 12";
+  EXPECT_EQ(kinds(transposed("8", "16")), "rv-") << "terms stay for a panel, which rows share";
+}
+
 TEST(ChooseLanes, RowsOnlyInsideOfAChain) {
   const std::string add =
       loop("points %zero, %m { (%i)", loop("points %zero, %n { (%j)", "%a = load %x[%i*%n + %j*%one] : f32\n"
