@@ -173,7 +173,7 @@ void FunctionEmitter::emitLaunch(const Stmt& s) {
   b_.CreateBr(done);
   b_.SetInsertPoint(pool);
   call(runtime("melix_parallel", m_.i64(), {m_.ptr(), m_.ptr(), m_.ptr(), m_.i64(), m_.i64(), m_.i64()}),
-       {task_, chunk, record, extent, b_.getInt64(m_.unit.module.functions[callee].step), work});
+       {task_, chunk, record, extent, b_.getInt64(m_.unit.module.functions[callee].turns.step), work});
   b_.CreateBr(done);
   b_.SetInsertPoint(done);
 }

@@ -346,7 +346,8 @@ RestKind restOf(const loops::Function& fn, const loops::Stmt& loop, uint32_t str
                 const loops::Machine& machine) {
   const std::optional<uint64_t> turns = loops::turnsOf(fn, loop);
   if (turns && *turns % strip == 0) return RestKind::None;
-  if (loops::isOverChunk(fn, loop) && fn.step % strip == 0 && fn.multiple % strip == 0) return RestKind::None;
+  const bool fits = fn.turns.step % strip == 0 && fn.turns.multiple % strip == 0;
+  if (fits && loops::isOverChunk(fn, loop)) return RestKind::None;
   if (!loops::canMask(machine, fn, loop)) return RestKind::ByTurn;
   if (loops::writesToFrame(fn, loop.regions[0]))
     return loops::storesHaveRoomInFrame(fn, loop, loop.regions[0], strip) ? RestKind::Strip

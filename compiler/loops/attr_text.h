@@ -116,7 +116,8 @@ void function(auto& io, auto& fn) {
   io.effects(fn.effects);
   io.flag("exported", fn.exported);
   io.flag("inlined", fn.inlined);
-  io.implied("step", fn.step, [] { return 1U; });
+  io.implied("step", fn.turns.step, [] { return 1U; });
+  io.implied("multiple", fn.turns.multiple, [] { return uint64_t{1}; });
   // The name of a key is what stands before its number: `energy` of `energy#0`.
   io.implied("named", fn.name, [&fn] { return fn.key.substr(0, fn.key.find('#')); });
   io.source(fn.source);

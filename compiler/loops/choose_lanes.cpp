@@ -331,7 +331,7 @@ void chooseLanes(Module& module, const Machine& machine) {
     Function& fn = module.functions[FunctionId(f)];
     if (fn.inlined) continue;
     Chooser(module, fn, machine, turns[f].most).region(fn.body);
-    if (fn.kind != FunctionKind::Orchestration) fn.step = stepOf(fn, fn.body);
+    if (fn.kind != FunctionKind::Orchestration) fn.turns.step = stepOf(fn, fn.body);
   }
 }
 

@@ -111,7 +111,7 @@ struct Cuts {
 class Cutter {
 public:
   Cutter(Module& module, FunctionId f, const Cuts& cuts, std::span<const LaunchPlace> launches)
-      : module_(module), fn_(module.functions[f]), cuts_(cuts), launches_(launches), block_(fn_.step) {
+      : module_(module), fn_(module.functions[f]), cuts_(cuts), launches_(launches), block_(fn_.turns.step) {
     if (cuts.nests) sizes_ = cuts.nests->extents;
     if (cuts.panels) sizes_.push_back(fn_.stmts[cuts.panels->loop].operands[1]);
   }
@@ -120,7 +120,7 @@ public:
     if (!std::ranges::all_of(launches_, [this](const LaunchPlace& at) { return canTell(at); })) return;
     for (const LaunchPlace& at : launches_) tell(at);
     writeKernel();
-    if (cuts_.panels) fn_.step = 1;
+    if (cuts_.panels) fn_.turns.step = 1;
   }
 
 private:

@@ -189,6 +189,12 @@ enum class EffectsKind : uint8_t {
   Closed, ///< nothing: a kernel may call it
 };
 
+/// Of the turns that a chunk or kernel is for.
+struct ChunkTurns {
+  uint32_t step = 1;     ///< so many are done together where there are as many
+  uint64_t multiple = 1; ///< those of each launch are a multiple of it
+};
+
 struct Function {
   std::string name; ///< for traces
   std::string key;  ///< unique in the module
@@ -201,8 +207,7 @@ struct Function {
   EffectsKind effects = EffectsKind::Any; ///< of an orchestration function
   bool exported = false;                  ///< visible outside the object: the entry
   bool inlined = false;                   ///< a body of an elementary function: merged into its callers
-  uint32_t step = 1;     ///< of a chunk or kernel: so many turns are done together where there are as many
-  uint64_t multiple = 1; ///< of which the turns of each of its launches are some
+  ChunkTurns turns;
 
   Store<ValueId, Value> values;
   Store<StmtId, Stmt> stmts;

@@ -21,7 +21,9 @@ bool isRead(const Function& fn, const Stmt& s) {
 /// Whether a region reads something that is the same at all points, to use it in lanes.
 bool readsShared(const Function& fn, RegionId region, const Variance& points, const Variance& lanes) {
   return anyOf(fn, region, [&](const Stmt& s) {
-    return isRead(fn, s) && points.isUniform(s.results[0]) && !lanes.isUniform(s.results[0]);
+    if (isRead(fn, s) && points.isUniform(s.results[0]) && !lanes.isUniform(s.results[0])) return true;
+    return s.kind == StmtKind::If &&
+           std::ranges::any_of(s.regions, [&](RegionId arm) { return readsShared(fn, arm, points, lanes); });
   });
 }
 

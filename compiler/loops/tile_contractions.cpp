@@ -346,7 +346,7 @@ private:
     const uint32_t rows = fn().stmts[found->rows()].as<ForAttr>().rows;
     auto isChunk = [&](StmtId id) { return isOverChunk(fn(), fn().stmts[id]); };
     if (tile.makesPanels() && !found->rowSum && std::ranges::any_of(found->around, isChunk))
-      fn().step = std::max<uint32_t>(fn().step, isChunk(found->rows()) ? rows * rowBlocks : 4);
+      fn().turns.step = std::max<uint32_t>(fn().turns.step, isChunk(found->rows()) ? rows * rowBlocks : 4);
     const RegionId made = tile.write();
     putInPlace(fn(), made, home, loop);
     return true;

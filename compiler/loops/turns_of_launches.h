@@ -17,7 +17,7 @@ struct LaunchTurns {
 std::vector<LaunchTurns> turnsOfLaunches(const Module& module);
 
 /// Tells functions of which number their turns are multiples: loops over these in lanes leave nothing behind
-/// then. Requires: launches are cut as they will be. Keeps: everything but `Function::multiple`.
+/// then. Requires: launches are cut as they will be. Keeps: everything but `ChunkTurns::multiple`.
 void noteMultiples(Module& module);
 
 } // namespace melix::loops

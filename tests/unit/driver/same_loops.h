@@ -31,7 +31,8 @@ private:
     };
     return a.name == b.name && a.key == b.key && a.kind == b.kind && a.source == b.source &&
            modes(a) == modes(b) && a.results == b.results && a.effects == b.effects &&
-           a.exported == b.exported && a.inlined == b.inlined && a.step == b.step && same(a.body, b.body);
+           a.exported == b.exported && a.inlined == b.inlined && a.turns.step == b.turns.step &&
+           a.turns.multiple == b.turns.multiple && same(a.body, b.body);
   }
   bool same(RegionId a, RegionId b) {
     const Region &r = f_->regions[a], &s = g_->regions[b];

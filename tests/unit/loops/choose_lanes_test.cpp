@@ -348,7 +348,7 @@ TEST(ChooseLanes, NoMoreRegistersThanAKernelHasTurns) {
                   "    store %y[%j*%one] = %s\n    yield\n  }\n  yield\n}\n",
               [&](Module& module) {
                 chooseLanes(module, machine);
-                turns = module.functions[FunctionId(1)].step;
+                turns = module.functions[FunctionId(1)].turns.step;
               });
     return turns;
   };

@@ -21,12 +21,12 @@ Function launched(const std::string& launches) {
 TEST(TurnsOfLaunches, AreMultiplesOfWhatAllAreMultiplesOf) {
   const std::string a = "  launch @k %a, %n\n", b = "  launch @k %b, %n\n", none = "  launch @k %none, %n\n",
                     some = "  launch @k %n, %n\n";
-  EXPECT_EQ(launched(a).multiple, 96U);
-  EXPECT_EQ(launched(a + b).multiple, 32U);
-  EXPECT_EQ(launched(a + none).multiple, 96U);
-  EXPECT_EQ(launched(a + some).multiple, 1U);
-  EXPECT_EQ(launched(some + none).multiple, 1U);
-  EXPECT_EQ(launched("").multiple, 1U);
+  EXPECT_EQ(launched(a).turns.multiple, 96U);
+  EXPECT_EQ(launched(a + b).turns.multiple, 32U);
+  EXPECT_EQ(launched(a + none).turns.multiple, 96U);
+  EXPECT_EQ(launched(a + some).turns.multiple, 1U);
+  EXPECT_EQ(launched(some + none).turns.multiple, 1U);
+  EXPECT_EQ(launched("").turns.multiple, 1U);
 }
 
 } // namespace
