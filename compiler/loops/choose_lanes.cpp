@@ -23,6 +23,8 @@ namespace {
 constexpr uint64_t shortRow = 16;  ///< turns, for which it is not worth to join what lanes found
 constexpr double mostOfLoop = 192; ///< statements of a loop that is written out
 constexpr double mostOfTerms = 48; ///< of such a loop of terms that each of some rows takes
+constexpr double apartOfOp = 4;    ///< shuffles that an op is worth where rows share what they make
+constexpr uint64_t fewRows = 8;    ///< points too few to be lanes of sums
 constexpr double waiting = 2;      ///< what an op that waits for the one before takes, beside other turns
 
 /// Whether lanes take less time than turns one after another: what lies anywhere is read one by one, and
@@ -94,11 +96,12 @@ private:
   std::optional<uint64_t> mostTurnsOf(const Stmt& loop) const {
     return isOverChunk(fn_, loop) ? turns_ : turnsOf(fn_, loop);
   }
-  /// Whether a loop is columns of products, of which each row around takes its terms; `nearest` is one loop
-  /// around, if it is not among those around the region at hand.
+  /// Whether a loop is columns of products, of which each row around takes its terms; `nearest` is another
+  /// loop, whose turns may be taken together.
   bool haveRows(StmtId columns, StmtId nearest = {}) const {
     auto are = [&](StmtId rows) { return haveTwoSides(fn_, rows, columns); };
-    return (nearest.valid() && are(nearest)) || std::ranges::any_of(around_, are);
+    const bool isAmong = !around_.empty() && around_.back() == nearest;
+    return (nearest.valid() && !isAmong && are(nearest)) || std::ranges::any_of(around_, are);
   }
   /// Of the loops in a region, the most lanes.
   uint32_t mostLanesIn(RegionId r) const {
@@ -137,8 +140,11 @@ private:
     const StmtId columns = *at;
     const bool isContraction = std::any_of(std::next(at), around_.rend(),
                                            [&](StmtId rows) { return haveTwoSides(fn_, rows, columns); });
-    return isContraction || (workOf(id).gathers > 0 && workOf(columns).gathers == 0) ||
-           (needsPanel(id) && haveTwoSides(fn_, columns, id));
+    if (isContraction) return true;
+    const LaneWork work = workOf(id);
+    if (work.gathers > 0 && workOf(columns).gathers == 0) return true;
+    const bool areFew = mostTurnsOf(fn_.stmts[columns]).value_or(fewRows) < fewRows;
+    return !areFew && needsPanel(work) && haveTwoSides(fn_, columns, id);
   }
   bool mayHaveLanes(StmtId id) {
     ForAttr& attr = fn_.stmts[id].as<ForAttr>();
@@ -146,16 +152,13 @@ private:
     attr.lanes = attr.unroll = 0;
     return true;
   }
-  /// Whether most of what lanes do is to put apart what they read, which a panel has side by side.
+  /// Whether lanes put apart what they read, which a panel has side by side, far more than they compute.
   bool gainsByPanel(StmtId id) const {
     const LaneWork work = workOf(id);
-    return work.shuffles + fewLanes * work.gathers > fewLanes * work.ops;
+    return work.putApart + apartOfOp * work.gathers > apartOfOp * work.ops;
   }
   /// Whether lanes read what does not lie side by side.
-  bool needsPanel(StmtId id) const {
-    const LaneWork work = workOf(id);
-    return work.gathers + work.shuffles > 0;
-  }
+  static bool needsPanel(const LaneWork& work) { return work.gathers + work.inRows > 0; }
   LaneWork workOf(StmtId id) const {
     const Stmt& s = fn_.stmts[id];
     const Variance variance(fn_, s);
@@ -248,10 +251,13 @@ private:
     for (const ExactStep& step : steps)
       if (step.running) work.running += opsOfStep(step);
     if (work.bits == 0 && work.values == 0) return;
-    const uint64_t all = mostTurnsOf(s).value_or(std::numeric_limits<uint32_t>::max());
-    if (all > fewLanes && work.gathers + work.inRows > 0 && haveRows(id, other)) byPanel(work);
     work.bits = std::max(work.bits, 8U); // a bool is a byte in memory
     const uint32_t most = machine_.vectorBits / work.bits;
+    // A chunk of few turns is a register of which some lanes are off.
+    const bool isChunk = isOverChunk(fn_, s);
+    const uint64_t turnsAtMost = mostTurnsOf(s).value_or(std::numeric_limits<uint32_t>::max());
+    const uint64_t all = isChunk ? std::max<uint64_t>(turnsAtMost, most) : turnsAtMost;
+    if (all > fewLanes && work.gathers + work.inRows > 0 && haveRows(id, other)) byPanel(work);
     ForAttr& attr = s.as<ForAttr>();
     const uint64_t count = attr.strip > 0 ? std::min<uint64_t>(all, attr.strip) : all;
     const auto lanes = static_cast<uint32_t>(std::bit_ceil(std::min<uint64_t>(count, most)));
@@ -266,12 +272,12 @@ private:
     if (once <= mostAtOnce && isShort(work) && work.running == 0)
       attr.unroll = static_cast<uint32_t>(once);
     else
-      while (attr.unroll > 1 && uint64_t(lanes) * attr.unroll > count) attr.unroll /= 2;
+      while (attr.unroll > 1 && uint64_t(lanes) * attr.unroll > (isChunk ? whole : count)) attr.unroll /= 2;
   }
   /// What lanes read lies side by side in a panel, which is made once for some rows at least.
   static void byPanel(LaneWork& work) {
     work.gathers = (work.gathers + work.inRows) / mostLongRows;
-    if (work.inRows > 0) work.shuffles = 0;
+    work.shuffles -= work.putApart;
   }
   /// Less than half of a register is for as many turns as there are lanes.
   static bool isEnough(uint64_t turns, uint32_t lanes, uint32_t most) {

@@ -40,8 +40,9 @@ private:
     const auto members = static_cast<double>(group.members.size());
     const bool isRead = group.kind == StmtKind::Load;
     const double times = isRead ? timesPutApart(fn_.stmts[group.place()]) : often_;
-    if (isRead) work.inRows += times * members;
-    work.shuffles += times * (std::max<double>(group.row, members) - members + shufflesOf(group));
+    const double shuffles = times * (std::max<double>(group.row, members) - members + shufflesOf(group));
+    if (isRead) work.inRows += times * members, work.putApart += shuffles;
+    work.shuffles += shuffles;
   }
   void statement(StmtId id) {
     const Stmt& s = fn_.stmts[id];

@@ -20,7 +20,8 @@ struct LaneWork {
   double ops = 0, loads = 0, stores = 0; ///< of these, memory side by side
   double gathers = 0, scatters = 0;      ///< memory anywhere
   double inRows = 0;                     ///< reads of rows that are put apart by column
-  double shuffles = 0;                   ///< of registers, for these and for what is stored in rows
+  double putApart = 0;                   ///< shuffles of registers for these
+  double shuffles = 0;                   ///< of all, also for what is stored in rows
   double moves = 0;                      ///< of single lanes, to and from calls of each
   double running = 0;                    ///< ops of steps that make running totals
 };

@@ -15,8 +15,9 @@ std::vector<LaunchTurns> turnsOfLaunches(const Module& module) {
       if (s.kind != StmtKind::Launch) continue;
       const uint32_t callee = s.as<FunctionId>().index;
       if (const uint64_t* known = asConstant(fn, s.operands[0])) {
-        turns[callee].most = std::max(turns[callee].most.value_or(0), *known);
-        turns[callee].multiple = std::gcd(turns[callee].multiple, *known);
+        const auto count = static_cast<uint64_t>(std::max<int64_t>(0, static_cast<int64_t>(*known)));
+        turns[callee].most = std::max(turns[callee].most.value_or(0), count);
+        turns[callee].multiple = std::gcd(turns[callee].multiple, count);
       } else {
         unknown[callee] = true;
       }

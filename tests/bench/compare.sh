@@ -92,15 +92,15 @@ compare_plot() {
   echo "$compare_plot_folder/$subject.svg"
 }
 
-# sides ONE OTHER BY MOST TOLERANCE: what $work/melix has of two sides at the sizes of `run`
+# sides SIZES ONE OTHER BY MOST TOLERANCE: what $work/melix has of two sides at these sizes
 sides() {
-  awk -v size="${run## }" -v one="$1" -v other="$2" -v by="$3" -v most="$4" -v tolerance="$5" \
+  awk -v size="$1" -v one="$2" -v other="$3" -v by="$4" -v most="$5" -v tolerance="$6" \
     -f tests/bench/time.awk -f tests/bench/sides.awk "$work/melix" || failed=1
 }
 
 # compare_threads: the subject with one thread and with all, in turn, the median of 21 runs of each
 compare_threads() {
-  local runs run turn count first=(env) threads=(1 "$(nproc)")
+  local sizes runs run turn count first=(env) threads=(1 "$(nproc)")
   if nice -n -15 true 2> /dev/null; then first=(nice -n -15); fi
   build_subject
   printf '\n%s: %s\n' "$subject" "$subject_what"
@@ -113,13 +113,13 @@ compare_threads() {
         BENCH_SECONDS=0.006 MELIX_THREADS=$count "${first[@]}" "$work/$subject" "${sizes[@]}" | sed "s/^/$count /"
       done
     done > "$work/melix"
-    sides 1 "$(nproc)" median 0.03 0
+    sides "${sizes[*]}" 1 "$(nproc)" median 0.03 0
   done
 }
 
 # compare_constants: the subject with sizes that it reads when it runs, and with the same ones written into the program
 compare_constants() {
-  local runs run turn
+  local sizes runs run turn
   quiet_report
   build_subject
   printf '\n%s: %s\n' "$subject" "$subject_what"
@@ -131,7 +131,7 @@ compare_constants() {
       BENCH_SECONDS=0.02 "${quiet[@]}" "$work/$subject" "${sizes[@]}" | sed "s/^/read /"
       BENCH_SECONDS=0.02 "${quiet[@]}" "$work/$subject.constant" | sed "s/^/constant /"
     done > "$work/melix"
-    sides read constant least 0.15 "$subject_tolerance"
+    sides "${sizes[*]}" read constant least 0.15 "$subject_tolerance"
   done
 }
 

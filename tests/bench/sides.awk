@@ -18,15 +18,17 @@ function abs(x) { return x < 0 ? -x : x }
 
 {
   if (!($2 in value)) { names[++cases] = $2; value[$2] = $3 }
-  if (!(abs(value[$2] - $3) <= tolerance * abs($3))) differs[$2] = 1
+  most_of = abs(value[$2]) > abs($3) ? abs(value[$2]) : abs($3)
+  if (!(abs(value[$2] - $3) <= tolerance * most_of)) differs[$2] = 1
   figures[$2, $1, ++counts[$2, $1]] = (by == "least" ? $4 : $5) + 0
 }
 END {
   for (c = 1; c <= cases; c++) {
     first = figure(names[c], one); second = figure(names[c], other)
-    verdict = names[c] in differs ? "   VALUES DIFFER" : second > first * (1 + most) + 2e-8 ? "   SLOWER" : ""
-    printf "%-38s %s %s   %s %s   ratio %5.2f%s\n", "  " names[c] " " size, one, time(first), other, time(second), second / first, verdict
+    missing = !counts[names[c], one] || !counts[names[c], other]
+    verdict = missing ? "   NOT ON BOTH SIDES" : names[c] in differs ? "   VALUES DIFFER" : second > first * (1 + most) + 2e-8 ? "   SLOWER" : ""
+    printf "%-38s %s %s   %s %s   ratio %5.2f%s\n", "  " names[c] " " size, one, time(first), other, time(second), first > 0 ? second / first : 0, verdict
     if (verdict) failed = 1
   }
-  exit failed
+  exit failed || !cases
 }

@@ -9,7 +9,8 @@ namespace {
 /// Of a kernel that is launched so.
 Function launched(const std::string& launches) {
   Function kernel;
-  textAfter("fn @f(%n: i64) {\n  %a = const 96 : i64\n  %b = const 160 : i64\n  %none = const 0 : i64\n" +
+  textAfter("fn @f(%n: i64) {\n  %a = const 96 : i64\n  %b = const 160 : i64\n  %none = const 0 : i64\n  "
+            "%less = const -4 : i64\n" +
                 launches + "  yield\n}\n\nkernel @k(%first: i64, %last: i64) {\n  yield\n}\n",
             [&](Module& module) {
               noteMultiples(module);
@@ -27,6 +28,7 @@ TEST(TurnsOfLaunches, AreMultiplesOfWhatAllAreMultiplesOf) {
   EXPECT_EQ(launched(a + some).turns.multiple, 1U);
   EXPECT_EQ(launched(some + none).turns.multiple, 1U);
   EXPECT_EQ(launched("").turns.multiple, 1U);
+  EXPECT_EQ(launched(a + "  launch @k %less, %n\n").turns.multiple, 96U) << "as none";
 }
 
 } // namespace
