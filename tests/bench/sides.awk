@@ -27,7 +27,7 @@ END {
     first = figure(names[c], one); second = figure(names[c], other)
     missing = !counts[names[c], one] || !counts[names[c], other]
     verdict = missing ? "   NOT ON BOTH SIDES" : names[c] in differs ? "   VALUES DIFFER" : second > first * (1 + most) + 2e-8 ? "   SLOWER" : ""
-    printf "%-38s %s %s   %s %s   ratio %5.2f%s\n", "  " names[c] " " size, one, time(first), other, time(second), first > 0 ? second / first : 0, verdict
+    printf "%-38s %s %s   %s %s   ratio %5.2f%s\n", "  " names[c] " " size, one, time(first), other, time(second), (first > 0 ? second / first : 0), verdict
     if (verdict) failed = 1
   }
   exit failed || !cases
