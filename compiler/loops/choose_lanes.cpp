@@ -68,6 +68,7 @@ public:
         sumInRows(id);
         chainsInRows(fn_.stmts[id]);
       }
+      if (inside) asked_.reset(); // loops are not what they were
       any |= inside;
     }
     return any;
@@ -99,7 +100,7 @@ private:
   /// Whether a loop is columns of products, of which each row around takes its terms; `nearest` is another
   /// loop, whose turns may be taken together.
   bool haveRows(StmtId columns, StmtId nearest = {}) const {
-    auto are = [&](StmtId rows) { return haveTwoSides(fn_, rows, columns); };
+    auto are = [&](StmtId rows) { return rows != columns && haveTwoSides(fn_, rows, columns); };
     const bool isAmong = !around_.empty() && around_.back() == nearest;
     return (nearest.valid() && !isAmong && are(nearest)) || std::ranges::any_of(around_, are);
   }
@@ -136,15 +137,27 @@ private:
     if (s.kind != StmtKind::For || s.results.empty() || !exactSteps(fn_, s)) return false;
     auto at = around_.rbegin();
     while (at != around_.rend() && !fn_.stmts[*at].results.empty()) ++at;
-    if (at == around_.rend() || !mayHaveLanes(*at)) return false;
+    if (at == around_.rend()) return false;
     const StmtId columns = *at;
-    const bool isContraction = std::any_of(std::next(at), around_.rend(),
-                                           [&](StmtId rows) { return haveTwoSides(fn_, rows, columns); });
-    if (isContraction) return true;
+    const Columns& asked = ask(columns);
+    if (!asked.mayHaveLanes || asked.haveRows) return asked.mayHaveLanes;
     const LaneWork work = workOf(id);
-    if (work.gathers > 0 && workOf(columns).gathers == 0) return true;
+    if (work.gathers > 0 && asked.gathers == 0) return true;
     const bool areFew = mostTurnsOf(fn_.stmts[columns]).value_or(fewRows) < fewRows;
     return !areFew && needsPanel(work) && haveTwoSides(fn_, columns, id);
+  }
+  /// What sums ask of the columns around them: many in one loop ask the same.
+  struct Columns {
+    StmtId loop, inside; ///< `inside`: the innermost loop around the sum
+    bool mayHaveLanes = false, haveRows = false;
+    double gathers = 0;
+  };
+  const Columns& ask(StmtId columns) {
+    if (asked_ && asked_->loop == columns && asked_->inside == around_.back()) return *asked_;
+    Columns now{columns, around_.back(), mayHaveLanes(columns)};
+    if (now.mayHaveLanes) now.haveRows = haveRows(columns);
+    if (now.mayHaveLanes && !now.haveRows) now.gathers = workOf(columns).gathers;
+    return asked_.emplace(now);
   }
   bool mayHaveLanes(StmtId id) {
     ForAttr& attr = fn_.stmts[id].as<ForAttr>();
@@ -311,7 +324,8 @@ private:
   Function& fn_;
   const Machine& machine_;
   const std::optional<uint64_t> turns_;
-  std::vector<StmtId> around_; ///< loops around the region at hand, outermost first
+  std::vector<StmtId> around_;   ///< loops around the region at hand, outermost first
+  std::optional<Columns> asked_; ///< as long as no loop was changed
 };
 
 /// How many turns of the loops over a chunk are done together: all are powers of two. Those inside of others,

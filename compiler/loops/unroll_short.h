@@ -19,8 +19,9 @@
 namespace melix::loops {
 
 /// Whether a loop of points has enough turns for lanes (`most`: it has no more, if that is known), nothing in
-/// it that no lane can do, and something to write out: short loops, of so many statements (`length`), that
-/// carry something or are not in lanes, or memory of the frame. Other loops stay, if they are not in lanes.
+/// it that no lane can do, and something to write out: short loops, of so many statements at most (`length`),
+/// that carry something or are not in lanes, or memory of the frame. Other loops stay, if they are not in
+/// lanes.
 bool holdsShort(const Function& fn, const Stmt& loop, double length, std::optional<uint64_t> most = {});
 
 /// The body of such a loop, written out; none if that is too long, or something in the frame is not found to

@@ -50,6 +50,23 @@ fn f [A, B, C] (%x: f32[A, B], %y: f32[B, C]) -> (f32[A, C]) {
 }
 )";
 
+/// A vector by a matrix of so many columns.
+std::string byColumns(const std::string& columns) {
+  return "fn f (%x: f32[50], %y: f32[50, " + columns + "]) -> (f32[" + columns +
+         "]) {\n  %r = nest (%j: " + columns +
+         ", %k: 50) -> keep[j] sum chain fused {\n"
+         "    %a = get %x[%k] : f32\n    %b = get %y[%k, %j] : f32\n    %c = mul %a, %b : f32\n"
+         "    yield %c\n  } : f32[" +
+         columns + "]\n  yield %r\n}\n";
+}
+
+/// What is left behind whole strips has no code where launches have none.
+TEST(LaneSize, OfTurnsThatFit) {
+  for (TargetKind target : {TargetKind::Host, TargetKind::Portable})
+    EXPECT_LT(4 * instructionsOfKernels(byColumns("64"), target),
+              3 * instructionsOfKernels(byColumns("60"), target));
+}
+
 TEST(LaneSize, OfAnElementByElement) {
   for (TargetKind target : {TargetKind::Host, TargetKind::Portable})
     EXPECT_LE(instructionsOfKernels(scaled, target), 60u);
