@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace melix::loops {
 
@@ -68,7 +70,8 @@ public:
         sumInRows(id);
         chainsInRows(fn_.stmts[id]);
       }
-      if (inside) asked_.reset(); // loops are not what they were
+      if (inside) haveLanes_.insert(around_.begin(), around_.end());
+      variances_.erase(id);
       any |= inside;
     }
     return any;
@@ -87,12 +90,21 @@ private:
     const RegionId body = s.regions[0];
     const std::optional<RegionId> made = unrollShort(fn_, id, most);
     if (!made) return false;
-    fn_.stmts[id].regions[0] = *made;
+    replace(id, *made);
     ForAttr& attr = fn_.stmts[id].as<ForAttr>();
     if (loop(id) && attr.lanes >= mostLanesIn(body)) return true;
     attr.lanes = attr.unroll = 0;
-    fn_.stmts[id].regions[0] = body;
+    replace(id, body);
     return false;
+  }
+  void replace(StmtId loop, RegionId body) {
+    fn_.stmts[loop].regions[0] = body;
+    variances_.erase(loop);
+    for (StmtId outer : around_) variances_.erase(outer);
+  }
+  /// How values differ between turns of a loop, which each loop in it may ask.
+  const Variance& varianceOf(StmtId loop) const {
+    return variances_.try_emplace(loop, fn_, fn_.stmts[loop]).first->second;
   }
   std::optional<uint64_t> mostTurnsOf(const Stmt& loop) const {
     return isOverChunk(fn_, loop) ? turns_ : turnsOf(fn_, loop);
@@ -100,9 +112,12 @@ private:
   /// Whether a loop is columns of products, of which each row around takes its terms; `nearest` is another
   /// loop, whose turns may be taken together.
   bool haveRows(StmtId columns, StmtId nearest = {}) const {
-    auto are = [&](StmtId rows) { return rows != columns && haveTwoSides(fn_, rows, columns); };
+    auto are = [&](StmtId rows) { return rows != columns && areSides(rows, columns); };
     const bool isAmong = !around_.empty() && around_.back() == nearest;
     return (nearest.valid() && !isAmong && are(nearest)) || std::ranges::any_of(around_, are);
+  }
+  bool areSides(StmtId rows, StmtId columns) const {
+    return haveTwoSides(fn_, fn_.stmts[rows], varianceOf(rows), fn_.stmts[columns], varianceOf(columns));
   }
   /// Of the loops in a region, the most lanes.
   uint32_t mostLanesIn(RegionId r) const {
@@ -125,7 +140,7 @@ private:
     const auto steps = exactSteps(fn_, s);
     return !hasLoop && steps &&
            std::ranges::any_of(*steps, [](const ExactStep& e) { return e.best.has_value(); }) &&
-           canWiden(module_, fn_, fn_.stmts[around]) &&
+           canWiden(module_, fn_, fn_.stmts[around], varianceOf(around)) &&
            (turnsOf(fn_, s).value_or(shortRow) < shortRow || workOf(around).gathers <= workOf(id).gathers);
   }
 
@@ -139,12 +154,13 @@ private:
     while (at != around_.rend() && !fn_.stmts[*at].results.empty()) ++at;
     if (at == around_.rend()) return false;
     const StmtId columns = *at;
+    if (haveLanes_.contains(columns)) return false; // it will not be in lanes itself
     const Columns& asked = ask(columns);
     if (!asked.mayHaveLanes || asked.haveRows) return asked.mayHaveLanes;
     const LaneWork work = workOf(id);
     if (work.gathers > 0 && asked.gathers == 0) return true;
     const bool areFew = mostTurnsOf(fn_.stmts[columns]).value_or(fewRows) < fewRows;
-    return !areFew && needsPanel(work) && haveTwoSides(fn_, columns, id);
+    return !areFew && needsPanel(work) && areSides(columns, id);
   }
   /// What sums ask of the columns around them: many in one loop ask the same.
   struct Columns {
@@ -172,16 +188,13 @@ private:
   }
   /// Whether lanes read what does not lie side by side.
   static bool needsPanel(const LaneWork& work) { return work.gathers + work.inRows > 0; }
-  LaneWork workOf(StmtId id) const {
-    const Stmt& s = fn_.stmts[id];
-    const Variance variance(fn_, s);
-    return workInLanes(module_, fn_, s, variance);
-  }
+  LaneWork workOf(StmtId id) const { return workInLanes(module_, fn_, fn_.stmts[id], varianceOf(id)); }
 
   bool loop(StmtId id) {
-    if (!canWiden(module_, fn_, fn_.stmts[id])) return false;
+    const Stmt& s = fn_.stmts[id];
+    if (s.kind != StmtKind::For || !canWiden(module_, fn_, s, varianceOf(id))) return false;
     widen(id, 1, around_.empty() ? StmtId() : around_.back());
-    return fn_.stmts[id].as<ForAttr>().lanes > 0;
+    return s.as<ForAttr>().lanes > 0;
   }
 
   /// A loop around one in lanes: points of both are done together where that saves reads.
@@ -247,19 +260,13 @@ private:
   }
 
   /// Whether the turns of a loop in lanes hold little beside what sums carry.
-  bool isShortInLanes(StmtId id) const {
-    const Stmt& s = fn_.stmts[id];
-    const Variance variance(fn_, s);
-    return workInLanes(module_, fn_, s, variance).values <= shortTurn;
-  }
+  bool isShortInLanes(StmtId id) const { return workOf(id).values <= shortTurn; }
 
   /// As many lanes as suit the loop, of so many turns of another one, around it or in it.
   void widen(StmtId id, uint32_t rows, StmtId other) const {
     Stmt& s = fn_.stmts[id];
-    const Variance variance(fn_, s);
-    const std::optional<Variance> turns =
-        other.valid() ? std::optional<Variance>(std::in_place, fn_, fn_.stmts[other]) : std::nullopt;
-    LaneWork work = workInLanes(module_, fn_, s, variance, turns ? &*turns : nullptr);
+    LaneWork work =
+        workInLanes(module_, fn_, s, varianceOf(id), other.valid() ? &varianceOf(other) : nullptr);
     const std::vector<ExactStep> steps = *exactSteps(fn_, s);
     for (const ExactStep& step : steps)
       if (step.running) work.running += opsOfStep(step);
@@ -324,8 +331,11 @@ private:
   Function& fn_;
   const Machine& machine_;
   const std::optional<uint64_t> turns_;
-  std::vector<StmtId> around_;   ///< loops around the region at hand, outermost first
-  std::optional<Columns> asked_; ///< as long as no loop was changed
+  std::vector<StmtId> around_;           ///< loops around the region at hand, outermost first
+  std::unordered_set<StmtId> haveLanes_; ///< of these, the ones that hold a loop in lanes
+  std::optional<Columns> asked_;
+  mutable std::unordered_map<StmtId, Variance>
+      variances_; ///< of loops at hand, as long as these hold the same
 };
 
 /// How many turns of the loops over a chunk are done together: all are powers of two. Those inside of others,

@@ -389,9 +389,12 @@ bool storesHaveRoomInFrame(const Function& fn, const Stmt& loop, RegionId region
 }
 
 bool canWiden(const Module& module, const Function& fn, const Stmt& loop) {
-  if (loop.kind != StmtKind::For || loop.as<ForAttr>().mark != MarkKind::Points) return false;
-  if (!exactSteps(fn, loop)) return false;
-  const Variance variance(fn, loop);
+  return loop.kind == StmtKind::For && loop.as<ForAttr>().mark == MarkKind::Points &&
+         canWiden(module, fn, loop, Variance(fn, loop));
+}
+
+bool canWiden(const Module& module, const Function& fn, const Stmt& loop, const Variance& variance) {
+  if (loop.as<ForAttr>().mark != MarkKind::Points || !exactSteps(fn, loop)) return false;
   Reader reader(module, fn, variance);
   return reader.canDo(loop.regions[0]) && reader.keepsFirstPanic();
 }

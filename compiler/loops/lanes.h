@@ -35,6 +35,8 @@ std::optional<std::vector<ExactStep>> exactSteps(const Function& fn, const Stmt&
 /// come to its end, and stands in no loop: lanes are called in order, so the first that panics is that of the
 /// lowest turn.
 bool canWiden(const Module& module, const Function& fn, const Stmt& loop);
+/// The same of a loop of whose values `variance` tells how they differ between turns.
+bool canWiden(const Module& module, const Function& fn, const Stmt& loop, const Variance& variance);
 
 /// Whether what stands in the regions of a statement runs under a mask.
 bool masks(const Stmt& s, const Variance& variance);

@@ -192,13 +192,11 @@ static bool shareIn(const Function& fn, const Variance& points, const Stmt& lane
          sharesInChain(fn, lanes.regions[0], points, Variance(fn, lanes));
 }
 
-bool haveTwoSides(const Function& fn, StmtId rows, StmtId columns) {
-  const Stmt& outer = fn.stmts[rows];
-  const Stmt& inner = fn.stmts[columns];
-  if (outer.as<ForAttr>().mark != MarkKind::Points || !outer.results.empty()) return false;
-  const Variance byRow(fn, outer), byColumn(fn, inner);
-  return byRow.allUniform(inner.operands) && sharesInChain(fn, inner.regions[0], byRow, byColumn) &&
-         sharesInChain(fn, inner.regions[0], byColumn, byRow);
+bool haveTwoSides(const Function& fn, const Stmt& rows, const Variance& byRow, const Stmt& columns,
+                  const Variance& byColumn) {
+  if (rows.as<ForAttr>().mark != MarkKind::Points || !rows.results.empty()) return false;
+  return byRow.allUniform(columns.operands) && sharesInChain(fn, columns.regions[0], byRow, byColumn) &&
+         sharesInChain(fn, columns.regions[0], byColumn, byRow);
 }
 
 bool gainsByRows(const Module& module, const Function& fn, const Stmt& loop) {

@@ -18,8 +18,10 @@ bool anyOf(const Function& fn, RegionId region, const auto& test) {
 }
 
 /// Whether sums in the points of one loop inside of those of another read what is the same for all of the
-/// one, and what is the same for all of the other, as a product does.
-bool haveTwoSides(const Function& fn, StmtId rows, StmtId columns);
+/// one, and what is the same for all of the other, as a product does. `byRow` and `byColumn`: how values
+/// differ between the points of each.
+bool haveTwoSides(const Function& fn, const Stmt& rows, const Variance& byRow, const Stmt& columns,
+                  const Variance& byColumn);
 
 /// Whether points of the loop can be swept together and some chain in lanes inside of it gains by that: it
 /// reads what is the same at all of them.
