@@ -289,7 +289,9 @@ private:
     attr.unroll = registersOf(work, s, rows);
     const uint64_t whole = canLeaveOut ? std::bit_ceil(count) : std::bit_floor(count);
     const uint64_t once = std::max<uint64_t>(1, whole / lanes);
-    if (once <= mostAtOnce && isShort(work) && work.running == 0)
+    const bool areApart =
+        work.shuffles > 0 && whole != count; // under a mask each register is put apart by itself
+    if (once <= mostAtOnce && isShort(work) && work.running == 0 && !areApart)
       attr.unroll = static_cast<uint32_t>(once);
     else
       while (attr.unroll > 1 && uint64_t(lanes) * attr.unroll > (isChunk ? whole : count)) attr.unroll /= 2;

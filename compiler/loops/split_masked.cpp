@@ -278,11 +278,16 @@ private:
     if (const std::optional<RegionId> without = skipRows(module_, fn_, loop))
       splice(fn_, *without, home, placeOf(fn_, home, loop));
     if (narrows(loop)) return leaveOutSums(loop);
-    const std::optional<RegionId> front = cutRows(fn_, loop);
+    const std::optional<RegionId> front = areFewBlocks(loop) ? std::nullopt : cutRows(fn_, loop);
     leaveOutSums(loop);
     if (!front) return cutChainOf(loop, home);
     leaveOutSumsIn(*front);
     splice(fn_, *front, home, placeOf(fn_, home, loop));
+  }
+  /// Whether rows are so few blocks that between ends they would be single ones for the most part.
+  bool areFewBlocks(StmtId loop) const {
+    const std::optional<uint64_t> turns = turnsOf(fn_, fn_.stmts[loop]);
+    return turns && *turns <= fewBlocks * fn_.stmts[loop].as<ForAttr>().rows;
   }
   /// Whether rows leave out turns of the chain when they are swept together.
   bool narrows(StmtId loop) {
@@ -327,6 +332,8 @@ private:
       return SumMasks(module_, fn_, found).keepsInnermost(branch);
     });
   }
+
+  static constexpr uint64_t fewBlocks = 2;
 
   const Module& module_;
   Function& fn_;

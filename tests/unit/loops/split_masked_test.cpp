@@ -8,14 +8,16 @@ namespace {
 
 /// A kernel of rows %x and columns %j that sums over %b and a few %c, from `begun`, under the condition %g
 /// that `mask` makes. Of `totals` those over %c begin with 0 and are added up.
-std::string split(const std::string& mask, const std::string& begun = "0.0", bool totals = false) {
+std::string split(const std::string& mask, const std::string& begun = "0.0", bool totals = false,
+                  const std::string& rows = "%first, %last") {
   return textAfter(
       "kernel @p(%first: i64, %last: i64, %n: i64, %k: i64, %y: i64, %e: data, %w: data, %r: data) {\n"
       "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %three = const 3 : i64\n  %nought = const 0.0 : "
       "f32\n  "
+      "%six = const 6 : i64\n  %twelve = const 12 : i64\n  %thirteen = const 13 : i64\n  "
       "%begun = const " +
-          begun +
-          " : f32\n  for points rows 6 %first, %last { (%x)\n    for points vector 16 %zero, %n { (%j)\n"
+          begun + " : f32\n  for points rows 6 " + rows +
+          " { (%x)\n    for points vector 16 %zero, %n { (%j)\n"
           "      %s = for %zero, %three, %begun : f32 { (%b, %t)\n"
           "        %s2 = for %zero, %three, " +
           (totals ? "%nought" : "%t") +
@@ -57,6 +59,14 @@ TEST(SplitMasked, WhatIsNoBoundOfRowsStays) {
   EXPECT_TRUE(
       isWhole(split("%i = load %r[%b*%one] : i64\n%f = sub %x, %i : i64\n%g = cmp ge %f, %zero : bool\n")))
       << "nothing is known of the number";
+}
+
+/// Ends are single rows.
+TEST(SplitMasked, RowsOfTwoBlocksAreNotCut) {
+  const std::string mask = "%g = cmp ge %d, %zero : bool\n";
+  EXPECT_EQ(count(split(mask, "0.0", false, "%zero, %six"), "rows 6"), 1U);
+  EXPECT_EQ(count(split(mask, "0.0", false, "%zero, %twelve"), "rows 6"), 1U);
+  EXPECT_TRUE(isCut(split(mask, "0.0", false, "%zero, %thirteen")));
 }
 
 TEST(SplitMasked, SumsAreLeftOutAsAWhole) {
