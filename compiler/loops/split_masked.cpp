@@ -29,7 +29,12 @@ void branchesWithin(const Function& fn, RegionId r, std::vector<std::pair<StmtId
 // --- rows in pieces
 // ----------------------------------------------------------------------------------------------------------
 
-/// What stands in front of the rows at which masks hold, which are the loop itself then.
+/// Rows that are so few blocks are not cut: between ends most of what is left would be single ones.
+constexpr int64_t fewBlocks = 2;
+int64_t rowsOf(const Function& fn, StmtId loop) { return fn.stmts[loop].as<ForAttr>().rows; }
+
+/// What stands in front of the rows at which masks hold, which are the loop itself then. All rows stand there
+/// if they are few.
 std::optional<RegionId> cutRows(Function& fn, StmtId loop) {
   Builder b(fn);
   b.loc = fn.stmts[loop].loc;
@@ -45,8 +50,11 @@ std::optional<RegionId> cutRows(Function& fn, StmtId loop) {
     b.end();
     return std::nullopt;
   }
-  const MaskRange::Rows rows = range.rows();
   const std::vector<ValueId> ends = fn.stmts[loop].operands;
+  const ValueId turns = b.arith(OpKind::Sub, ends[1], ends[0]);
+  const ValueId areFew = b.compare(ops::CmpKind::Le, turns, b.integer(fewBlocks * rowsOf(fn, loop)));
+  MaskRange::Rows rows = range.rows();
+  rows = {b.select(areFew, ends[1], rows.first), b.select(areFew, ends[1], rows.end)};
   b.carryLoop(b.integer(0), b.integer(2), {}, [&](ValueId end, const std::vector<ValueId>& none) {
     const ValueId isFirst = b.compare(ops::CmpKind::Eq, end, b.integer(0));
     Copies copies;
@@ -278,16 +286,15 @@ private:
     if (const std::optional<RegionId> without = skipRows(module_, fn_, loop))
       splice(fn_, *without, home, placeOf(fn_, home, loop));
     if (narrows(loop)) return leaveOutSums(loop);
-    const std::optional<RegionId> front = areFewBlocks(loop) ? std::nullopt : cutRows(fn_, loop);
+    const std::optional<RegionId> front = areFew(loop) ? std::nullopt : cutRows(fn_, loop);
     leaveOutSums(loop);
     if (!front) return cutChainOf(loop, home);
     leaveOutSumsIn(*front);
     splice(fn_, *front, home, placeOf(fn_, home, loop));
   }
-  /// Whether rows are so few blocks that between ends they would be single ones for the most part.
-  bool areFewBlocks(StmtId loop) const {
+  bool areFew(StmtId loop) const {
     const std::optional<uint64_t> turns = turnsOf(fn_, fn_.stmts[loop]);
-    return turns && *turns <= fewBlocks * fn_.stmts[loop].as<ForAttr>().rows;
+    return turns && *turns <= static_cast<uint64_t>(fewBlocks * rowsOf(fn_, loop));
   }
   /// Whether rows leave out turns of the chain when they are swept together.
   bool narrows(StmtId loop) {
@@ -332,8 +339,6 @@ private:
       return SumMasks(module_, fn_, found).keepsInnermost(branch);
     });
   }
-
-  static constexpr uint64_t fewBlocks = 2;
 
   const Module& module_;
   Function& fn_;
