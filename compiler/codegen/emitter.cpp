@@ -97,6 +97,9 @@ llvm::Function* ModuleEmitter::functionOf(loops::FunctionId id) {
   }
   bool visible = fn.exported || !(unit.alone || isCopied(fn));
   made = declare(result, params, visible, visible ? exportedSymbol(fn) : fn.key);
+  for (unsigned k = 1; k < made->arg_size() && fn.kind == FunctionKind::Orchestration; ++k)
+    if (k <= fn.modes.size() && fn.modes[k - 1] == loops::ModeKind::Size)
+      made->addParamAttr(k, llvm::Attribute::get(context, llvm::Attribute::Range, sizes()));
   if (fn.kind != FunctionKind::Orchestration) {
     made->addFnAttr(runsNests);
     made->setAlignment(

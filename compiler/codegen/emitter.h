@@ -5,6 +5,7 @@
 #include "codegen/units.h"
 #include "loops/layout.h"
 
+#include <llvm/IR/ConstantRange.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
@@ -16,6 +17,9 @@
 namespace melix::codegen {
 
 class DebugInfo;
+
+/// What a parameter may be that is a size.
+inline llvm::ConstantRange sizes() { return {llvm::APInt(64, 0), llvm::APInt::getSignedMinValue(64)}; }
 
 /// The layouts of a module's types. Units are emitted at the same time, and what is asked of types may make
 /// some: one asks at a time.

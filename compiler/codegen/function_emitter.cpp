@@ -2,6 +2,8 @@
 
 #include "codegen/debug_info.h"
 
+#include <llvm/IR/MDBuilder.h>
+
 namespace melix::codegen {
 
 using loops::FunctionKind;
@@ -60,10 +62,18 @@ void FunctionEmitter::emitChunk() {
   set(params[1], function_->getArg(3));
   for (size_t k = 2; k < params.size(); ++k) {
     llvm::Value* at = b_.CreateConstInBoundsGEP1_64(m_.i64(), function_->getArg(1), k - 2);
-    set(params[k], b_.CreateLoad(m_.typeOf(fn_.typeOf(params[k])), at));
+    set(params[k], capture(k, m_.typeOf(fn_.typeOf(params[k])), at));
   }
   region(fn_.body);
   b_.CreateRet(b_.getInt64(-1));
+}
+
+llvm::Value* FunctionEmitter::capture(size_t param, llvm::Type* type, llvm::Value* at) {
+  llvm::LoadInst* read = b_.CreateLoad(type, at);
+  if (fn_.modes[param] == loops::ModeKind::Size)
+    read->setMetadata(llvm::LLVMContext::MD_range,
+                      llvm::MDBuilder(m_.context).createRange(sizes().getLower(), sizes().getUpper()));
+  return read;
 }
 
 void FunctionEmitter::emitKernel() {
@@ -105,7 +115,7 @@ void FunctionEmitter::emitKernelLauncher() {
   for (unsigned k = 2; k < fn_.params().size(); ++k) {
     llvm::Value* at = b_.CreateConstInBoundsGEP1_64(m_.i64(), function_->getArg(1), k - 2);
     const bool isScratch = fn_.modes[k] == loops::ModeKind::Scratch;
-    args.push_back(b_.CreateLoad(isScratch ? m_.i64() : kernel->getParamType(k), at));
+    args.push_back(capture(k, isScratch ? m_.i64() : kernel->getParamType(k), at));
   }
   giveScratch(args);
   llvm::Value* record = slot(8 * maxNumbers);

@@ -45,6 +45,8 @@ private:
   void emitKernel();
   void emitChunk(); ///< task, captures, begin, end
   void emitKernelLauncher();
+  /// What a launch gives for a parameter.
+  llvm::Value* capture(size_t param, llvm::Type* type, llvm::Value* at);
   void giveScratch(Values& args);
   void emitOrchestration();
 

@@ -31,8 +31,8 @@ void forEachChoice(const std::vector<DimId>& dims, Visit visit) {
 
 } // namespace
 
-Ranges::Ranges(Module& m, const Function& f)
-    : f_(f), types_(m.types), dims_(m.types.dims), facts_(m.types.dims) {
+Ranges::Ranges(types::TypeStore& types, const Function& f)
+    : f_(f), types_(types), dims_(types.dims), facts_(types.dims) {
   for (ValueId v : f.params()) learnSizes(f.typeOf(v), 0);
 }
 

@@ -18,7 +18,8 @@ class Ranges {
 
 public:
   /// Knows the sizes of the function's parameters.
-  Ranges(Module& m, const Function& f);
+  Ranges(types::TypeStore& types, const Function& f);
+  Ranges(Module& m, const Function& f) : Ranges(m.types, f) {}
 
   /// What holds once `op` ran: its results exist, so their sizes are sizes; a check has passed.
   void define(const Op& op);

@@ -325,9 +325,7 @@ LaneCallKind laneCallOf(const Module& module, const Stmt& call, const Variance& 
   const Variance variance = varianceOfCall(module, call, caller);
   if (isMerged(module, call.as<FunctionId>()) && Reader(module, callee, variance).canDo(callee.body))
     return LaneCallKind::Merged;
-  const bool borrows =
-      std::ranges::all_of(callee.modes, [](ModeKind mode) { return mode == ModeKind::Borrow; });
-  return borrows ? LaneCallKind::OneByOne : LaneCallKind::Never;
+  return std::ranges::all_of(callee.modes, isRead) ? LaneCallKind::OneByOne : LaneCallKind::Never;
 }
 
 std::optional<std::vector<ExactStep>> exactSteps(const Function& fn, const Stmt& loop) {

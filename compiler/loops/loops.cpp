@@ -17,6 +17,7 @@
 #include "loops/lower.h"
 #include "loops/mark_points.h"
 #include "loops/merge_kernels.h"
+#include "loops/note_sizes.h"
 #include "loops/open_masks.h"
 #include "loops/order_rows.h"
 #include "loops/outline.h"
@@ -182,6 +183,7 @@ constexpr Pass passes[] = {
     {"blocks_outside", each<takeBlocksOutside>, true, schedules},
     {"cut_launches", whole<cutLaunches>, true, schedulesPool},
     {"note_multiples", whole<noteMultiples>, true, schedules},
+    {"note_sizes", whole<noteSizes>, true, schedules},
 };
 
 std::string findBug(const Module& module, bool counted, const char* pass) {

@@ -1,5 +1,6 @@
 #include "loops/lower.h"
 
+#include "core/ranges.h"
 #include "loops/emit_builtin.h"
 #include "loops/emit_nest.h"
 #include "loops/overflow.h"
@@ -163,6 +164,10 @@ void Lower::run(core::FunctionId in, const std::vector<uint32_t>& written) {
     for (ValueType type : layouts_.leaves(typeOf(v))) params.push_back(type);
   }
   b_.fn.modes.assign(params.size(), ModeKind::Borrow);
+  core::Ranges ranges(types_, in_);
+  for (size_t k = 0; k < in_.dimParams.size(); ++k)
+    if (ranges.isNoLess(types_.dims.symbol(in_.dimParams[k]), types_.dims.constant(0)))
+      b_.fn.modes[k] = ModeKind::Size;
   params.insert(params.end(), written.size(), addressType);
   b_.fn.modes.resize(params.size(), ModeKind::Dest);
   RegionId body = b_.begin(params);
