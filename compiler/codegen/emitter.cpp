@@ -97,13 +97,14 @@ llvm::Function* ModuleEmitter::functionOf(loops::FunctionId id) {
   }
   bool visible = fn.exported || !(unit.alone || isCopied(fn));
   made = declare(result, params, visible, visible ? exportedSymbol(fn) : fn.key);
-  for (unsigned k = 1; k < made->arg_size() && fn.kind == FunctionKind::Orchestration; ++k)
-    if (k <= fn.modes.size() && fn.modes[k - 1] == loops::ModeKind::Size)
-      made->addParamAttr(k, llvm::Attribute::get(context, llvm::Attribute::Range, sizes()));
   if (fn.kind != FunctionKind::Orchestration) {
     made->addFnAttr(runsNests);
     made->setAlignment(
         llvm::Align(64)); // so that what it takes does not depend on what stands in front of it
+  } else {
+    for (unsigned k = 0; k < fn.params().size(); ++k)
+      if (const auto range = rangeOfParam(fn, k))
+        made->addParamAttr(k + 1, llvm::Attribute::get(context, llvm::Attribute::Range, *range));
   }
   if (isCopied(fn)) made->addFnAttr(llvm::Attribute::AlwaysInline);
   return made;

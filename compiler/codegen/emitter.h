@@ -13,13 +13,17 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 namespace melix::codegen {
 
 class DebugInfo;
 
-/// What a parameter may be that is a size.
-inline llvm::ConstantRange sizes() { return {llvm::APInt(64, 0), llvm::APInt::getSignedMinValue(64)}; }
+/// What numbers a parameter may be, if not all.
+inline std::optional<llvm::ConstantRange> rangeOfParam(const loops::Function& fn, size_t k) {
+  if (k >= fn.modes.size() || fn.modes[k] != loops::ModeKind::Size) return std::nullopt;
+  return llvm::ConstantRange(llvm::APInt(64, 0), llvm::APInt::getSignedMinValue(64));
+}
 
 /// The layouts of a module's types. Units are emitted at the same time, and what is asked of types may make
 /// some: one asks at a time.

@@ -70,9 +70,11 @@ void FunctionEmitter::emitChunk() {
 
 llvm::Value* FunctionEmitter::capture(size_t param, llvm::Type* type, llvm::Value* at) {
   llvm::LoadInst* read = b_.CreateLoad(type, at);
-  if (fn_.modes[param] == loops::ModeKind::Size)
+  if (const auto range = rangeOfParam(fn_, param)) {
+    llvm::MDBuilder metadata(m_.context);
     read->setMetadata(llvm::LLVMContext::MD_range,
-                      llvm::MDBuilder(m_.context).createRange(sizes().getLower(), sizes().getUpper()));
+                      metadata.createRange(range->getLower(), range->getUpper()));
+  }
   return read;
 }
 

@@ -22,14 +22,14 @@ bool Ranges::indexFits(const Op& check) {
   bool isNatural = false, isBelow = false;
   for (const std::optional<Range>& r : {range(check.operands[0]), ofValue(check.operands[0], maxDepth)}) {
     isNatural |= r && facts_.atLeast(r->low, 0);
-    isBelow |= r && noLess(last, r->high);
+    isBelow |= r && isNoLess(last, r->high);
   }
   return (isNatural && isBelow) || isIndexByOrder(*this, check.operands[0], check.dims[0]);
 }
 
 bool Ranges::sliceFits(const Op& check) {
   std::optional<Range> a = range(check.operands[0]), b = range(check.operands[1]);
-  return a && b && facts_.atLeast(a->low, 0) && noLess(b->low, a->high) && noLess(check.dims[0], b->high);
+  return a && b && facts_.atLeast(a->low, 0) && isNoLess(b->low, a->high) && isNoLess(check.dims[0], b->high);
 }
 
 /// A sum, difference, product or negative of integers.

@@ -240,8 +240,8 @@ void Ranges::narrow(ValueId v, std::optional<DimId> low, std::optional<DimId> hi
   const std::optional<Range> now = range(v, depth);
   if (!now || now->low == now->high) return;
   Range next = *now;
-  if (low && !dims_.isTooLarge(*low) && !noLess(next.low, *low)) next.low = *low;
-  if (high && !dims_.isTooLarge(*high) && !noLess(*high, next.high)) next.high = *high;
+  if (low && !dims_.isTooLarge(*low) && !isNoLess(next.low, *low)) next.low = *low;
+  if (high && !dims_.isTooLarge(*high) && !isNoLess(*high, next.high)) next.high = *high;
   if (next.low == now->low && next.high == now->high) return;
   auto [at, fresh] = known_.try_emplace(v, next);
   trail_.emplace_back(v, fresh ? std::nullopt : std::optional(at->second));

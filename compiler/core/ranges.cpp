@@ -11,7 +11,7 @@
 
 namespace melix::core {
 
-bool Ranges::noLess(DimId a, DimId b) {
+bool Ranges::isNoLess(DimId a, DimId b) {
   if (std::optional<int64_t> least = dims_.asConstant(b)) return facts_.atLeast(a, *least);
   if (std::optional<int64_t> most = dims_.asConstant(a)) return facts_.atMost(b, *most);
   return isNatural(dims_.sub(a, b), fewExtremes);
@@ -99,8 +99,8 @@ std::optional<bool> Ranges::isRising(DimId d, DimSym s) {
   return all;
 }
 
-DimId Ranges::greater(DimId a, DimId b) { return noLess(a, b) ? a : noLess(b, a) ? b : dims_.max(a, b); }
-DimId Ranges::less(DimId a, DimId b) { return noLess(a, b) ? b : noLess(b, a) ? a : dims_.min(a, b); }
+DimId Ranges::greater(DimId a, DimId b) { return isNoLess(a, b) ? a : isNoLess(b, a) ? b : dims_.max(a, b); }
+DimId Ranges::less(DimId a, DimId b) { return isNoLess(a, b) ? b : isNoLess(b, a) ? a : dims_.min(a, b); }
 
 std::optional<int64_t> Ranges::integer(ValueId v) const {
   const Op* op = def(v);
@@ -379,7 +379,7 @@ std::optional<DimId> Ranges::sizeOf(ValueId v) {
 
 bool Ranges::isNoLess(ValueId a, ValueId b) {
   std::optional<Range> x = range(a), y = range(b);
-  return x && y && noLess(x->low, y->high);
+  return x && y && isNoLess(x->low, y->high);
 }
 
 std::optional<bool> Ranges::compared(const Op& cmp) {
@@ -391,9 +391,9 @@ std::optional<bool> Ranges::compared(const Op& cmp) {
   if (!isStrict && kind != ops::CmpKind::Le && kind != ops::CmpKind::Ge) return std::nullopt;
   const std::optional<Range> x = range(isReversed ? b : a), y = range(isReversed ? a : b);
   if (!x || !y) return std::nullopt;
-  if (noLess(x->low, y->high)) return !isStrict;
+  if (isNoLess(x->low, y->high)) return !isStrict;
   const DimId above = dims_.add(x->high, dims_.constant(1));
-  if (!dims_.isTooLarge(above) && noLess(y->low, above)) return isStrict;
+  if (!dims_.isTooLarge(above) && isNoLess(y->low, above)) return isStrict;
   return std::nullopt;
 }
 

@@ -47,7 +47,7 @@ public:
   std::optional<DimId> sizeOf(ValueId v);
   /// Whether of two i64, or two sizes, the first is never the lesser.
   bool isNoLess(ValueId a, ValueId b);
-  bool isNoLess(DimId a, DimId b) { return noLess(a, b); }
+  bool isNoLess(DimId a, DimId b);
   /// What `<`, `<=`, `>` or `>=` of two i64 always is here.
   std::optional<bool> compared(const Op& cmp);
 
@@ -93,7 +93,6 @@ private:
   std::optional<Range> unwrapped(Range r) const;
   std::optional<int64_t> integer(ValueId v) const;
   const Op* def(ValueId v) const { return f_.values[v].def.valid() ? &f_.ops[f_.values[v].def] : nullptr; }
-  bool noLess(DimId a, DimId b);
   bool isNatural(DimId d, int extremes);
   bool isAtLeast(DimId d, types::DimFacts::Wide bound);
   bool isAtMost(DimId d, types::DimFacts::Wide bound);

@@ -334,10 +334,10 @@ private:
   const Machine& machine_;
   const std::optional<uint64_t> turns_;
   std::vector<StmtId> around_;           ///< loops around the region at hand, outermost first
-  std::unordered_set<StmtId> haveLanes_; ///< of these, the ones that hold a loop in lanes
-  std::optional<Columns> asked_;
-  mutable std::unordered_map<StmtId, Variance>
-      variances_; ///< of loops at hand, as long as these hold the same
+  std::unordered_set<StmtId> haveLanes_; ///< loops that were around one that runs in lanes
+  std::optional<Columns> asked_;         ///< of a loop none of those in which has lanes yet
+  /// Of loops that hold what they held when it was asked for.
+  mutable std::unordered_map<StmtId, Variance> variances_;
 };
 
 /// How many turns of the loops over a chunk are done together: all are powers of two. Those inside of others,

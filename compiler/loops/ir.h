@@ -172,11 +172,12 @@ struct Stmt {
 /// How a parameter is passed. An `own` parameter that is updated and returned keeps its memory; a `dest` is
 /// the address of memory to which the function writes a result; an `inout` is a block with one owner, the
 /// caller, whose elements the function updates; a `scratch` is memory of the thread that runs a kernel: the
-/// launch says how many bytes, the kernel gets their address; a `size` is an i64 that is never negative.
+/// launch says how many bytes, the kernel gets their address; a `size` is a number, an i64, that is never
+/// negative, and passed like all others.
 enum class ModeKind : uint8_t { Borrow, Own, Dest, InOut, Scratch, Size };
 
-/// Whether a function only reads what it is given so.
-inline bool isRead(ModeKind mode) { return mode == ModeKind::Borrow || mode == ModeKind::Size; }
+/// Whether a function neither owns nor writes what it is given so.
+inline bool isReadOnly(ModeKind mode) { return mode == ModeKind::Borrow || mode == ModeKind::Size; }
 
 enum class FunctionKind : uint8_t {
   Orchestration, ///< (dims…, leaves…, destinations…) -> (result leaves…, result dims…)

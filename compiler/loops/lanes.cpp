@@ -325,7 +325,7 @@ LaneCallKind laneCallOf(const Module& module, const Stmt& call, const Variance& 
   const Variance variance = varianceOfCall(module, call, caller);
   if (isMerged(module, call.as<FunctionId>()) && Reader(module, callee, variance).canDo(callee.body))
     return LaneCallKind::Merged;
-  return std::ranges::all_of(callee.modes, isRead) ? LaneCallKind::OneByOne : LaneCallKind::Never;
+  return std::ranges::all_of(callee.modes, isReadOnly) ? LaneCallKind::OneByOne : LaneCallKind::Never;
 }
 
 std::optional<std::vector<ExactStep>> exactSteps(const Function& fn, const Stmt& loop) {

@@ -13,8 +13,9 @@ using ops::CmpKind;
 
 namespace {
 
-/// Whether what launches give each function's parameters is a size; none where there is no launch.
+/// By function that is launched, and by operand of its launches: whether all of them give a size.
 using GivenSizes = std::vector<std::vector<bool>>;
+constexpr size_t firstCapture = 2; ///< among the parameters of what is launched, and the operands of a launch
 
 class SizeReader {
 public:
@@ -34,11 +35,11 @@ private:
   void statement(const Stmt& s) {
     if (s.kind == StmtKind::Check) return assume(s.operands[0]);
     if (s.kind == StmtKind::Launch) return launch(s);
+    const size_t mark = found_.size();
+    if (s.kind == StmtKind::If) assume(s.operands[0]);
     for (RegionId r : s.regions) {
-      const size_t mark = found_.size();
-      if (s.kind == StmtKind::If && r == s.regions[0]) assume(s.operands[0]);
       region(r);
-      forget(mark);
+      forget(mark); // of a branch, what holds in the first arm only
     }
   }
   void launch(const Stmt& s) {
@@ -73,7 +74,7 @@ private:
     const Stmt* s = scalarOf(v);
     if (!s || s->as<ScalarAttr>().from != TypeKind::I64) return false;
     const auto is = [&](ValueId operand) { return isSize(operand, depth + 1); };
-    switch (s->as<ScalarAttr>().op) {
+    switch (s->as<ScalarAttr>().op) { // sums and products may wrap
     case OpKind::Max:
     case OpKind::And: return std::ranges::any_of(s->operands, is);
     case OpKind::Shr: return is(s->operands[0]);
@@ -102,7 +103,7 @@ void noteSizes(Module& module) {
   for (const Function& fn : module.functions) SizeReader(fn, given).region(fn.body);
   for (uint32_t f = 0; f < module.functions.size(); ++f) {
     Function& fn = module.functions[FunctionId(f)];
-    for (size_t k = 2; k < std::min(given[f].size(), fn.modes.size()); ++k)
+    for (size_t k = firstCapture; k < std::min(given[f].size(), fn.modes.size()); ++k)
       if (given[f][k] && fn.modes[k] == ModeKind::Borrow) fn.modes[k] = ModeKind::Size;
   }
 }

@@ -118,7 +118,7 @@ bool mayBeSilent(const Function& fn) {
   for (const Stmt& s : fn.stmts)
     if (s.kind != StmtKind::Call && s.kind != StmtKind::Panic && !kindIsClosed(s.kind)) return false;
   return std::ranges::all_of(fn.results, isScalar) && !hasParallelLoop(fn) &&
-         std::ranges::all_of(fn.modes, isRead);
+         std::ranges::all_of(fn.modes, isReadOnly);
 }
 
 /// Whether a function is closed but for what it calls.

@@ -11,10 +11,10 @@
 //              for points vector 16 … {
 //                if %y … { for %b … { for %c … { yield add %acc, load %e[%x - %b, %c] * … } } } { … } } }
 //
-// Rows that are two blocks at most are not cut, or all of them are ends where that is told when it runs.
-// Where a mask tells rows and columns apart, rows of a panel that take no sum do without (skip_rows.h); where
-// it tells rows and turns of the sum apart, rows leave out turns when they are swept together
-// (narrow_chains.h), or the sum is cut for some rows at a time (cut_chains.h).
+// Rows that are two blocks at most are not cut; where only the running program knows how many there are, it
+// takes all of them as ends then. Where a mask tells rows and columns apart, rows of a panel that take no sum
+// do without (skip_rows.h); where it tells rows and turns of the sum apart, rows leave out turns when they
+// are swept together (narrow_chains.h), or the sum is cut for some rows at a time (cut_chains.h).
 //
 // Ends are computed from what conditions compare: sums and differences of the row, by one, of indices of
 // loops inside, and of numbers that do not change; where one of those is so large that 64 bits might wrap,

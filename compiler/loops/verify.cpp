@@ -47,9 +47,11 @@ public:
   std::string run() {
     if (!fits(fn_.body)) return problems_;
     std::unordered_map<ValueId, int> owned;
-    for (size_t k = 0; k < fn_.params().size(); ++k)
-      if (k < fn_.modes.size() && fn_.modes[k] == ModeKind::Own && fn_.typeOf(fn_.params()[k]).counted())
-        owned[fn_.params()[k]] = 1;
+    for (size_t k = 0; k < fn_.params().size(); ++k) {
+      const ValueType type = fn_.typeOf(fn_.params()[k]);
+      if (modeOf(fn_, k) == ModeKind::Own && type.counted()) owned[fn_.params()[k]] = 1;
+      if (modeOf(fn_, k) == ModeKind::Size && type != indexType) say("a size that is no i64");
+    }
     region(fn_.body, owned, fn_.results, true);
     updates(fn_.body);
     if (fn_.kind == FunctionKind::Kernel && !isClosed(module_, fn_, fn_.body))

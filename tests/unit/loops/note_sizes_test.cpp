@@ -47,5 +47,10 @@ TEST(NoteSizes, ChecksInFrontAndBranchesAround) {
       << "it holds to the end of the branch";
 }
 
+TEST(NoteSizes, OnlyI64AreSizes) {
+  const LoopsText loops("fn @f(size %x: f32) {\n  yield\n}\n");
+  EXPECT_NE(verify(loops.read.module, true), "");
+}
+
 } // namespace
 } // namespace melix::loops

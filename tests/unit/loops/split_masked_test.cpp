@@ -67,6 +67,9 @@ TEST(SplitMasked, RowsOfTwoBlocksAreNotCut) {
   EXPECT_EQ(count(split(mask, "0.0", false, "%zero, %six"), "rows 6"), 1U);
   EXPECT_EQ(count(split(mask, "0.0", false, "%zero, %twelve"), "rows 6"), 1U);
   EXPECT_TRUE(isCut(split(mask, "0.0", false, "%zero, %thirteen")));
+  const std::string unknown = split(mask);
+  EXPECT_NE(unknown.find("sub %last, %first"), std::string::npos) << unknown;
+  EXPECT_GE(count(unknown, ", %last, "), 2U) << "the middle begins and ends where all rows end";
 }
 
 TEST(SplitMasked, SumsAreLeftOutAsAWhole) {
