@@ -99,6 +99,11 @@ ValueId Builder::product(const std::vector<ValueId>& sizes) {
   return !all ? constant : constant ? arith(core::OpKind::Mul, all, constant) : all;
 }
 
+const Stmt* scalarOf(const Function& fn, ValueId v) {
+  const StmtId def = fn.values[v].def;
+  return def.valid() && fn.stmts[def].kind == StmtKind::Scalar ? &fn.stmts[def] : nullptr;
+}
+
 const uint64_t* asConstant(const Function& fn, ValueId v) {
   const StmtId def = fn.values[v].def;
   if (!def || fn.stmts[def].kind != StmtKind::Const) return nullptr;

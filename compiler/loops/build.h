@@ -18,6 +18,8 @@ struct Term {
 
 /// The bits of a constant, if it is one.
 const uint64_t* asConstant(const Function& fn, ValueId v);
+/// The op on numbers that makes a value; null where something else does.
+const Stmt* scalarOf(const Function& fn, ValueId v);
 /// Of an array that is allocated, if all its sizes are constants of which no product wraps.
 std::optional<uint64_t> knownBytes(const Function& fn, const Stmt& alloc);
 /// How many turns a `for` makes, if that is known.

@@ -164,8 +164,7 @@ void Lower::run(core::FunctionId in, const std::vector<uint32_t>& written) {
     for (ValueType type : layouts_.leaves(typeOf(v))) params.push_back(type);
   }
   b_.fn.modes.assign(params.size(), ModeKind::Borrow);
-  core::Ranges ranges(
-      types_, in_); // an array that a function is given was made: its sizes are none that are negative
+  core::Ranges ranges(types_, in_); // an array that a function is given was made: no size of it is negative
   for (size_t k = 0; k < in_.dimParams.size(); ++k)
     if (ranges.isNoLess(types_.dims.symbol(in_.dimParams[k]), types_.dims.constant(0)))
       b_.fn.modes[k] = ModeKind::Size;

@@ -15,11 +15,6 @@ constexpr int deepest = 16; ///< sums and differences in a condition
 constexpr int64_t largestFactor = 1 << 8;
 constexpr uint64_t longestBlock = 1 << 13; ///< terms of a sum
 
-const Stmt* scalarOf(const Function& fn, ValueId v) {
-  const StmtId def = fn.values[v].def;
-  return def.valid() && fn.stmts[def].kind == StmtKind::Scalar ? &fn.stmts[def] : nullptr;
-}
-
 } // namespace
 
 std::vector<ValueId> conjuncts(const Function& fn, ValueId condition) {

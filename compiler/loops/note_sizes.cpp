@@ -50,7 +50,7 @@ private:
 
   void assume(ValueId condition) {
     for (ValueId v : conjuncts(fn_, condition)) {
-      const Stmt* s = scalarOf(v);
+      const Stmt* s = scalarOf(fn_, v);
       if (!s || s->as<ScalarAttr>().op != OpKind::Cmp || s->as<ScalarAttr>().from != TypeKind::I64) continue;
       const auto how = static_cast<CmpKind>(s->as<ScalarAttr>().index);
       if (how == CmpKind::Ge || how == CmpKind::Gt || how == CmpKind::Eq)
@@ -71,7 +71,7 @@ private:
     if (fn_.typeOf(v) != indexType || depth > deepest) return false;
     if (const uint64_t* known = asConstant(fn_, v)) return static_cast<int64_t>(*known) >= 0;
     if (sizes_.contains(v)) return true;
-    const Stmt* s = scalarOf(v);
+    const Stmt* s = scalarOf(fn_, v);
     if (!s || s->as<ScalarAttr>().from != TypeKind::I64) return false;
     const auto is = [&](ValueId operand) { return isSize(operand, depth + 1); };
     switch (s->as<ScalarAttr>().op) { // sums and products may wrap
@@ -84,10 +84,6 @@ private:
     case OpKind::Select: return is(s->operands[1]) && is(s->operands[2]);
     default: return false;
     }
-  }
-  const Stmt* scalarOf(ValueId v) const {
-    const StmtId def = fn_.values[v].def;
-    return def.valid() && fn_.stmts[def].kind == StmtKind::Scalar ? &fn_.stmts[def] : nullptr;
   }
 
   const Function& fn_;

@@ -73,10 +73,8 @@ private:
   }
 
   const Stmt* scalar(ValueId v, OpKind op) const {
-    const StmtId def = fn_.values[v].def;
-    if (!def.valid() || fn_.stmts[def].kind != StmtKind::Scalar) return nullptr;
-    const Stmt& s = fn_.stmts[def];
-    return s.as<ScalarAttr>().op == op && s.as<ScalarAttr>().from == TypeKind::I64 ? &s : nullptr;
+    const Stmt* s = scalarOf(fn_, v);
+    return s && s->as<ScalarAttr>().op == op && s->as<ScalarAttr>().from == TypeKind::I64 ? s : nullptr;
   }
   /// The other operand of an op in any order.
   std::optional<ValueId> besides(const Stmt* s, ValueId v) const {

@@ -31,11 +31,13 @@ void branchesWithin(const Function& fn, RegionId r, std::vector<std::pair<StmtId
 
 /// Rows that are so few blocks are not cut: between ends most of what is left would be single ones.
 constexpr int64_t fewBlocks = 2;
-int64_t rowsOf(const Function& fn, StmtId loop) { return fn.stmts[loop].as<ForAttr>().rows; }
 
-/// What stands in front of the rows at which masks hold, which are the loop itself then. All rows stand there
-/// if they are few.
+/// What stands in front of the rows at which masks hold, which are the loop itself then; none where the rows
+/// stay as they are. Rows that the running program finds to be few stand there, all of them.
 std::optional<RegionId> cutRows(Function& fn, StmtId loop) {
+  const int64_t few = fewBlocks * fn.stmts[loop].as<ForAttr>().rows;
+  const std::optional<uint64_t> known = turnsOf(fn, fn.stmts[loop]);
+  if (known && *known <= static_cast<uint64_t>(few)) return std::nullopt;
   Builder b(fn);
   b.loc = fn.stmts[loop].loc;
   const RegionId front = b.begin();
@@ -52,7 +54,7 @@ std::optional<RegionId> cutRows(Function& fn, StmtId loop) {
   }
   const std::vector<ValueId> ends = fn.stmts[loop].operands;
   const ValueId turns = b.arith(OpKind::Sub, ends[1], ends[0]);
-  const ValueId areFew = b.compare(ops::CmpKind::Le, turns, b.integer(fewBlocks * rowsOf(fn, loop)));
+  const ValueId areFew = b.compare(ops::CmpKind::Le, turns, b.integer(few));
   MaskRange::Rows rows = range.rows();
   rows = {b.select(areFew, ends[1], rows.first), b.select(areFew, ends[1], rows.end)};
   b.carryLoop(b.integer(0), b.integer(2), {}, [&](ValueId end, const std::vector<ValueId>& none) {
@@ -286,15 +288,11 @@ private:
     if (const std::optional<RegionId> without = skipRows(module_, fn_, loop))
       splice(fn_, *without, home, placeOf(fn_, home, loop));
     if (narrows(loop)) return leaveOutSums(loop);
-    const std::optional<RegionId> front = areFew(loop) ? std::nullopt : cutRows(fn_, loop);
+    const std::optional<RegionId> front = cutRows(fn_, loop);
     leaveOutSums(loop);
     if (!front) return cutChainOf(loop, home);
     leaveOutSumsIn(*front);
     splice(fn_, *front, home, placeOf(fn_, home, loop));
-  }
-  bool areFew(StmtId loop) const {
-    const std::optional<uint64_t> turns = turnsOf(fn_, fn_.stmts[loop]);
-    return turns && *turns <= static_cast<uint64_t>(fewBlocks * rowsOf(fn_, loop));
   }
   /// Whether rows leave out turns of the chain when they are swept together.
   bool narrows(StmtId loop) {

@@ -60,10 +60,6 @@ public:
 
 private:
   RegionId body() const { return fn_.stmts[loop_].regions[0]; }
-  const Stmt* scalar(ValueId v) const {
-    const StmtId def = fn_.values[v].def;
-    return def.valid() && fn_.stmts[def].kind == StmtKind::Scalar ? &fn_.stmts[def] : nullptr;
-  }
 
   // --- what divides
 
@@ -87,7 +83,7 @@ private:
   }
   std::optional<Line> lineOf(ValueId v, int depth) const {
     if (v == index_) return Line{1, 0};
-    const Stmt* s = depth > 0 ? scalar(v) : nullptr;
+    const Stmt* s = depth > 0 ? scalarOf(fn_, v) : nullptr;
     if (!s || s->as<ScalarAttr>().from != TypeKind::I64) return std::nullopt;
     const OpKind op = s->as<ScalarAttr>().op;
     if (op == OpKind::Neg) return times(lineOf(s->operands[0], depth - 1), -1, 0);
