@@ -84,37 +84,54 @@ bool badField(Reader& reader, MelixStr field, uint8_t kind, ParseStatus status) 
   return false;
 }
 
+/// Reads one field, up to `to`, the comma behind it or the end of the line.
+bool readField(Reader& reader, const uint8_t* from, const uint8_t*& to, const uint8_t* lineEnd, uint8_t kind,
+               void* out) {
+  // Most fields are a number and nothing else.
+  to = from + parseFront({from, lineEnd - from}, kind, out);
+  if (to != from && (to == lineEnd || *to == ',')) return true;
+  auto* comma = static_cast<const uint8_t*>(memchr(from, ',', static_cast<size_t>(lineEnd - from)));
+  to = comma ? comma : lineEnd;
+  const MelixStr field = stripped(from, to);
+  const ParseStatus status = parseScalar(field, kind, out);
+  return status == ParseStatus::Ok || badField(reader, field, kind, status);
+}
+
+bool tooMany(Reader& reader, const uint8_t* from, const uint8_t* lineEnd, int64_t columns) {
+  auto* comma = static_cast<const uint8_t*>(memchr(from, ',', static_cast<size_t>(lineEnd - from)));
+  reader.addPlace(stripped(from, comma ? comma : lineEnd).data);
+  reader.error.add("this row has more than the ");
+  reader.error.addInt(columns);
+  reader.error.add(" numbers of the first row");
+  return false;
+}
+
+bool tooFew(Reader& reader, const uint8_t* lineEnd, int64_t count, int64_t columns) {
+  reader.addPlace(lineEnd > reader.at && lineEnd[-1] == '\r' ? lineEnd - 1 : lineEnd);
+  reader.error.add("this row has ");
+  reader.error.addInt(count);
+  reader.error.add(count == 1 ? " number, the first row has " : " numbers, the first row has ");
+  reader.error.addInt(columns);
+  return false;
+}
+
 /// Appends the numbers of one line; `columns` is their number, or -1 before the first row.
 bool readRow(Reader& reader, const MelixType* elem, int64_t& columns, TextBuffer& out) {
   const uint8_t* lineEnd = reader.lineEnd();
+  // A line has at most as many numbers as bytes, and one that may be empty.
+  if (!out.reserve((lineEnd - reader.at + 1) * elem->size)) return reader.fail(reader.at, "out of memory");
+  uint8_t* store = out.data + out.len;
   int64_t count = 0;
-  for (const uint8_t* from = reader.at;; count++) {
-    auto* comma = static_cast<const uint8_t*>(memchr(from, ',', static_cast<size_t>(lineEnd - from)));
-    const uint8_t* to = comma ? comma : lineEnd;
-    MelixStr field = stripped(from, to);
-    if (columns >= 0 && count == columns) {
-      reader.addPlace(field.data);
-      reader.error.add("this row has more than the ");
-      reader.error.addInt(columns);
-      reader.error.add(" numbers of the first row");
-      return false;
-    }
-    if (!out.reserve(16)) return reader.fail(from, "out of memory");
-    ParseStatus status = parseScalar(field, elem->kind, out.data + out.len);
-    if (status != ParseStatus::Ok) return badField(reader, field, elem->kind, status);
-    out.len += elem->size;
-    if (!comma) break;
-    from = comma + 1;
+  const uint8_t* to = reader.at;
+  for (const uint8_t* from = to;; from = to + 1) {
+    if (columns >= 0 && count == columns) return tooMany(reader, from, lineEnd, columns);
+    if (!readField(reader, from, to, lineEnd, elem->kind, store)) return false;
+    store += elem->size;
+    count++;
+    if (to == lineEnd) break;
   }
-  count++;
-  if (columns >= 0 && count < columns) {
-    reader.addPlace(lineEnd > reader.at && lineEnd[-1] == '\r' ? lineEnd - 1 : lineEnd);
-    reader.error.add("this row has ");
-    reader.error.addInt(count);
-    reader.error.add(count == 1 ? " number, the first row has " : " numbers, the first row has ");
-    reader.error.addInt(columns);
-    return false;
-  }
+  out.len = store - out.data;
+  if (columns >= 0 && count < columns) return tooFew(reader, lineEnd, count, columns);
   columns = count;
   return true;
 }

@@ -1,7 +1,14 @@
+// Shortest digits come from fmt (Dragonbox), exact ones from the C library where the shortest do not tell
+// them.
 #include "decimal.h"
 
-#include "big_number.h"
+#include "fmt_digits.h"
 #include "melix/abi.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 namespace melix::runtime {
 
@@ -11,6 +18,8 @@ struct FloatFormat {
   int mantissaBits;
   int exponentBits;
   bool infinite; ///< the highest exponent is for infinities and NaN; else only all ones is NaN
+
+  int bias() const { return (1 << (exponentBits - 1)) - 1; }
 };
 
 FloatFormat formatOf(uint8_t kind) {
@@ -18,177 +27,180 @@ FloatFormat formatOf(uint8_t kind) {
   case MELIX_KIND_F8E4M3: return {3, 4, false};
   case MELIX_KIND_F8E5M2: return {2, 5, true};
   case MELIX_KIND_F16: return {10, 5, true};
-  case MELIX_KIND_BF16: return {7, 8, true};
-  case MELIX_KIND_F32: return {23, 8, true};
-  default: return {52, 11, true};
+  default: return {7, 8, true}; // bf16
   }
 }
 
-/// numerator / denominator · 10^point is the value, with numerator / denominator in [0.1, 1), or what rounds
-/// there.
-struct Ratio {
-  BigNumber numerator;
-  BigNumber denominator;
-};
-
-/// floor(log10(mantissa · 2^exponent)) + 1, or one less.
-int32_t estimatePoint(const BinaryFloat& value) {
-  int bits = 64 - __builtin_clzll(value.mantissa);
-  // log10(2) = 0.30102999566…; the error over the range of exponents stays below one.
-  int64_t log2 = value.exponent + bits - 1;
-  int64_t scaled = log2 * 1292913986ll; // · 2^32 log10(2), rounded down
-  return static_cast<int32_t>(scaled >> 32) + 1;
+/// The magnitude of the bits of a float of at most 16 bits.
+double narrowMagnitude(uint64_t bits, const FloatFormat& format) {
+  const uint64_t most = (1ull << format.mantissaBits) - 1;
+  const uint64_t fraction = bits & most;
+  const int highest = (1 << format.exponentBits) - 1;
+  const int exponent = static_cast<int>(bits >> format.mantissaBits) & highest;
+  if (exponent == highest && format.infinite)
+    return fraction ? static_cast<double>(NAN) : static_cast<double>(INFINITY);
+  if (exponent == highest && fraction == most) return static_cast<double>(NAN);
+  const uint64_t mantissa = exponent ? fraction | (most + 1) : fraction;
+  return ldexp(static_cast<double>(mantissa),
+               (exponent ? exponent : 1) - format.bias() - format.mantissaBits);
 }
 
-void setRatio(const BinaryFloat& value, int32_t point, Ratio& ratio) {
-  ratio.numerator.set(value.mantissa);
-  ratio.denominator.set(1);
-  if (value.exponent >= 0)
-    ratio.numerator.shiftLeft(static_cast<uint32_t>(value.exponent));
-  else
-    ratio.denominator.shiftLeft(static_cast<uint32_t>(-value.exponent));
-  if (point >= 0)
-    ratio.denominator.multiplyPower10(static_cast<uint32_t>(point));
-  else
-    ratio.numerator.multiplyPower10(static_cast<uint32_t>(-point));
-}
-
-/// Quotient below 10 of the division; the remainder stays in `numerator`.
-int takeDigit(Ratio& ratio) {
-  ratio.numerator.multiply(10);
-  return ratio.numerator.divideSmall(ratio.denominator);
-}
-
-/// Adds one in the last place.
-void roundUp(Decimal& out) {
-  int32_t k = out.count;
-  while (k > 0 && out.digits[k - 1] == '9') k--;
-  if (k == 0) {
-    out.digits[0] = '1';
-    out.count = 1;
-    out.point++;
-    return;
-  }
-  out.digits[k - 1]++;
-  out.count = k;
-}
-
-void dropTrailingZeros(Decimal& out) {
-  while (out.count > 0 && out.digits[out.count - 1] == '0') out.count--;
-}
-
-/// Digits until `wanted` are there (places behind the point or in all), then rounding by the exact rest.
-void exactDigits(const BinaryFloat& value, int32_t wanted, bool significant, Decimal& out) {
+/// The digits that the C library wrote, whatever it put for the point.
+void readDigits(const char* text, Decimal& out) {
   out.count = 0;
   out.point = 0;
-  if (value.mantissa == 0) return;
-  Ratio ratio;
-  int32_t point = estimatePoint(value);
-  setRatio(value, point, ratio);
-  if (ratio.numerator.compare(ratio.denominator) >= 0) {
-    point++;
-    ratio.denominator.multiply(10);
+  bool behind = false;
+  for (; *text && *text != 'e'; text++) {
+    if (*text < '0' || *text > '9') {
+      behind = true;
+    } else {
+      const bool leading = out.count == 0 && *text == '0';
+      if (!leading) out.digits[out.count++] = *text;
+      out.point += behind ? (leading ? -1 : 0) : (leading ? 0 : 1);
+    }
   }
-  out.point = point;
-  int64_t count = significant ? wanted : static_cast<int64_t>(wanted) + point;
-  if (count > Decimal::capacity - 1) count = Decimal::capacity - 1;
-  if (count < 0) return; // below half of the last place
-  while (out.count < count && !ratio.numerator.isZero())
-    out.digits[out.count++] = static_cast<char>('0' + takeDigit(ratio));
-  ratio.numerator.shiftLeft(1);
-  int order = ratio.numerator.compare(ratio.denominator);
-  bool odd = out.count > 0 && ((out.digits[out.count - 1] - '0') & 1);
-  if (order > 0 || (order == 0 && odd)) roundUp(out);
-  dropTrailingZeros(out);
+  if (*text == 'e') {
+    const bool down = *++text == '-';
+    int exponent = 0;
+    while (*++text) exponent = 10 * exponent + (*text - '0');
+    out.point += down ? -exponent : exponent;
+  }
+  while (out.count > 0 && out.digits[out.count - 1] == '0') out.count--;
+  if (out.count == 0) out.point = 0;
+}
+
+/// So many significant digits of an f64 are its shortest ones, rounded, but for ties: these lie closer to the
+/// value than half a unit of the last of 15 digits, and if half a unit lay between the two, it would have
+/// been the shortest.
+constexpr int32_t tellingDigits = 15;
+
+/// Rounds the shortest digits of `value` to `count`, which follows from where their point is. False where
+/// that may differ from the exact value rounded.
+template <class Count>
+bool roundShortest(double value, Count countAt, ShortDigits& out) {
+  out = {0, 0};
+  if (value < DBL_MIN) return value == 0;
+  out = shortDigits(value);
+  const int32_t point = digitCount(out.significand) + out.exponent;
+  const int32_t count = countAt(point);
+  return count <= tellingDigits && !roundDigits(out, point - count);
+}
+
+constexpr size_t longestExact = 512; // 309 digits, the point, 99 digits
+
+/// The f64 nearest to a few digits.
+double valueOf(ShortDigits digits) {
+  char text[32];
+  char* end = writeWhole(text, digits.significand, digitCount(digits.significand));
+  end += snprintf(end, 8, "e%d", digits.exponent);
+  double value = 0;
+  readDecimal(text, end, value);
+  return value;
+}
+
+/// Without zeros at the end, which rounding up leaves.
+ShortDigits withoutZeros(ShortDigits digits) {
+  for (; digits.significand % 10 == 0; digits.exponent++) digits.significand /= 10;
+  return digits;
+}
+
+/// A narrow float has few digits: the fewest that round to it. Above a power of two is more room than below
+/// it, so the next number of so many digits may round to it where the nearest one does not.
+ShortDigits shortestNarrow(double value, const FloatFormat& format) {
+  int exponent;
+  const bool isPower = frexp(value, &exponent) == 0.5;
+  const int lowest = 1 - format.bias();
+  const bool isNormal = --exponent > lowest;
+  const double spacing = ldexp(1, (isNormal ? exponent : lowest) - format.mantissaBits);
+  const double low = value - spacing / (isPower && isNormal ? 4 : 2), high = value + spacing / 2;
+  const bool isEven = fmod(value / spacing, 2) == 0; // what is halfway reads back as the even one
+  auto readsBack = [&](ShortDigits digits) {
+    const double read = valueOf(digits);
+    return isEven ? low <= read && read <= high : low < read && read < high;
+  };
+  const ShortDigits whole = shortDigits(value);
+  const int32_t point = digitCount(whole.significand) + whole.exponent;
+  for (int32_t count = 1;; count++) {
+    ShortDigits digits = whole;
+    roundDigits(digits, point - count);
+    if (readsBack(digits)) return withoutZeros(digits);
+    digits.significand++;
+    if (readsBack(digits)) return withoutZeros(digits);
+  }
 }
 
 } // namespace
 
-BinaryFloat splitFloat(uint64_t bits, uint8_t kind) {
-  FloatFormat format = formatOf(kind);
-  uint64_t fraction = bits & ((1ull << format.mantissaBits) - 1);
-  uint64_t exponentMask = (1ull << format.exponentBits) - 1;
-  uint64_t exponent = bits >> format.mantissaBits & exponentMask;
-  int32_t bias = static_cast<int32_t>(exponentMask >> 1) + format.mantissaBits;
-  BinaryFloat out;
-  out.negative = bits >> (format.mantissaBits + format.exponentBits) & 1;
-  if (exponent == exponentMask && format.infinite) {
-    out.kind = fraction ? BinaryFloat::Nan : BinaryFloat::Infinite;
-    return out;
+FloatValue floatFromBits(uint64_t bits, uint8_t kind) {
+  double value;
+  if (kind == MELIX_KIND_F64) {
+    memcpy(&value, &bits, sizeof value);
+  } else if (kind == MELIX_KIND_F32) {
+    float single;
+    const auto low = static_cast<uint32_t>(bits);
+    memcpy(&single, &low, sizeof single);
+    value = static_cast<double>(single);
+  } else {
+    const FloatFormat format = formatOf(kind);
+    return {narrowMagnitude(bits, format), (bits >> (format.mantissaBits + format.exponentBits) & 1) != 0,
+            kind};
   }
-  if (exponent == exponentMask && fraction == (1ull << format.mantissaBits) - 1) {
-    out.kind = BinaryFloat::Nan;
-    return out;
-  }
-  if (exponent == 0) {
-    out.mantissa = fraction;
-    out.exponent = 1 - bias;
-    return out;
-  }
-  out.mantissa = fraction | 1ull << format.mantissaBits;
-  out.exponent = static_cast<int32_t>(exponent) - bias;
-  out.lowerIsCloser = fraction == 0 && exponent > 1;
-  return out;
+  return {fabs(value), signbit(value) != 0, kind};
 }
 
-void shortestDigits(const BinaryFloat& value, Decimal& out) {
-  out.count = 0;
-  out.point = 0;
-  if (value.mantissa == 0) return;
-  // numerator/denominator is the value, low and high over denominator are half the distances to its
-  // neighbours.
-  Ratio ratio;
-  BigNumber low, high;
-  int32_t point = estimatePoint(value);
-  setRatio(value, point, ratio);
-  uint32_t extra = value.lowerIsCloser ? 2 : 1;
-  ratio.numerator.shiftLeft(extra);
-  ratio.denominator.shiftLeft(extra);
-  low.set(1);
-  if (value.exponent > 0) low.shiftLeft(static_cast<uint32_t>(value.exponent));
-  if (point < 0) low.multiplyPower10(static_cast<uint32_t>(-point));
-  high = low;
-  if (value.lowerIsCloser) high.shiftLeft(1);
-  bool even = (value.mantissa & 1) == 0;
-  auto reachesOne = [&] { // value + high >= 1 (or > 1 if the bound does not count)
-    int order = BigNumber::compareSum(ratio.numerator, high, ratio.denominator);
-    return even ? order >= 0 : order > 0;
-  };
-  if (reachesOne()) {
-    point++;
-    ratio.denominator.multiply(10);
-  }
-  out.point = point;
-  for (;;) {
-    low.multiply(10);
-    high.multiply(10);
-    int digit = takeDigit(ratio);
-    int lowOrder = ratio.numerator.compare(low);
-    bool lowEnough = even ? lowOrder <= 0 : lowOrder < 0;
-    bool highEnough = reachesOne();
-    if (!lowEnough && !highEnough) {
-      out.digits[out.count++] = static_cast<char>('0' + digit);
-      continue;
-    }
-    bool up = highEnough;
-    if (lowEnough && highEnough) {
-      ratio.numerator.shiftLeft(1);
-      int order = ratio.numerator.compare(ratio.denominator);
-      up = order > 0 || (order == 0 && (digit & 1));
-    }
-    out.digits[out.count++] = static_cast<char>('0' + digit);
-    if (up) roundUp(out);
-    dropTrailingZeros(out);
-    return;
-  }
+ShortDigits shortestDigits(const FloatValue& value) {
+  if (value.magnitude == 0) return {0, 0};
+  if (value.kind == MELIX_KIND_F64) return shortDigits(value.magnitude);
+  if (value.kind == MELIX_KIND_F32) return shortDigits(static_cast<float>(value.magnitude));
+  return shortestNarrow(value.magnitude, formatOf(value.kind));
 }
 
-void roundedDigits(const BinaryFloat& value, int32_t places, Decimal& out) {
-  exactDigits(value, places, false, out);
+bool roundDigits(ShortDigits& digits, int32_t exponent) {
+  const int32_t cut = exponent - digits.exponent;
+  if (cut <= 0) return false;
+  digits.exponent = exponent;
+  const uint64_t value = digits.significand;
+  if (cut > 19) { // below half of 10^20
+    digits.significand = 0;
+    return false;
+  }
+  const uint64_t unit = powerOfTen(cut), rest = value % unit;
+  digits.significand = value / unit;
+  const bool isHalf = rest == unit / 2;
+  digits.significand += isHalf ? digits.significand % 2 : rest > unit / 2;
+  return isHalf;
 }
 
-void significantDigits(const BinaryFloat& value, int32_t count, Decimal& out) {
-  exactDigits(value, count, true, out);
+bool roundedShort(double value, int32_t places, ShortDigits& out) {
+  if (!roundShortest(value, [&](int32_t point) { return places + point; }, out)) return false;
+  // The digits that are left are at most 15 in front of that place.
+  out = {out.significand ? out.significand * powerOfTen(out.exponent + places) : 0, -places};
+  return true;
+}
+
+void setDigits(ShortDigits from, Decimal& out) {
+  out.count = out.point = 0;
+  if (from.significand == 0) return;
+  out.count = digitCount(from.significand);
+  writeWhole(out.digits, from.significand, out.count);
+  out.point = out.count + from.exponent;
+  while (out.digits[out.count - 1] == '0') out.count--;
+}
+
+void roundedDigits(double value, int32_t places, Decimal& out) {
+  ShortDigits digits;
+  if (roundedShort(value, places, digits)) return setDigits(digits, out);
+  char text[longestExact];
+  snprintf(text, sizeof text, "%.*f", places, value);
+  readDigits(text, out);
+}
+
+void significantDigits(double value, int32_t count, Decimal& out) {
+  ShortDigits digits;
+  if (roundShortest(value, [&](int32_t) { return count; }, digits)) return setDigits(digits, out);
+  char text[longestExact];
+  snprintf(text, sizeof text, "%.*e", count - 1, value);
+  readDigits(text, out);
 }
 
 } // namespace melix::runtime

@@ -1,40 +1,46 @@
 #pragma once
-// Exact decimal digits of binary floating-point numbers of any format.
+// Decimal digits of binary floating-point numbers of any format, and of whole numbers: the shortest, or
+// exactly rounded ones.
 
-#include <stdint.h>
+#include "fmt_digits.h"
 
 namespace melix::runtime {
 
-/// |value| = mantissa · 2^exponent, or no finite number.
-struct BinaryFloat {
-  enum Class : uint8_t { Finite, Infinite, Nan };
-  uint64_t mantissa = 0;
-  int32_t exponent = 0;
-  bool negative = false;
-  bool lowerIsCloser = false; ///< the next smaller number is only half as far away as the next larger one
-  Class kind = Finite;
+/// A float of any MelixKind F8E4M3 … F64. An f64 holds each of them exactly.
+struct FloatValue {
+  double magnitude; ///< may be infinite or NaN
+  bool negative;
+  uint8_t kind;
+
+  double value() const { return negative ? -magnitude : magnitude; }
 };
 
-/// Splits the bits of a float of MelixKind F8E4M3 … F64.
-BinaryFloat splitFloat(uint64_t bits, uint8_t kind);
+/// The value of the bits of a float.
+FloatValue floatFromBits(uint64_t bits, uint8_t kind);
 
-/// value = 0.d1 d2 … dn · 10^point (d1 ≠ 0); no digits stand for zero.
+/// The shortest digits that read back as a finite value; of those the nearest to it.
+ShortDigits shortestDigits(const FloatValue& value);
+
+/// Rounds to a multiple of 10^exponent, half to even. Returns whether it was just a half that was cut off.
+bool roundDigits(ShortDigits& digits, int32_t exponent);
+
+/// A finite value rounded half to even at `places` ≥ 0 behind the point, with -places as the exponent. False
+/// if the shortest digits do not tell what the exact ones round to.
+bool roundedShort(double value, int32_t places, ShortDigits& out);
+
+/// value = 0.d1 d2 … dn · 10^point (d1 ≠ 0, dn ≠ 0); no digits stand for zero.
 struct Decimal {
-  static constexpr int capacity = 800; ///< every f64 has at most 767 digits
-  char digits[capacity];               ///< '0'..'9'
+  /// Whole parts have at most 309 digits, specifications ask for at most 99 (`melix/format_limits.h`).
+  static constexpr int capacity = 416;
+  char digits[capacity]; ///< '0'..'9'
   int32_t count = 0;
   int32_t point = 0;
 };
 
-/// The shortest digits that read back as `value` (of those the nearest to it); the bounds count when the
-/// mantissa is even, as reading rounds ties to even. Method: Steele and White 1990, with the estimate of
-/// Burger and Dybvig 1996.
-void shortestDigits(const BinaryFloat& value, Decimal& out);
-
-/// The exact value rounded half to even at `places` digits behind the point (may be negative). May give no
-/// digits.
-void roundedDigits(const BinaryFloat& value, int32_t places, Decimal& out);
+void setDigits(ShortDigits from, Decimal& out);
+/// The exact finite value rounded half to even at `places` ≥ 0 digits behind the point. May give no digits.
+void roundedDigits(double value, int32_t places, Decimal& out);
 /// The same to `count` > 0 significant digits.
-void significantDigits(const BinaryFloat& value, int32_t count, Decimal& out);
+void significantDigits(double value, int32_t count, Decimal& out);
 
 } // namespace melix::runtime

@@ -1,7 +1,10 @@
 // Format specifications and the text of scalars.
 #include "decimal.h"
+#include "fmt_digits.h"
 #include "format.h"
 #include "melix/format_limits.h"
+
+#include <math.h>
 
 namespace melix::runtime {
 
@@ -74,62 +77,145 @@ void addExponent(TextBuffer& out, const Decimal& d, int32_t places) {
   out.addInt(d.count ? d.point - 1 : 0);
 }
 
-/// The printed form: shortest digits with a point or an exponent.
-void addShortest(TextBuffer& out, const Decimal& d) {
-  int32_t exponent = d.count ? d.point - 1 : 0;
-  if (exponent < leastPlain || exponent >= firstBig)
-    addExponent(out, d, 0);
-  else
-    addPlain(out, d, 1);
+/// The most bytes of the printed form without a sign: "0.0000" and 17 digits.
+constexpr int64_t longestPrinted = 24;
+
+char* writeZeros(char* to, int32_t count) {
+  for (; count > 0; count--) *to++ = '0';
+  return to;
 }
 
-void addFloatBody(TextBuffer& out, const BinaryFloat& value, const FormatSpec& spec, bool integer) {
-  Decimal d;
-  char letter = spec.letter ? spec.letter : spec.digits >= 0 ? 'f' : 0;
-  if (spec.digits < 0 || (letter == 'e' && spec.digits > Decimal::capacity - 2))
-    shortestDigits(value, d);
-  else if (letter == 'e')
-    significantDigits(value, spec.digits + 1, d);
-  else if (letter == 'g')
-    significantDigits(value, spec.digits ? spec.digits : 1, d);
-  else
-    roundedDigits(value, letter == '%' ? spec.digits + 2 : spec.digits, d);
-  if (letter == '%') d.point += d.count ? 2 : 0;
-  int32_t places = spec.digits < 0 ? 0 : spec.digits;
-  if (letter == 'e')
-    addExponent(out, d, places);
-  else if (letter == 'f' || letter == '%')
-    addPlain(out, d, places);
-  else if (letter == 'g' && spec.digits >= 0 && d.count && (d.point - 1 < leastPlain || d.point > places))
-    addExponent(out, d, 0);
-  else if (letter == 'g' && (spec.digits >= 0 || integer))
-    addPlain(out, d, 0);
-  else
-    addShortest(out, d);
-  if (letter == '%') out.addByte('%');
-}
-
-void formatBinaryFloat(TextBuffer& out, const BinaryFloat& value, const FormatSpec& spec, bool integer) {
-  ScopedBuffer body;
-  FormatSpec used = spec;
-  bool negative = value.negative;
-  if (value.kind == BinaryFloat::Nan) {
-    body.add("nan");
-    negative = false; // a NaN has no sign
-    used.zero = false;
-  } else if (value.kind == BinaryFloat::Infinite) {
-    body.add("inf");
-    used.zero = false;
-  } else {
-    addFloatBody(body, value, spec, integer);
+/// `count` digits with the point at `point`, which may lie outside of them.
+char* writePlain(char* to, uint64_t significand, int32_t count, int32_t point) {
+  if (point <= 0) {
+    *to++ = '0';
+    *to++ = '.';
+    return writeWhole(writeZeros(to, -point), significand, count);
   }
-  addPadded(out, used, signText(negative, spec), body.data, body.len, true);
+  if (point < count) return writePointed(to, significand, count, point);
+  to = writeZeros(writeWhole(to, significand, count), point - count);
+  *to++ = '.';
+  *to++ = '0';
+  return to;
+}
+
+char* writeExponent(char* to, uint64_t significand, int32_t count, int32_t exponent) {
+  to = count > 1 ? writePointed(to, significand, count, 1) : writeWhole(to, significand, count);
+  *to++ = 'e';
+  if (exponent < 0) *to++ = '-';
+  const auto magnitude = static_cast<uint64_t>(exponent < 0 ? -exponent : exponent);
+  return writeWhole(to, magnitude, digitCount(magnitude));
+}
+
+/// The printed form of shortest digits: with a point or an exponent.
+void addShortest(TextBuffer& out, ShortDigits digits) {
+  if (digits.significand == 0) return out.add("0.0");
+  if (!out.reserve(longestPrinted)) return;
+  const int32_t count = digitCount(digits.significand), exponent = count - 1 + digits.exponent;
+  auto* begin = reinterpret_cast<char*>(out.data + out.len);
+  const bool isPlain = leastPlain <= exponent && exponent < firstBig;
+  out.len += (isPlain ? writePlain(begin, digits.significand, count, exponent + 1)
+                      : writeExponent(begin, digits.significand, count, exponent)) -
+             begin;
+}
+
+/// significand · 10^-places, with that many digits behind the point.
+void addFixed(TextBuffer& out, uint64_t significand, int32_t places) {
+  if (places == 0) return out.addUnsigned(significand);
+  if (!out.reserve(longestPrinted + places)) return;
+  auto* begin = reinterpret_cast<char*>(out.data + out.len);
+  const int32_t count = digitCount(significand);
+  out.len += writePlain(begin, significand, count, count - places) - begin;
+}
+
+char notationOf(const FormatSpec& spec) { return spec.letter ? spec.letter : spec.digits >= 0 ? 'f' : 0; }
+
+/// How many significant digits `e` and `g` ask for.
+int32_t significantAsked(const FormatSpec& spec) {
+  return spec.letter == 'e' ? spec.digits + 1 : spec.digits ? spec.digits : 1;
+}
+
+/// Digits in the notation that is asked for, which is not the printed form.
+void addDigits(TextBuffer& out, Decimal& d, const FormatSpec& spec) {
+  const char notation = notationOf(spec);
+  const int32_t places = spec.digits < 0 ? 0 : spec.digits;
+  if (notation == '%') d.point += d.count ? 2 : 0;
+  if (notation == 'e')
+    addExponent(out, d, places);
+  else if (notation != 'g')
+    addPlain(out, d, places);
+  else if (spec.digits >= 0 && d.count && (d.point - 1 < leastPlain || d.point > places))
+    addExponent(out, d, 0);
+  else
+    addPlain(out, d, 0);
+  if (notation == '%') out.addByte('%');
+}
+
+/// The magnitude of a finite float.
+void addMagnitude(TextBuffer& out, const FloatValue& value, const FormatSpec& spec) {
+  const char notation = notationOf(spec);
+  const bool isPercent = notation == '%', isFixed = isPercent || notation == 'f';
+  if (spec.digits < 0 && (!notation || notation == 'g')) return addShortest(out, shortestDigits(value));
+  const int32_t places = spec.digits + (isPercent ? 2 : 0);
+  ShortDigits fixed;
+  if (spec.digits >= 0 && isFixed && roundedShort(value.magnitude, places, fixed)) {
+    addFixed(out, fixed.significand, spec.digits);
+    if (isPercent) out.addByte('%');
+    return;
+  }
+  Decimal d;
+  if (spec.digits < 0)
+    setDigits(shortestDigits(value), d);
+  else if (isFixed)
+    roundedDigits(value.magnitude, places, d);
+  else
+    significantDigits(value.magnitude, significantAsked(spec), d);
+  addDigits(out, d, spec);
+}
+
+void formatFloat(TextBuffer& out, const FloatValue& value, const FormatSpec& spec) {
+  const bool isNan = isnan(value.magnitude); // a NaN has no sign
+  const char* sign = signText(value.negative && !isNan, spec);
+  if (isNan || isinf(value.magnitude)) {
+    FormatSpec used = spec;
+    used.zero = false;
+    return addPadded(out, used, sign, reinterpret_cast<const uint8_t*>(isNan ? "nan" : "inf"), 3, true);
+  }
+  if (spec.width == 0) {
+    if (*sign) out.addByte(*sign);
+    return addMagnitude(out, value, spec);
+  }
+  ScopedBuffer body;
+  addMagnitude(body, value, spec);
+  addPadded(out, spec, sign, body.data, body.len, true);
+}
+
+/// An integer in a notation of floats. Its digits are exact.
+void formatIntAsFloat(TextBuffer& out, bool negative, uint64_t magnitude, const FormatSpec& spec) {
+  ShortDigits digits{magnitude, 0};
+  if (spec.digits >= 0 && (spec.letter == 'e' || spec.letter == 'g'))
+    roundDigits(digits, digitCount(magnitude) - significantAsked(spec));
+  Decimal d;
+  setDigits(digits, d);
+  ScopedBuffer body;
+  addDigits(body, d, spec);
+  addPadded(out, spec, signText(negative, spec), body.data, body.len, true);
+}
+
+template <class Bits>
+uint64_t load(const void* value) {
+  Bits bits;
+  memcpy(&bits, value, sizeof bits);
+  return bits;
 }
 
 uint64_t loadBits(const void* value, uint8_t kind) {
-  uint64_t bits = 0;
-  memcpy(&bits, value, melix_scalar_types[kind].size > 8 ? 8 : melix_scalar_types[kind].size);
-  return bits;
+  switch (melix_scalar_types[kind].size) {
+  case 1: return load<uint8_t>(value);
+  case 2: return load<uint16_t>(value);
+  case 4: return load<uint32_t>(value);
+  default: return load<uint64_t>(value);
+  }
 }
 
 void formatInt(TextBuffer& out, uint8_t kind, uint64_t bits, const FormatSpec& spec) {
@@ -141,22 +227,12 @@ void formatInt(TextBuffer& out, uint8_t kind, uint64_t bits, const FormatSpec& s
     negative = value < 0;
     magnitude = negative ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
   }
-  if ((spec.letter && spec.letter != 'x' && spec.letter != 'b') || spec.digits >= 0) {
-    BinaryFloat exact;
-    exact.mantissa = magnitude;
-    exact.negative = negative;
-    // Shortest digits of an integer are all its digits: write it through the exact path.
-    FormatSpec used = spec;
-    if (spec.digits < 0 && spec.letter != 'e') used.digits = 0;
-    if (spec.letter == 'g' && spec.digits < 0) used.digits = 20;
-    if (spec.letter == 'e' && spec.digits < 0) {
-      Decimal d;
-      significantDigits(exact, 20, d);
-      used.digits = d.count > 1 ? d.count - 1 : 0;
-    }
-    formatBinaryFloat(out, exact, used, true);
-    return;
+  if (spec.empty()) {
+    if (negative) out.addByte('-');
+    return out.addUnsigned(magnitude);
   }
+  if ((spec.letter && spec.letter != 'x' && spec.letter != 'b') || spec.digits >= 0)
+    return formatIntAsFloat(out, negative, magnitude, spec);
   char digits[64];
   int at = 64;
   unsigned base = spec.letter == 'x' ? 16 : spec.letter == 'b' ? 2 : 10;
@@ -222,13 +298,13 @@ void formatComplex(TextBuffer& out, uint8_t kind, const void* value, const Forma
   FormatSpec parts = spec;
   parts.width = 0;
   ScopedBuffer body;
-  formatBinaryFloat(body, splitFloat(loadBits(bytes, part), part), parts, false);
-  BinaryFloat imaginary = splitFloat(loadBits(bytes + melix_scalar_types[part].size, part), part);
-  bool minus = imaginary.negative && imaginary.kind != BinaryFloat::Nan;
+  formatFloat(body, floatFromBits(loadBits(bytes, part), part), parts);
+  FloatValue imaginary = floatFromBits(loadBits(bytes + melix_scalar_types[part].size, part), part);
+  bool minus = imaginary.negative && !isnan(imaginary.magnitude);
   imaginary.negative = false;
   parts.plus = false;
   body.add(minus ? " - " : " + ");
-  formatBinaryFloat(body, imaginary, parts, false);
+  formatFloat(body, imaginary, parts);
   body.addByte('i');
   addPadded(out, spec, "", body.data, body.len, true);
 }
@@ -296,7 +372,7 @@ const char* checkSpec(const FormatSpec& spec, uint8_t kind) {
 
 void formatScalar(TextBuffer& out, uint8_t kind, const void* value, const FormatSpec& spec, bool quoted) {
   if (isIntKind(kind)) return formatInt(out, kind, loadBits(value, kind), spec);
-  if (isFloatKind(kind)) return formatBinaryFloat(out, splitFloat(loadBits(value, kind), kind), spec, false);
+  if (isFloatKind(kind)) return formatFloat(out, floatFromBits(loadBits(value, kind), kind), spec);
   auto addWord = [&](const char* word) {
     addPadded(out, spec, "", reinterpret_cast<const uint8_t*>(word), static_cast<int64_t>(strlen(word)),
               false);

@@ -2,8 +2,8 @@
 // dictionary
 // `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`, then the data.
 #include "asked.h"
+#include "decimal.h"
 #include "files.h"
-#include "parse_number.h"
 
 namespace melix::runtime {
 
@@ -205,7 +205,7 @@ void widenHalves(uint8_t* to, const uint8_t* from, int64_t count, uint8_t kind) 
   for (int64_t n = 0; n < count; n++) {
     uint16_t bits;
     memcpy(&bits, from + 2 * n, sizeof bits);
-    double value = halfToDouble(bits);
+    const double value = floatFromBits(bits, MELIX_KIND_F16).value();
     if (kind == MELIX_KIND_F64) {
       memcpy(to + 8 * n, &value, sizeof value);
       continue;

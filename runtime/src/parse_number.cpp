@@ -1,6 +1,7 @@
 #include "parse_number.h"
 
 #include "builtins.h"
+#include "fmt_digits.h"
 
 #include <math.h>
 
@@ -23,28 +24,12 @@ bool equalsWord(MelixStr text, const char* word) {
   return true;
 }
 
-/// Digits, a point, an exponent: what strtod reads of decimal numbers, and nothing else of what it reads.
-bool isDecimalFloat(MelixStr text) {
-  int64_t at = 0;
-  auto digits = [&] {
-    int64_t first = at;
-    while (at < text.len && text.data[at] >= '0' && text.data[at] <= '9') at++;
-    return at - first;
-  };
-  auto sign = [&] { at += at < text.len && (text.data[at] == '-' || text.data[at] == '+'); };
-  sign();
-  int64_t count = digits();
-  if (at < text.len && text.data[at] == '.') {
-    at++;
-    count += digits();
-  }
-  if (count == 0) return false;
-  if (at < text.len && (text.data[at] | 0x20) == 'e') {
-    at++;
-    sign();
-    if (digits() == 0) return false;
-  }
-  return at == text.len;
+/// The decimal number that is the whole text, with a sign in front or not.
+template <class Float>
+bool readSigned(MelixStr text, Float& value) {
+  auto* begin = reinterpret_cast<const char*>(text.data);
+  const bool plus = text.len > 1 && text.data[0] == '+' && text.data[1] != '-';
+  return text.len > 0 && readDecimal(begin + plus, begin + text.len, value) == begin + text.len;
 }
 
 uint64_t bitsOf(double value) {
@@ -53,41 +38,24 @@ uint64_t bitsOf(double value) {
   return bits;
 }
 
-/// Whole numbers below 2^53 need no rounding; they are most of what tables hold.
-bool smallWhole(MelixStr text, double& value) {
-  bool negative = text.len > 0 && text.data[0] == '-';
-  int64_t at = negative ? 1 : 0;
-  if (text.len - at < 1 || text.len - at > 15) return false;
-  int64_t whole = 0;
-  for (; at < text.len; at++) {
-    if (text.data[at] < '0' || text.data[at] > '9') return false;
-    whole = whole * 10 + (text.data[at] - '0');
-  }
-  value = negative ? -static_cast<double>(whole) : static_cast<double>(whole);
+/// `inf` and `nan`, in any case, with a sign or not.
+bool readSpecial(MelixStr text, double& value) {
+  const bool isSigned = text.len > 0 && (text.data[0] == '-' || text.data[0] == '+');
+  const MelixStr word = {text.data + isSigned, text.len - isSigned};
+  const bool isInfinity = equalsWord(word, "inf") || equalsWord(word, "infinity");
+  if (!isInfinity && !equalsWord(word, "nan")) return false;
+  value = isInfinity ? static_cast<double>(INFINITY) : static_cast<double>(NAN);
+  if (isInfinity && text.data[0] == '-') value = -value;
   return true;
 }
 
-/// strtod wants a terminator.
-struct Terminated {
-  char small[128];
-  char* text;
-  explicit Terminated(MelixStr s) : text(small) {
-    if (s.len >= static_cast<int64_t>(sizeof small))
-      text = static_cast<char*>(malloc(static_cast<size_t>(s.len) + 1));
-    if (!text) {
-      text = small;
-      s.len = 0;
-    }
-    memcpy(text, s.data, static_cast<size_t>(s.len));
-    text[s.len] = 0;
-  }
-  ~Terminated() {
-    if (text != small) free(text);
-  }
-};
+uint32_t bitsOf(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
 
-} // namespace
-
+/// The nearest f16 / bf16 of a double, ties to even.
 uint16_t roundToHalf(double value, int mantissaBits, int exponentBits) {
   uint64_t bits = bitsOf(value);
   auto sign = static_cast<uint16_t>(bits >> 63 << 15);
@@ -110,15 +78,7 @@ uint16_t roundToHalf(double value, int mantissaBits, int exponentBits) {
                                (target >= (1 << exponentBits) - 1 || result > infinity ? infinity : result));
 }
 
-double halfToDouble(uint16_t bits) {
-  int exponent = bits >> 10 & 31;
-  double mantissa = bits & 1023;
-  double magnitude = exponent == 31
-                         ? ((bits & 1023) ? static_cast<double>(NAN) : static_cast<double>(INFINITY))
-                     : exponent == 0 ? ldexp(mantissa, -24)
-                                     : ldexp(mantissa + 1024, exponent - 25);
-  return bits & 0x8000 ? -magnitude : magnitude;
-}
+} // namespace
 
 ParseStatus parseInteger(MelixStr text, uint8_t kind, uint64_t& bits) {
   int64_t at = 0;
@@ -135,7 +95,10 @@ ParseStatus parseInteger(MelixStr text, uint8_t kind, uint64_t& bits) {
   bool overflow = false;
   for (; at < text.len; at++) {
     int digit = digitValue(text.data[at]);
-    if (digit >= base) return isDecimalFloat(text) ? ParseStatus::NoInteger : ParseStatus::NoNumber;
+    if (digit >= base) {
+      double number;
+      return readSigned(text, number) ? ParseStatus::NoInteger : ParseStatus::NoNumber;
+    }
     overflow |= __builtin_mul_overflow(value, static_cast<uint64_t>(base), &value);
     overflow |= __builtin_add_overflow(value, static_cast<uint64_t>(digit), &value);
   }
@@ -150,42 +113,37 @@ ParseStatus parseInteger(MelixStr text, uint8_t kind, uint64_t& bits) {
 }
 
 ParseStatus parseFloat(MelixStr text, uint8_t kind, uint64_t& bits) {
-  double value;
-  if (!smallWhole(text, value)) {
-    MelixStr word = text;
-    bool sign = word.len > 0 && (word.data[0] == '-' || word.data[0] == '+');
-    word.data += sign;
-    word.len -= sign;
-    bool negative = sign && text.data[0] == '-';
-    if (equalsWord(word, "inf") || equalsWord(word, "infinity")) {
-      value = negative ? -static_cast<double>(INFINITY) : static_cast<double>(INFINITY);
-    } else if (equalsWord(word, "nan")) {
-      value = static_cast<double>(NAN);
-    } else if (!isDecimalFloat(text)) {
-      return ParseStatus::NoNumber;
-    } else {
-      Terminated copy(text);
-      if (kind == MELIX_KIND_F32) {
-        float single = strtof(copy.text, nullptr);
-        uint32_t low;
-        memcpy(&low, &single, sizeof low);
-        bits = low;
-        return ParseStatus::Ok;
-      }
-      value = strtod(copy.text, nullptr);
+  if (kind == MELIX_KIND_F32) {
+    float single;
+    if (readSigned(text, single)) {
+      bits = bitsOf(single);
+      return ParseStatus::Ok;
     }
   }
-  if (kind == MELIX_KIND_F64) {
-    bits = bitsOf(value);
-  } else if (kind == MELIX_KIND_F32) {
-    auto single = static_cast<float>(value);
-    uint32_t low;
-    memcpy(&low, &single, sizeof low);
-    bits = low;
-  } else {
-    bits = kind == MELIX_KIND_F16 ? roundToHalf(value, 10, 5) : roundToHalf(value, 7, 8);
+  double value;
+  if (!readSigned(text, value) && !readSpecial(text, value)) return ParseStatus::NoNumber;
+  switch (kind) {
+  case MELIX_KIND_F64: bits = bitsOf(value); break;
+  case MELIX_KIND_F32: bits = bitsOf(static_cast<float>(value)); break;
+  case MELIX_KIND_F16: bits = roundToHalf(value, 10, 5); break;
+  default: bits = roundToHalf(value, 7, 8); break;
   }
   return ParseStatus::Ok;
+}
+
+template <class Float>
+int64_t readFront(MelixStr text, void* out) {
+  auto* begin = reinterpret_cast<const char*>(text.data);
+  Float value;
+  const char* end = readDecimal(begin, begin + text.len, value);
+  memcpy(out, &value, sizeof value);
+  return end - begin;
+}
+
+int64_t parseFront(MelixStr text, uint8_t kind, void* out) {
+  if (kind == MELIX_KIND_F64) return readFront<double>(text, out);
+  if (kind == MELIX_KIND_F32) return readFront<float>(text, out);
+  return 0;
 }
 
 ParseStatus parseScalar(MelixStr text, uint8_t kind, void* out) {

@@ -12,11 +12,10 @@ enum class ParseStatus { Ok, NoNumber, NoInteger, TooLarge };
 ParseStatus parseInteger(MelixStr text, uint8_t kind, uint64_t& bits);
 /// A float of MelixKind F16 BF16 F32 F64; `inf`, `nan` too, in any case.
 ParseStatus parseFloat(MelixStr text, uint8_t kind, uint64_t& bits);
+/// The f32 or f64 that a text begins with, to memory; how many bytes of text it is. 0 if there is none, or of
+/// other kinds.
+int64_t parseFront(MelixStr text, uint8_t kind, void* out);
 /// A scalar of any kind of number or bool (`true`, `false`, 0, 1), to memory.
 ParseStatus parseScalar(MelixStr text, uint8_t kind, void* out);
-
-/// The nearest f16 / bf16 of a double, ties to even, and an f16 as double.
-uint16_t roundToHalf(double value, int mantissaBits, int exponentBits);
-double halfToDouble(uint16_t bits);
 
 } // namespace melix::runtime

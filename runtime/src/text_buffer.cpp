@@ -1,5 +1,7 @@
 #include "text_buffer.h"
 
+#include "fmt_digits.h"
+
 namespace melix::runtime {
 
 bool TextBuffer::reserve(int64_t more) {
@@ -20,13 +22,10 @@ void TextBuffer::add(const void* bytes, int64_t count) {
 }
 
 void TextBuffer::addUnsigned(uint64_t value) {
-  char digits[20];
-  int at = 20;
-  do {
-    digits[--at] = static_cast<char>('0' + value % 10);
-    value /= 10;
-  } while (value);
-  add(digits + at, 20 - at);
+  if (!reserve(20)) return;
+  const int count = digitCount(value);
+  writeWhole(reinterpret_cast<char*>(data + len), value, count);
+  len += count;
 }
 
 void TextBuffer::addInt(int64_t value) {

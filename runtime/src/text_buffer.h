@@ -18,7 +18,10 @@ struct TextBuffer {
   void add(const void* bytes, int64_t count);
   void add(const char* text) { add(text, static_cast<int64_t>(strlen(text))); }
   void add(MelixStr text) { add(text.data, text.len); }
-  void addByte(char c) { add(&c, 1); }
+  void addByte(char c) {
+    if (len == cap) return add(&c, 1);
+    data[len++] = static_cast<uint8_t>(c);
+  }
   void addInt(int64_t value);
   void addUnsigned(uint64_t value);
   void addChar(uint32_t codePoint);

@@ -1,4 +1,5 @@
 // Floats print as the shortest text that reads back, and round exactly when digits are asked for.
+#include "parse_number.h"
 #include "runtime_fixture.h"
 
 #include <cmath>
@@ -14,6 +15,17 @@ class FloatText : public RuntimeTest {
 protected:
   std::string f64(double x, std::string_view spec = "") { return show(MELIX_KIND_F64, x, spec); }
   std::string f32(float x, std::string_view spec = "") { return show(MELIX_KIND_F32, x, spec); }
+  static uint64_t bitsOf(double x) {
+    uint64_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return bits;
+  }
+  /// The bits that a text is read as; all ones if it is no number.
+  static uint64_t parsed(int kind, std::string_view text) {
+    uint64_t bits = 0;
+    const auto status = runtime::parseFloat(str(text), static_cast<uint8_t>(kind), bits);
+    return status == runtime::ParseStatus::Ok ? bits : ~0ull;
+  }
 };
 
 TEST_F(FloatText, has_a_point_or_an_exponent) {
@@ -55,6 +67,24 @@ TEST_F(FloatText, narrow_floats_read_back) {
   EXPECT_EQ(show(MELIX_KIND_F8E4M3, uint8_t(0x7e)), "450.0");
   EXPECT_EQ(show(MELIX_KIND_F8E4M3, uint8_t(0x7f)), "nan");
   EXPECT_EQ(show(MELIX_KIND_F8E5M2, uint8_t(0x7c)), "inf");
+}
+
+TEST_F(FloatText, narrow_floats_are_shortest_where_more_room_is_above_than_below) {
+  EXPECT_EQ(show(MELIX_KIND_F8E4M3, uint8_t(0x20)), "0.13"); // 0.125; 0.12 reads as the number below it
+  EXPECT_EQ(show(MELIX_KIND_F8E5M2, uint8_t(0x2e)),
+            "0.09"); // 0.09375; 0.1 would do too, but lies further away
+  EXPECT_EQ(show(MELIX_KIND_BF16, uint16_t(0x0001)), "9e-41");
+  EXPECT_EQ(show(MELIX_KIND_BF16, uint16_t(0x7f7f)), "3.39e38");
+}
+
+TEST_F(FloatText, all_narrow_floats_read_back) {
+  for (int kind : {MELIX_KIND_F16, MELIX_KIND_BF16}) {
+    for (uint32_t bits = 0; bits < 0x10000; bits++) {
+      const std::string shown = show(kind, static_cast<uint16_t>(bits));
+      if (shown == "nan") continue;
+      ASSERT_EQ(parsed(kind, shown), bits) << shown;
+    }
+  }
 }
 
 size_t significant(const std::string& text) {
@@ -142,6 +172,52 @@ TEST_F(FloatText, rounding_agrees_with_the_c_library) {
     std::snprintf(expected, sizeof expected, "%.*f", digits, x);
     std::snprintf(spec, sizeof spec, ".%df", digits);
     ASSERT_EQ(f64(x, spec), expected);
+  }
+}
+
+TEST_F(FloatText, rounding_of_short_decimals_asks_the_exact_value) {
+  std::mt19937_64 random(4);
+  for (int k = 0; k < 20'000; k++) {
+    // Half a unit of the last digit, as far as decimals tell: most of them are above or below it.
+    const int digits = static_cast<int>(random() % 6);
+    const double x = (static_cast<double>(random() % 200'000) + 0.5) / std::pow(10.0, digits);
+    char expected[400], spec[16];
+    std::snprintf(expected, sizeof expected, "%.*f", digits, x);
+    std::snprintf(spec, sizeof spec, ".%df", digits);
+    ASSERT_EQ(f64(x, spec), expected);
+    std::snprintf(expected, sizeof expected, "%.*e", digits, x);
+    std::snprintf(spec, sizeof spec, ".%de", digits);
+    ASSERT_EQ(std::strtod(f64(x, spec).c_str(), nullptr), std::strtod(expected, nullptr)) << x;
+  }
+}
+
+TEST_F(FloatText, digits_beyond_the_shortest_are_those_of_the_exact_value) {
+  EXPECT_EQ(f64(0.1, ".20"), "0.10000000000000000555");
+  EXPECT_EQ(f64(1e23, ".0f"), "99999999999999991611392");
+  EXPECT_EQ(f64(1e23, ".3e"), "1.000e23");
+  EXPECT_EQ(f64(0.5, ".20"), "0.50000000000000000000");
+  EXPECT_EQ(f64(5e-324, ".3e"), "4.941e-324");
+  EXPECT_EQ(f64(5e-324, ".2"), "0.00");
+  EXPECT_EQ(f64(0.0, ".2%"), "0.00%");
+  EXPECT_EQ(f64(-0.0, ".1"), "-0.0");
+  EXPECT_EQ(f32(0.1f, ".12"), "0.100000001490");
+  EXPECT_EQ(f64(999999.9999999, ".3"), "1000000.000");
+}
+
+TEST_F(FloatText, texts_are_read_as_the_c_library_reads_them) {
+  std::mt19937_64 random(5);
+  for (int k = 0; k < 20'000; k++) {
+    uint64_t bits = random();
+    double x;
+    std::memcpy(&x, &bits, sizeof x);
+    if (!std::isfinite(x)) continue;
+    char text[64];
+    std::snprintf(text, sizeof text, "%.*e", static_cast<int>(random() % 25), x);
+    ASSERT_EQ(parsed(MELIX_KIND_F64, text), bitsOf(std::strtod(text, nullptr))) << text;
+    const float single = std::strtof(text, nullptr);
+    uint32_t low;
+    std::memcpy(&low, &single, sizeof low);
+    ASSERT_EQ(parsed(MELIX_KIND_F32, text), low) << text;
   }
 }
 
