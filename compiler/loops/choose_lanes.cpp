@@ -43,10 +43,10 @@ bool isWorthIt(const LaneWork& work, uint32_t lanes) {
 /// The extremes of floats ask for NaN and zeros.
 double opsOfStep(const ExactStep& step) { return types::isFloatKind(step.kind) ? 4 : 1; }
 
-class Chooser {
+class Vectorizer {
 public:
   /// `turns`: of the chunks that the function is, at most.
-  Chooser(const Module& module, Function& fn, const Machine& machine, std::optional<uint64_t> turns)
+  Vectorizer(const Module& module, Function& fn, const Machine& machine, std::optional<uint64_t> turns)
       : module_(module), fn_(fn), machine_(machine), turns_(turns) {}
 
   /// Whether a loop in the region, which may be the body of a loop, runs in lanes now.
@@ -362,7 +362,7 @@ void chooseLanes(Module& module, const Machine& machine) {
   for (uint32_t f = 0; f < module.functions.size(); ++f) {
     Function& fn = module.functions[FunctionId(f)];
     if (fn.inlined) continue;
-    Chooser(module, fn, machine, turns[f].most).region(fn.body);
+    Vectorizer(module, fn, machine, turns[f].most).region(fn.body);
     if (fn.kind != FunctionKind::Orchestration) fn.turns.step = stepOf(fn, fn.body);
   }
 }

@@ -171,9 +171,9 @@ private:
 };
 
 /// Looks for what no lane can do.
-class Reader {
+class VectorizabilityReader {
 public:
-  Reader(const Module& module, const Function& fn, const Variance& variance)
+  VectorizabilityReader(const Module& module, const Function& fn, const Variance& variance)
       : module_(module), fn_(fn), variance_(variance) {}
 
   bool canDo(RegionId r) {
@@ -323,7 +323,8 @@ LaneCallKind laneCallOf(const Module& module, const Stmt& call, const Variance& 
   if (callee.effects == EffectsKind::Any) return LaneCallKind::Never;
   if (caller.allUniform(call.operands)) return LaneCallKind::Together;
   const Variance variance = varianceOfCall(module, call, caller);
-  if (isMerged(module, call.as<FunctionId>()) && Reader(module, callee, variance).canDo(callee.body))
+  if (isMerged(module, call.as<FunctionId>()) &&
+      VectorizabilityReader(module, callee, variance).canDo(callee.body))
     return LaneCallKind::Merged;
   return std::ranges::all_of(callee.modes, isReadOnly) ? LaneCallKind::OneByOne : LaneCallKind::Never;
 }
@@ -393,7 +394,7 @@ bool canWiden(const Module& module, const Function& fn, const Stmt& loop) {
 
 bool canWiden(const Module& module, const Function& fn, const Stmt& loop, const Variance& variance) {
   if (loop.as<ForAttr>().mark != MarkKind::Points || !exactSteps(fn, loop)) return false;
-  Reader reader(module, fn, variance);
+  VectorizabilityReader reader(module, fn, variance);
   return reader.canDo(loop.regions[0]) && reader.keepsFirstPanic();
 }
 
