@@ -342,7 +342,7 @@ private:
 
 /// How many turns of the loops over a chunk are done together: all are powers of two. Those inside of others,
 /// or of branches, are the ones with the chunk's ends.
-uint32_t stepOf(const Function& fn, RegionId region) {
+uint32_t widestStepOf(const Function& fn, RegionId region) {
   uint32_t step = 1;
   for (StmtId id : fn.regions[region].stmts) {
     const Stmt& s = fn.stmts[id];
@@ -350,7 +350,7 @@ uint32_t stepOf(const Function& fn, RegionId region) {
       const auto& attr = s.as<ForAttr>();
       step = std::max({step, attr.lanes * attr.unroll, attr.rows});
     }
-    for (RegionId r : s.regions) step = std::max(step, stepOf(fn, r));
+    for (RegionId r : s.regions) step = std::max(step, widestStepOf(fn, r));
   }
   return step;
 }
@@ -363,7 +363,7 @@ void chooseLanes(Module& module, const Machine& machine) {
     Function& fn = module.functions[FunctionId(f)];
     if (fn.inlined) continue;
     Vectorizer(module, fn, machine, turns[f].most).region(fn.body);
-    if (fn.kind != FunctionKind::Orchestration) fn.turns.step = stepOf(fn, fn.body);
+    if (fn.kind != FunctionKind::Orchestration) fn.turns.step = widestStepOf(fn, fn.body);
   }
 }
 

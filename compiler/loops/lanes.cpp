@@ -14,7 +14,7 @@ using core::OpKind;
 
 namespace {
 
-bool isExact(OpKind op, TypeKind kind) {
+bool isReassociable(OpKind op, TypeKind kind) {
   switch (op) {
   case OpKind::Add:
   case OpKind::Mul: return types::isIntKind(kind);
@@ -53,7 +53,7 @@ std::optional<ExactStep> stepOf(const Function& fn, RegionId body, ValueId carri
     return std::nullopt;
   const Stmt& step = fn.stmts[def];
   const auto& attr = step.as<ScalarAttr>();
-  if (!isExact(attr.op, attr.from)) return std::nullopt;
+  if (!isReassociable(attr.op, attr.from)) return std::nullopt;
   for (size_t side : {0, 1})
     if (step.operands[side] == carried)
       return ExactStep{attr.op, step.operands[1 - side], attr.from, unitOf(attr.op, attr.from)};

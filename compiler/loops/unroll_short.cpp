@@ -307,7 +307,7 @@ private:
 
 /// Whether there is nothing in a region that no lane can do; `gains` is set if there is something to write
 /// out.
-bool isPlain(const Function& fn, RegionId r, double most, bool& gains) {
+bool isPlainBody(const Function& fn, RegionId r, double most, bool& gains) {
   return std::ranges::all_of(fn.regions[r].stmts, [&](StmtId id) {
     const Stmt& s = fn.stmts[id];
     const bool isFrame = s.kind == StmtKind::Scratch || s.kind == StmtKind::FrameArray;
@@ -320,8 +320,8 @@ bool isPlain(const Function& fn, RegionId r, double most, bool& gains) {
     }
     const bool can = isFrame || s.kind == StmtKind::CopyBytes || s.kind == StmtKind::Call ||
                      siteOf(s.kind) == SiteKind::Lane;
-    return can &&
-           std::ranges::all_of(s.regions, [&](RegionId inner) { return isPlain(fn, inner, most, gains); });
+    return can && std::ranges::all_of(s.regions,
+                                      [&](RegionId inner) { return isPlainBody(fn, inner, most, gains); });
   });
 }
 
@@ -331,7 +331,7 @@ bool holdsShort(const Function& fn, const Stmt& loop, double length, std::option
   if (loop.kind != StmtKind::For || loop.as<ForAttr>().mark != MarkKind::Points) return false;
   if (turnsOf(fn, loop).value_or(most.value_or(tooFewForLanes)) < tooFewForLanes) return false;
   bool gains = false;
-  return isPlain(fn, loop.regions[0], length, gains) && gains;
+  return isPlainBody(fn, loop.regions[0], length, gains) && gains;
 }
 
 std::optional<RegionId> unrollShort(Function& fn, StmtId loop, double length) {
