@@ -13,7 +13,7 @@ using namespace syntax;
 namespace {
 
 /// How many arguments a call has that is not an array function; none: it says itself.
-std::optional<size_t> argumentsOf(IntrinsicKind kind) {
+std::optional<size_t> argumentCountOf(IntrinsicKind kind) {
   switch (kind) {
   case IntrinsicKind::Jvp: return 3;
   case IntrinsicKind::FoldLeaves: return 4;
@@ -41,7 +41,7 @@ NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args,
     if (types.kind(expected) == TypeKind::Error) return b.error(span);
   }
   if (auto transform = transformOf(kind)) return callTransform(*transform, kind, args, span);
-  if (auto wanted = argumentsOf(kind); wanted && *wanted != args.size())
+  if (auto wanted = argumentCountOf(kind); wanted && *wanted != args.size())
     return wrongCount(kind, std::to_string(*wanted), args.size(), span);
   switch (kind) {
   case IntrinsicKind::Jvp:

@@ -163,7 +163,7 @@ bool isIterated(Body& body, NodeId x) {
 }
 
 /// The type arguments that are written or asked for; open ones else.
-std::vector<TypeId> argumentsOf(Body& body, bool isDict, const WrittenCall& call) {
+std::vector<TypeId> typesAskedBy(Body& body, bool isDict, const WrittenCall& call) {
   std::vector<TypeId> out;
   const TypeId want = call.expected ? body.infer.shallow(call.expected) : TypeId::none();
   if (call.items) {
@@ -181,7 +181,7 @@ NodeId callDictType(Body& body, DeclId decl, const WrittenCall& call) {
   const std::string_view name = body.types.names.text(body.c.record(decl).name);
   const bool isDict = name == "Dict";
   const size_t parameters = isDict ? 2 : 1;
-  std::vector<TypeId> asked = argumentsOf(body, isDict, call);
+  std::vector<TypeId> asked = typesAskedBy(body, isDict, call);
   if (!asked.empty() && asked.size() != parameters) {
     body.sink.report(DiagId::TypeArguments, call.span, name, std::to_string(parameters),
                      std::to_string(asked.size()));

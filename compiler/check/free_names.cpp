@@ -20,33 +20,35 @@ public:
 
   void children(SynId s) {
     const size_t mark = bound_.size();
-    const Node& n = ast_[s];
+    const syntax::Node& n = ast_[s];
     switch (n.kind) {
-    case NodeKind::Fn: function(n.as<FnItem>()); break;
-    case NodeKind::Lambda:
-      parameters(n.as<Lambda>().params);
-      look(n.as<Lambda>().body);
+    case syntax::NodeKind::Fn: function(n.as<syntax::FnItem>()); break;
+    case syntax::NodeKind::Lambda:
+      parameters(n.as<syntax::Lambda>().params);
+      look(n.as<syntax::Lambda>().body);
       break;
-    case NodeKind::Block:
-      for (SynId item : n.as<Many>().items) statement(item);
+    case syntax::NodeKind::Block:
+      for (SynId item : n.as<syntax::Many>().items) statement(item);
       break;
-    case NodeKind::For:
-      for (const ForHead& head : n.as<For>().heads) {
+    case syntax::NodeKind::For:
+      for (const syntax::ForHead& head : n.as<syntax::For>().heads) {
         look(head.range);
         bind(head.pattern);
       }
-      look(n.as<For>().filter);
-      look(n.as<For>().body);
+      look(n.as<syntax::For>().filter);
+      look(n.as<syntax::For>().body);
       break;
-    case NodeKind::If:
-      conditional(n.as<If>().condition, n.as<If>().then);
+    case syntax::NodeKind::If:
+      conditional(n.as<syntax::If>().condition, n.as<syntax::If>().then);
       bound_.resize(mark);
-      look(n.as<If>().otherwise);
+      look(n.as<syntax::If>().otherwise);
       break;
-    case NodeKind::While: conditional(n.as<While>().condition, n.as<While>().body); break;
-    case NodeKind::Builder:
-    case NodeKind::Generator: builder(n.as<Builder>()); break;
-    case NodeKind::Match: match(n.as<Match>()); break;
+    case syntax::NodeKind::While:
+      conditional(n.as<syntax::While>().condition, n.as<syntax::While>().body);
+      break;
+    case syntax::NodeKind::Builder:
+    case syntax::NodeKind::Generator: builder(n.as<syntax::Builder>()); break;
+    case syntax::NodeKind::Match: match(n.as<syntax::Match>()); break;
     default: forEachChild(ast_, s, [this](SynId child) { look(child); });
     }
     bound_.resize(mark);
@@ -60,8 +62,8 @@ private:
   }
 
   /// Its own name may also mean the functions of that name above it.
-  void function(const FnItem& item) {
-    for (const Generic& g : item.generics) {
+  void function(const syntax::FnItem& item) {
+    for (const syntax::Generic& g : item.generics) {
       look(g.defaultType);
       bound_.push_back(g.name);
     }
@@ -70,8 +72,8 @@ private:
     look(item.body);
   }
 
-  void parameters(const std::vector<Parameter>& params) {
-    for (const Parameter& p : params) {
+  void parameters(const std::vector<syntax::Parameter>& params) {
+    for (const syntax::Parameter& p : params) {
       look(p.type);
       look(p.defaultValue);
       if (p.name) bound_.push_back(p.name);
@@ -81,14 +83,15 @@ private:
 
   /// What a statement binds holds to the end of its block.
   void statement(SynId s) {
-    const Node& n = ast_[s];
-    if (n.kind == NodeKind::Fn && n.as<FnItem>().name) bound_.push_back(n.as<FnItem>().name);
-    if (n.kind != NodeKind::Let) {
+    const syntax::Node& n = ast_[s];
+    if (n.kind == syntax::NodeKind::Fn && n.as<syntax::FnItem>().name)
+      bound_.push_back(n.as<syntax::FnItem>().name);
+    if (n.kind != syntax::NodeKind::Let) {
       look(s);
-      if (n.kind == NodeKind::Const) bound_.push_back(n.as<ConstItem>().name);
+      if (n.kind == syntax::NodeKind::Const) bound_.push_back(n.as<syntax::ConstItem>().name);
       return;
     }
-    const auto& let = n.as<Let>();
+    const auto& let = n.as<syntax::Let>();
     visit_(s, isBound_);
     look(let.type);
     look(let.init);
@@ -98,22 +101,22 @@ private:
 
   /// What runs where a condition holds knows the names that it binds.
   void conditional(SynId condition, SynId body) {
-    const bool binds = ast_.kind(condition) == NodeKind::LetCondition;
-    look(binds ? ast_[condition].as<LetCondition>().value : condition);
-    if (binds) bind(ast_[condition].as<LetCondition>().pattern);
+    const bool binds = ast_.kind(condition) == syntax::NodeKind::LetCondition;
+    look(binds ? ast_[condition].as<syntax::LetCondition>().value : condition);
+    if (binds) bind(ast_[condition].as<syntax::LetCondition>().pattern);
     look(body);
   }
 
-  void builder(const Builder& made) {
-    for (const Header& h : made.headers) look(h.range);
-    for (const Header& h : made.headers) bind(h.pattern);
+  void builder(const syntax::Builder& made) {
+    for (const syntax::Header& h : made.headers) look(h.range);
+    for (const syntax::Header& h : made.headers) bind(h.pattern);
     look(made.filter);
     look(made.body);
   }
 
-  void match(const Match& matched) {
+  void match(const syntax::Match& matched) {
     look(matched.scrutinee);
-    for (const MatchArm& arm : matched.arms) {
+    for (const syntax::MatchArm& arm : matched.arms) {
       const size_t mark = bound_.size();
       bind(arm.pattern);
       look(arm.guard);
@@ -125,10 +128,10 @@ private:
   /// The names of a pattern; a case is no name that anything binds.
   void bind(SynId pattern) {
     if (!pattern) return;
-    const Node& n = ast_[pattern];
-    if (n.kind == NodeKind::Name) bound_.push_back(n.as<Name>().name);
-    if (n.kind == NodeKind::CasePattern)
-      for (const PatternField& field : n.as<CasePattern>().fields) bind(field.pattern);
+    const syntax::Node& n = ast_[pattern];
+    if (n.kind == syntax::NodeKind::Name) bound_.push_back(n.as<syntax::Name>().name);
+    if (n.kind == syntax::NodeKind::CasePattern)
+      for (const syntax::PatternField& field : n.as<syntax::CasePattern>().fields) bind(field.pattern);
     else
       forEachChild(ast_, pattern, [this](SynId part) { bind(part); });
   }
@@ -143,8 +146,9 @@ private:
 
 bool mentions(const Ast& ast, SynId node, NameId wanted) {
   if (!node || !wanted) return false;
-  NodeKind kind = ast.kind(node);
-  bool found = (kind == NodeKind::Name || kind == NodeKind::PackUse) && ast[node].as<Name>().name == wanted;
+  syntax::NodeKind kind = ast.kind(node);
+  bool found = (kind == syntax::NodeKind::Name || kind == syntax::NodeKind::PackUse) &&
+               ast[node].as<syntax::Name>().name == wanted;
   forEachChild(ast, node, [&](SynId part) { found |= mentions(ast, part, wanted); });
   return found;
 }
@@ -154,15 +158,15 @@ void forEachInside(const Ast& ast, SynId node, const std::function<void(SynId, c
 }
 
 void collectNames(const Ast& ast, SynId pattern, std::set<NameId>& names) {
-  if (ast.kind(pattern) == NodeKind::Name) names.insert(ast[pattern].as<Name>().name);
+  if (ast.kind(pattern) == syntax::NodeKind::Name) names.insert(ast[pattern].as<syntax::Name>().name);
   forEachChild(ast, pattern, [&](SynId part) { collectNames(ast, part, names); });
 }
 
 SynId firstUse(const Ast& ast, SynId expr, const std::function<bool(NameId)>& isSought) {
   SynId found;
   auto look = [&](SynId s, const IsBound& isBound) {
-    if (found || ast.kind(s) != NodeKind::Name) return;
-    const NameId name = ast[s].as<Name>().name;
+    if (found || ast.kind(s) != syntax::NodeKind::Name) return;
+    const NameId name = ast[s].as<syntax::Name>().name;
     if (!isBound(name) && isSought(name)) found = s;
   };
   look(expr, [](NameId) { return false; });

@@ -33,7 +33,7 @@ public:
       if (comment.isDoc) lookIn(modules.sources.text(comment.span));
     // What macros write is named in quotes, which stand beside the tree.
     for (uint32_t k = 0; ast_.hasMacros && k < ast_.size(); ++k)
-      if (ast_.kind(SynId(k)) == syntax::NodeKind::Name) reach(ast_[SynId(k)].as<Name>().name);
+      if (ast_.kind(SynId(k)) == syntax::NodeKind::Name) reach(ast_[SynId(k)].as<syntax::Name>().name);
     while (!open_.empty()) {
       const SynId node = modules.decl(open_.back()).node;
       open_.pop_back();
@@ -71,8 +71,8 @@ private:
   }
 
   void look(SynId node) {
-    if (ast_.kind(node) == syntax::NodeKind::Name) reach(ast_[node].as<Name>().name);
-    if (ast_.kind(node) == syntax::NodeKind::Member) reach(ast_[node].as<Member>().name);
+    if (ast_.kind(node) == syntax::NodeKind::Name) reach(ast_[node].as<syntax::Name>().name);
+    if (ast_.kind(node) == syntax::NodeKind::Member) reach(ast_[node].as<syntax::Member>().name);
     forEachChild(ast_, node, [this](SynId child) { look(child); });
   }
 

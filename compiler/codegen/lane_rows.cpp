@@ -1,6 +1,7 @@
 // Accesses of lanes to rows of a constant length, one behind the other: whole registers are read, and their
 // elements put apart by column, or put together and stored.
 #include "codegen/lane_emitter.h"
+#include "codegen/registers.h"
 
 #include <llvm/IR/Constants.h>
 
@@ -11,10 +12,6 @@ namespace melix::codegen {
 namespace {
 
 using Vectors = std::vector<llvm::Value*>;
-
-unsigned lanesOf(const llvm::Value* v) {
-  return llvm::cast<llvm::FixedVectorType>(v->getType())->getNumElements();
-}
 
 size_t leastFactor(size_t n) {
   size_t p = 2;

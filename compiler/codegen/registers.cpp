@@ -9,11 +9,11 @@
 
 namespace melix::codegen {
 
-namespace {
-
 unsigned lanesOf(const llvm::Value* v) {
   return llvm::cast<llvm::FixedVectorType>(v->getType())->getNumElements();
 }
+
+namespace {
 
 /// Places `first`, `first` + 1, … up to `end` in a shuffle; those behind are anything.
 std::vector<int> places(unsigned first, unsigned end, unsigned lanes) {

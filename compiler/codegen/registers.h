@@ -10,6 +10,9 @@
 
 namespace melix::codegen {
 
+/// How many lanes a vector has.
+unsigned lanesOf(const llvm::Value* v);
+
 /// One instruction by the bits of a register, with a mask and, of 512, a rounding mode.
 struct RegisterOps {
   llvm::Intrinsic::ID of128, of256, of512;

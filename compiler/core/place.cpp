@@ -48,7 +48,7 @@ Step onAxis(Builder& b, const Step& kept, const Step& inner) {
 
 bool isFieldStep(const Step& s) { return s.step.kind == StepKind::Field; }
 
-Place placeOf(const std::vector<Step>& steps) {
+Place placeOfSteps(const std::vector<Step>& steps) {
   Place out;
   for (const Step& s : steps) {
     out.path.push_back(s.step);
@@ -76,7 +76,7 @@ std::optional<Place> placeWithin(Builder& b, TypeId root, const Place& outer, co
     if (!std::ranges::all_of(to, isFieldStep) || !isRecord(b.types(), root, outer.path)) return std::nullopt;
     std::vector<Step> all = from;
     all.insert(all.end(), to.begin(), to.end());
-    return placeOf(all);
+    return placeOfSteps(all);
   }
 
   std::vector<Step> all(from.begin(), fields);
@@ -91,7 +91,7 @@ std::optional<Place> placeWithin(Builder& b, TypeId root, const Place& outer, co
   while (!all.empty() && all.back().step.kind == StepKind::All) all.pop_back(); // whole without a step
   all.insert(all.end(), fields, from.end());
   all.insert(all.end(), next, to.end());
-  return placeOf(all);
+  return placeOfSteps(all);
 }
 
 namespace {

@@ -12,10 +12,10 @@ namespace melix::core {
 
 namespace {
 
-constexpr int deepest = 4;                    ///< facts that one answer follows from
-constexpr size_t longest = 6;                 ///< terms of a form
-constexpr int mostForms = 128;                ///< that are looked at for one answer
-constexpr int64_t largest = int64_t(1) << 32; ///< factor of a term, of which sums do not wrap
+constexpr int deepest = 4;                               ///< facts that one answer follows from
+constexpr size_t longest = 6;                            ///< terms of a form
+constexpr int mostForms = 128;                           ///< that are looked at for one answer
+constexpr int64_t largestCoefficient = int64_t(1) << 32; ///< factor of a term, of which sums do not wrap
 
 } // namespace
 
@@ -70,7 +70,7 @@ public:
       const types::DimAtom* atom = term.factors.size() == 1 ? &dims_.atom(term.factors[0]) : nullptr;
       const bool isSymbol = atom && atom->kind == types::DimAtomKind::Symbol;
       const auto number = isSymbol ? ranges_.numbers_.find(atom->symbol) : ranges_.numbers_.end();
-      const bool isSmall = term.coefficient >= -largest && term.coefficient <= largest;
+      const bool isSmall = term.coefficient >= -largestCoefficient && term.coefficient <= largestCoefficient;
       if (number == ranges_.numbers_.end() || !isSmall) continue;
       form.add(number->second, term.coefficient);
       d = dims_.sub(d, dims_.mul(dims_.constant(term.coefficient), dims_.symbol(number->first)));

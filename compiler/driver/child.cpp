@@ -111,7 +111,7 @@ bool readOrStop(OutputReader& reader, pid_t child, double seconds) {
   return true;
 }
 
-std::string readAll(int descriptor) {
+std::string readToEnd(int descriptor) {
   std::string text;
   char buffer[4096];
   for (ssize_t got; (got = ::read(descriptor, buffer, sizeof buffer)) > 0;)
@@ -145,7 +145,7 @@ ChildEnd runInChild(const ChildWork& work, double seconds) {
   close(told[1]);
   OutputReader reader(output[0]);
   const bool isLate = child > 0 && readOrStop(reader, child, seconds);
-  const std::string message = readAll(told[0]);
+  const std::string message = readToEnd(told[0]);
   close(output[0]);
   close(told[0]);
   int status = 0;

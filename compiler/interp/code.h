@@ -27,6 +27,11 @@ struct Instr {
   const Extra* extra = nullptr;
 };
 
+template <class T>
+const T& extraOf(const Instr* in) {
+  return *static_cast<const T*>(in->extra);
+}
+
 struct Code {
   core::FunctionId function;
   std::vector<Instr> instrs;

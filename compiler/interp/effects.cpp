@@ -6,11 +6,6 @@
 
 namespace melix::interp {
 
-template <class T>
-static const T& extraOf(const Instr* in) {
-  return *static_cast<const T*>(in->extra);
-}
-
 static bool fits(TypeKind from, TypeKind to, Slot v) {
   if (types::isFloatKind(to)) return true;
   unsigned width = types::scalarBits(to);

@@ -29,10 +29,6 @@ void runFrom(Frame& f, const Instr* in) {
 }
 
 static const Instr* at(Frame& f, uint32_t target) { return f.code->instrs.data() + target; }
-template <class T>
-static const T& extraOf(const Instr* in) {
-  return *static_cast<const T*>(in->extra);
-}
 
 static void put(Frame& f, uint32_t reg, TypeKind kind, Slot owned) {
   if (isObject(kind))

@@ -17,7 +17,7 @@
 namespace melix::loops::text {
 
 /// Of a value in memory; 0 where the type does not tell.
-inline uint32_t bytesOf(ValueType type) {
+inline uint32_t storedBytes(ValueType type) {
   return type.cls == ClassKind::Scalar ? types::scalarBits(type.scalar) / 8 : 8;
 }
 
@@ -43,7 +43,7 @@ void attrAccess(auto& io, auto& s) {
   };
   io.place(s);
   auto hasTerms = [&s] { return s.operands.size() > (s.kind == StmtKind::Store ? 2 : 1); };
-  io.implied("by", a.elemBytes, [=] { return hasTerms() ? bytesOf(elem()) : 0; });
+  io.implied("by", a.elemBytes, [=] { return hasTerms() ? storedBytes(elem()) : 0; });
   io.implied("at", a.offset, [] { return int64_t(0); });
   io.flag("take", a.take);
   io.flag("lend", a.lend);

@@ -175,9 +175,10 @@ private:
   std::unordered_set<ValueId> read_;
 };
 
-class Turner {
+class ReductionBlockInterchanger {
 public:
-  Turner(const Module& module, Function& fn) : module_(module), fn_(fn), reader_(module, fn), b_(fn) {}
+  ReductionBlockInterchanger(const Module& module, Function& fn)
+      : module_(module), fn_(fn), reader_(module, fn), b_(fn) {}
 
   void region(RegionId r) {
     const std::vector<StmtId> stmts = fn_.regions[r].stmts;
@@ -316,7 +317,8 @@ private:
 } // namespace
 
 void takeBlocksOutside(const Module& module, Function& function) {
-  if (function.kind == FunctionKind::Kernel) Turner(module, function).region(function.body);
+  if (function.kind == FunctionKind::Kernel)
+    ReductionBlockInterchanger(module, function).region(function.body);
 }
 
 } // namespace melix::loops

@@ -18,31 +18,31 @@ constexpr int64_t manyColumns = 64; ///< that fill a panel, as those of the inne
 constexpr int64_t manyTerms = 64;   ///< of a sum, which make up for results that are stored apart
 
 /// A condition that is asked for where it is not known.
-struct Condition {
+struct MaybeKnown {
   std::optional<bool> known;
   ValueId asked;
 };
-Condition both(Builder& b, Condition x, Condition y) {
+MaybeKnown both(Builder& b, MaybeKnown x, MaybeKnown y) {
   if (x.known) return *x.known ? y : x;
   if (y.known) return *y.known ? x : y;
   return {std::nullopt, b.both(x.asked, y.asked)};
 }
-Condition either(Builder& b, Condition x, Condition y) {
+MaybeKnown either(Builder& b, MaybeKnown x, MaybeKnown y) {
   if (x.known) return *x.known ? x : y;
   if (y.known) return *y.known ? y : x;
   return {std::nullopt, b.either(x.asked, y.asked)};
 }
 /// Whether one number is at least the other times a factor.
-Condition isAtLeast(Builder& b, ValueId v, ValueId other, int64_t times = 1) {
+MaybeKnown isAtLeast(Builder& b, ValueId v, ValueId other, int64_t times = 1) {
   const uint64_t *x = b.asConstant(v), *y = b.asConstant(other);
   if (x && y) return {static_cast<int64_t>(*x) >= times * static_cast<int64_t>(*y), {}};
   const ValueId bound = times == 1 ? other : b.arith(OpKind::Mul, other, b.integer(times));
   return {std::nullopt, b.compare(CmpKind::Ge, v, bound)};
 }
 
-class Chooser {
+class VectorAxisChooser {
 public:
-  Chooser(const Module& module, Function& fn) : module_(module), fn_(fn), b_(fn) {}
+  VectorAxisChooser(const Module& module, Function& fn) : module_(module), fn_(fn), b_(fn) {}
 
   void run() {
     rewriteStmts(fn_, fn_.body, [this](StmtId id, RegionId r) { return chosen(id, r); });
@@ -134,7 +134,7 @@ private:
              std::span<const StmtId> order) {
     b_.loc = fn_.stmts[loops.front()].loc;
     const RegionId made = b_.begin();
-    const Condition gains = gainsBy(side, found, order.back());
+    const MaybeKnown gains = gainsBy(side, found, order.back());
     if (gains.known) {
       b_.end();
       if (*gains.known) reorderPoints(fn_, home, side, loops, order);
@@ -152,7 +152,7 @@ private:
     return true;
   }
   /// Whether the lanes of a loop do more than those of the innermost one.
-  Condition gainsBy(const SharedSide& side, const Contraction& found, StmtId loop) {
+  MaybeKnown gainsBy(const SharedSide& side, const Contraction& found, StmtId loop) {
     Copies fixed;
     auto turns = [&](StmtId id) {
       if (const std::optional<uint64_t> known = turnsOf(fn_, fn_.stmts[id]))
@@ -165,11 +165,11 @@ private:
     for (size_t k = 0; k < found.sums.size(); ++k)
       if (const auto extent = side.extentOf(k)) extents.push_back(side.writeFixed(b_, extent->end, fixed));
     const ValueId rows = turns(found.columns), columns = turns(loop);
-    const Condition isFewer = isAtLeast(b_, columns, rows, 2),
-                    areFew = isAtLeast(b_, b_.integer(fewColumns - 1), rows),
-                    areMany = isAtLeast(b_, columns, b_.integer(manyColumns)),
-                    isLong = isAtLeast(b_, b_.product(extents), b_.integer(manyTerms));
-    const Condition isShort = both(b_, areFew, isFewer);
+    const MaybeKnown isFewer = isAtLeast(b_, columns, rows, 2),
+                     areFew = isAtLeast(b_, b_.integer(fewColumns - 1), rows),
+                     areMany = isAtLeast(b_, columns, b_.integer(manyColumns)),
+                     isLong = isAtLeast(b_, b_.product(extents), b_.integer(manyTerms));
+    const MaybeKnown isShort = both(b_, areFew, isFewer);
     return readsWindows(found) ? either(b_, isShort, both(b_, areMany, isLong)) : isShort;
   }
 
@@ -180,6 +180,6 @@ private:
 
 } // namespace
 
-void chooseColumns(const Module& module, Function& function) { Chooser(module, function).run(); }
+void chooseColumns(const Module& module, Function& function) { VectorAxisChooser(module, function).run(); }
 
 } // namespace melix::loops

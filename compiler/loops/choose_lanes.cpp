@@ -43,10 +43,10 @@ bool isWorthIt(const LaneWork& work, uint32_t lanes) {
 /// The extremes of floats ask for NaN and zeros.
 double opsOfStep(const ExactStep& step) { return types::isFloatKind(step.kind) ? 4 : 1; }
 
-class Chooser {
+class Vectorizer {
 public:
   /// `turns`: of the chunks that the function is, at most.
-  Chooser(const Module& module, Function& fn, const Machine& machine, std::optional<uint64_t> turns)
+  Vectorizer(const Module& module, Function& fn, const Machine& machine, std::optional<uint64_t> turns)
       : module_(module), fn_(fn), machine_(machine), turns_(turns) {}
 
   /// Whether a loop in the region, which may be the body of a loop, runs in lanes now.
@@ -342,7 +342,7 @@ private:
 
 /// How many turns of the loops over a chunk are done together: all are powers of two. Those inside of others,
 /// or of branches, are the ones with the chunk's ends.
-uint32_t stepOf(const Function& fn, RegionId region) {
+uint32_t widestStepOf(const Function& fn, RegionId region) {
   uint32_t step = 1;
   for (StmtId id : fn.regions[region].stmts) {
     const Stmt& s = fn.stmts[id];
@@ -350,7 +350,7 @@ uint32_t stepOf(const Function& fn, RegionId region) {
       const auto& attr = s.as<ForAttr>();
       step = std::max({step, attr.lanes * attr.unroll, attr.rows});
     }
-    for (RegionId r : s.regions) step = std::max(step, stepOf(fn, r));
+    for (RegionId r : s.regions) step = std::max(step, widestStepOf(fn, r));
   }
   return step;
 }
@@ -362,8 +362,8 @@ void chooseLanes(Module& module, const Machine& machine) {
   for (uint32_t f = 0; f < module.functions.size(); ++f) {
     Function& fn = module.functions[FunctionId(f)];
     if (fn.inlined) continue;
-    Chooser(module, fn, machine, turns[f].most).region(fn.body);
-    if (fn.kind != FunctionKind::Orchestration) fn.turns.step = stepOf(fn, fn.body);
+    Vectorizer(module, fn, machine, turns[f].most).region(fn.body);
+    if (fn.kind != FunctionKind::Orchestration) fn.turns.step = widestStepOf(fn, fn.body);
   }
 }
 

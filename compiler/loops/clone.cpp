@@ -32,7 +32,7 @@ void name(Function& fn, const std::vector<ValueId>& copies, const std::vector<Va
   }
 }
 
-RegionId clone(Builder& b, RegionId region, Copies& copies) {
+RegionId cloneRegion(Builder& b, RegionId region, Copies& copies) {
   const Region original = b.fn.regions[region]; // regions are made on the way
   const RegionId made = b.begin(typesOf(b.fn, original.params));
   name(b.fn, b.params(made), original.params, copies);
@@ -45,7 +45,7 @@ RegionId clone(Builder& b, RegionId region, Copies& copies) {
 void clone(Builder& b, StmtId id, Copies& copies) {
   const Stmt s = b.fn.stmts[id];
   std::vector<RegionId> regions;
-  for (RegionId r : s.regions) regions.push_back(clone(b, r, copies));
+  for (RegionId r : s.regions) regions.push_back(cloneRegion(b, r, copies));
   b.loc = s.loc;
   const StmtId made =
       b.stmt(s.kind, copies.of(s.operands), typesOf(b.fn, s.results), s.attr, std::move(regions));

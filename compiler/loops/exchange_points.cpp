@@ -16,7 +16,7 @@ namespace {
 
 /// Of a sum, turns that do not make up for what is put side by side; less do where turns store neighbours,
 /// which lanes of parts would scatter.
-constexpr int64_t fewTurns = 16, fewStored = 8;
+constexpr int64_t fewInnerTurns = 16, fewStored = 8;
 constexpr int64_t fewPoints = 32; ///< of the outer loop, which is to fill the lanes
 
 class Exchange {
@@ -39,7 +39,7 @@ private:
     const SharedSide side(module_, fn_, found);
     const auto sum = side.extentOf(*rows), chain = side.extentOf(found.sums.size() - 1);
     if (!sum || !chain || !side.areEndsFixed(inner)) return false;
-    const int64_t few = storesAlong(fn_, fn_.stmts[found.sums[*rows]]) ? fewStored : fewTurns;
+    const int64_t few = storesAlong(fn_, fn_.stmts[found.sums[*rows]]) ? fewStored : fewInnerTurns;
     std::vector<std::pair<ValueId, int64_t>> unknown;
     for (ValueId v : {sum->end, chain->end})
       if (const uint64_t* size = asConstant(fn_, v); !size)

@@ -18,9 +18,9 @@ struct Column {
   int64_t step = 0, at = 0; ///< bytes: from lane to lane, the constant part
 };
 
-class Grouper {
+class InterleavedAccessGrouper {
 public:
-  Grouper(const Module& module, const Function& fn, Neighbours& neighbours)
+  InterleavedAccessGrouper(const Module& module, const Function& fn, Neighbours& neighbours)
       : module_(module), fn_(fn), neighbours_(neighbours) {}
 
   std::vector<LaneGroup> run(RegionId region) {
@@ -168,7 +168,7 @@ uint32_t LaneGroup::span() const {
 
 std::vector<LaneGroup> laneGroups(const Module& module, const Function& fn, RegionId region,
                                   Neighbours& neighbours) {
-  return Grouper(module, fn, neighbours).run(region);
+  return InterleavedAccessGrouper(module, fn, neighbours).run(region);
 }
 
 /// Elements of each residue of the row's least prime factor come together, then those of the next one.

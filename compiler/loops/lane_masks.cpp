@@ -10,9 +10,9 @@ namespace {
 
 constexpr int64_t leastBytes = 4; ///< of what values mask
 
-class Reader {
+class MaskSupportReader {
 public:
-  Reader(const Function& fn, const Stmt& loop)
+  MaskSupportReader(const Function& fn, const Stmt& loop)
       : fn_(fn), variance_(fn, loop), neighbours_(fn, variance_, fn.regions[loop.regions[0]].params[0]) {}
 
   bool canMask(RegionId r) {
@@ -43,7 +43,7 @@ private:
 
 bool canMask(const Machine& machine, const Function& fn, const Stmt& loop) {
   if (machine.masks != MaskKind::Values) return machine.masks == MaskKind::Registers;
-  return Reader(fn, loop).canMask(loop.regions[0]);
+  return MaskSupportReader(fn, loop).canMask(loop.regions[0]);
 }
 
 } // namespace melix::loops

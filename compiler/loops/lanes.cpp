@@ -14,7 +14,7 @@ using core::OpKind;
 
 namespace {
 
-bool isExact(OpKind op, TypeKind kind) {
+bool isReassociable(OpKind op, TypeKind kind) {
   switch (op) {
   case OpKind::Add:
   case OpKind::Mul: return types::isIntKind(kind);
@@ -53,7 +53,7 @@ std::optional<ExactStep> stepOf(const Function& fn, RegionId body, ValueId carri
     return std::nullopt;
   const Stmt& step = fn.stmts[def];
   const auto& attr = step.as<ScalarAttr>();
-  if (!isExact(attr.op, attr.from)) return std::nullopt;
+  if (!isReassociable(attr.op, attr.from)) return std::nullopt;
   for (size_t side : {0, 1})
     if (step.operands[side] == carried)
       return ExactStep{attr.op, step.operands[1 - side], attr.from, unitOf(attr.op, attr.from)};
@@ -171,9 +171,9 @@ private:
 };
 
 /// Looks for what no lane can do.
-class Reader {
+class VectorizabilityReader {
 public:
-  Reader(const Module& module, const Function& fn, const Variance& variance)
+  VectorizabilityReader(const Module& module, const Function& fn, const Variance& variance)
       : module_(module), fn_(fn), variance_(variance) {}
 
   bool canDo(RegionId r) {
@@ -323,7 +323,8 @@ LaneCallKind laneCallOf(const Module& module, const Stmt& call, const Variance& 
   if (callee.effects == EffectsKind::Any) return LaneCallKind::Never;
   if (caller.allUniform(call.operands)) return LaneCallKind::Together;
   const Variance variance = varianceOfCall(module, call, caller);
-  if (isMerged(module, call.as<FunctionId>()) && Reader(module, callee, variance).canDo(callee.body))
+  if (isMerged(module, call.as<FunctionId>()) &&
+      VectorizabilityReader(module, callee, variance).canDo(callee.body))
     return LaneCallKind::Merged;
   return std::ranges::all_of(callee.modes, isReadOnly) ? LaneCallKind::OneByOne : LaneCallKind::Never;
 }
@@ -393,7 +394,7 @@ bool canWiden(const Module& module, const Function& fn, const Stmt& loop) {
 
 bool canWiden(const Module& module, const Function& fn, const Stmt& loop, const Variance& variance) {
   if (loop.as<ForAttr>().mark != MarkKind::Points || !exactSteps(fn, loop)) return false;
-  Reader reader(module, fn, variance);
+  VectorizabilityReader reader(module, fn, variance);
   return reader.canDo(loop.regions[0]) && reader.keepsFirstPanic();
 }
 

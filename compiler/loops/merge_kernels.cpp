@@ -68,9 +68,9 @@ struct Group {
   std::optional<std::unordered_set<ValueId>> indifferent;
 };
 
-class Merger {
+class KernelDeduplicator {
 public:
-  Merger(Module& module, size_t mostGiven) : module_(module), mostGiven_(mostGiven) {}
+  KernelDeduplicator(Module& module, size_t mostGiven) : module_(module), mostGiven_(mostGiven) {}
 
   void run() {
     for (uint32_t f = 0; f < module_.functions.size(); ++f)
@@ -181,11 +181,11 @@ private:
 
 } // namespace
 
-void mergeKernels(Module& module) { Merger(module, 0).run(); }
+void mergeKernels(Module& module) { KernelDeduplicator(module, 0).run(); }
 
 void mergeKernelsOfConstants(Module& module) {
   constexpr size_t mostGiven = 8;
-  Merger(module, mostGiven).run();
+  KernelDeduplicator(module, mostGiven).run();
 }
 
 void dropUncalled(Module& module) {

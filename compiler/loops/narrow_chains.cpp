@@ -9,7 +9,7 @@
 namespace melix::loops {
 namespace {
 
-constexpr uint64_t fewTurns = 16;
+constexpr uint64_t fewTurnsOfSum = 16;
 
 bool isNumberOrYield(const Stmt& s) { return isNumber(s) || s.kind == StmtKind::Yield; }
 bool onlyReads(const Function& fn, RegionId r) {
@@ -85,7 +85,7 @@ std::vector<StmtId> branchesOf(const Function& fn, StmtId chain) {
   const Stmt& loop = fn.stmts[chain];
   const std::optional<uint64_t> turns = turnsOf(fn, loop);
   const RegionId body = loop.regions[0];
-  if (loop.results.empty() || loop.as<ForAttr>().rows > 1 || (turns && *turns <= fewTurns) ||
+  if (loop.results.empty() || loop.as<ForAttr>().rows > 1 || (turns && *turns <= fewTurnsOfSum) ||
       !onlyReads(fn, body))
     return {};
   std::vector<StmtId> branches;

@@ -95,8 +95,8 @@ bool isAxisBeside(const core::Function& fn, core::ValueId index, core::ValueId a
   return false;
 }
 
-std::optional<AxisPlace> placeOf(const core::Function& fn, const core::Op& add, core::ValueId axis,
-                                 const Inner& inner) {
+std::optional<AxisPlace> axisPlaceOf(const core::Function& fn, const core::Op& add, core::ValueId axis,
+                                     const Inner& inner) {
   const auto& path = add.as<core::Path>();
   AxisPlace out;
   size_t step = 0, operand = 2;
@@ -143,7 +143,7 @@ bool addsApart(const core::Function& fn, const types::TypeStore& types, const co
       return;
     apart = false;
     if (op.kind != OpKind::AddAt) return;
-    std::optional<AxisPlace> place = placeOf(fn, op, nest.axisParams()[axis], inner);
+    std::optional<AxisPlace> place = axisPlaceOf(fn, op, nest.axisParams()[axis], inner);
     if (!place) return;
     const auto key = std::pair(fn.typeOf(op.operands[0]), std::move(place->fields));
     apart = positions.emplace(key, place->at).first->second == place->at;

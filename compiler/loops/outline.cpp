@@ -111,13 +111,13 @@ bool isClosed(const Module& module, const Function& fn, RegionId region) {
 
 namespace {
 
-bool isScalar(ValueType type) { return type.cls == ClassKind::Scalar; }
+bool isScalarType(ValueType type) { return type.cls == ClassKind::Scalar; }
 
 /// Whether a function is silent but for what it calls.
 bool mayBeSilent(const Function& fn) {
   for (const Stmt& s : fn.stmts)
     if (s.kind != StmtKind::Call && s.kind != StmtKind::Panic && !kindIsClosed(s.kind)) return false;
-  return std::ranges::all_of(fn.results, isScalar) && !hasParallelLoop(fn) &&
+  return std::ranges::all_of(fn.results, isScalarType) && !hasParallelLoop(fn) &&
          std::ranges::all_of(fn.modes, isReadOnly);
 }
 
@@ -127,7 +127,7 @@ bool mayBeClosed(const Function& fn) {
     if (fn.typeOf(p).counted()) return false;
   for (const Stmt& s : fn.stmts)
     if (s.kind != StmtKind::Call && !kindIsClosed(s.kind)) return false;
-  return std::ranges::all_of(fn.results, isScalar) && !hasCheck(fn) && !hasParallelLoop(fn);
+  return std::ranges::all_of(fn.results, isScalarType) && !hasCheck(fn) && !hasParallelLoop(fn);
 }
 
 /// Those of the functions that are open and call none but closed ones and each other.

@@ -16,9 +16,9 @@ constexpr unsigned runtimeCount = static_cast<unsigned>(RuntimeKind::ArgSort) + 
 constexpr unsigned functionKinds = static_cast<unsigned>(FunctionKind::Kernel) + 1;
 constexpr unsigned modeKinds = static_cast<unsigned>(ModeKind::Size) + 1;
 
-class Reader : core::TextReader {
+class LoopsParser : core::TextReader {
 public:
-  Reader(core::Module& core, Module& module, std::string_view text)
+  LoopsParser(core::Module& core, Module& module, std::string_view text)
       : TextReader(core, text), module_(module) {}
 
   std::string run() {
@@ -306,7 +306,7 @@ private:
 
 ParseResult parse(core::Module& core, std::string_view text) {
   ParseResult result{Module(core), {}};
-  result.error = Reader(core, result.module, text).run();
+  result.error = LoopsParser(core, result.module, text).run();
   if (result.error.empty()) result.error = verify(result.module, false);
   return result;
 }

@@ -11,9 +11,9 @@ using core::OpKind;
 
 namespace {
 
-class Skipper {
+class CopyElider {
 public:
-  explicit Skipper(Function& fn) : fn_(fn) {}
+  explicit CopyElider(Function& fn) : fn_(fn) {}
 
   void region(RegionId r) {
     const std::vector<StmtId> stmts = fn_.regions[r].stmts;
@@ -55,7 +55,7 @@ private:
   Function& fn_;
 };
 
-void Skipper::loop(StmtId id, RegionId home) {
+void CopyElider::loop(StmtId id, RegionId home) {
   const Stmt loop = fn_.stmts[id];
   const TurnAccesses accesses(fn_, loop);
   if (!accesses.areAll()) return;
@@ -75,7 +75,7 @@ void Skipper::loop(StmtId id, RegionId home) {
 }
 
 /// By a statement of the region, or a branch of it that asks whether the loop turns.
-std::optional<Skipper::Made> Skipper::madeAt(ValueId block, RegionId home) const {
+std::optional<CopyElider::Made> CopyElider::madeAt(ValueId block, RegionId home) const {
   const StmtId def = fn_.values[block].def;
   if (!def.valid() || fn_.values[block].region != home) return std::nullopt;
   const Stmt& s = fn_.stmts[def];
@@ -92,7 +92,7 @@ std::optional<Skipper::Made> Skipper::madeAt(ValueId block, RegionId home) const
 }
 
 /// None if a turn does anything else with the block, but store to the element again.
-std::optional<Skipper::Filled> Skipper::filledBy(const Stmt& loop, ValueId block) const {
+std::optional<CopyElider::Filled> CopyElider::filledBy(const Stmt& loop, ValueId block) const {
   Filled out;
   bool isFine = true;
   auto look = [&](auto& again, RegionId r, bool always) -> void {
@@ -117,7 +117,7 @@ std::optional<Skipper::Filled> Skipper::filledBy(const Stmt& loop, ValueId block
 }
 
 /// Whether a store fills an element.
-bool Skipper::isWhole(const Stmt& store) const {
+bool CopyElider::isWhole(const Stmt& store) const {
   const auto& access = store.as<Access>();
   if (store.operands.size() != 4 || access.elem.cls != ClassKind::Scalar || access.offset != 0) return false;
   const uint64_t* stride = asConstant(fn_, store.operands[2]);
@@ -126,13 +126,13 @@ bool Skipper::isWhole(const Stmt& store) const {
 }
 
 /// Whether something in a region, from a statement on and up to another one, uses a value.
-bool Skipper::isUsedBetween(ValueId v, RegionId home, StmtId from, StmtId to) const {
+bool CopyElider::isUsedBetween(ValueId v, RegionId home, StmtId from, StmtId to) const {
   const std::span<const StmtId> stmts(fn_.regions[home].stmts);
   const size_t first = placeOf(fn_, home, from) + 1;
   return std::ranges::any_of(stmts.subspan(first, placeOf(fn_, home, to) - first),
                              [&](StmtId id) { return uses(id, v); });
 }
-bool Skipper::uses(StmtId id, ValueId v) const {
+bool CopyElider::uses(StmtId id, ValueId v) const {
   const Stmt& s = fn_.stmts[id];
   return std::ranges::find(s.operands, v) != s.operands.end() ||
          std::ranges::any_of(s.regions, [&](RegionId r) {
@@ -141,13 +141,13 @@ bool Skipper::uses(StmtId id, ValueId v) const {
 }
 
 /// Whether a value that the loop uses is there already at a statement in front of it.
-bool Skipper::isBefore(ValueId v, RegionId home, StmtId at) const {
+bool CopyElider::isBefore(ValueId v, RegionId home, StmtId at) const {
   const Value& value = fn_.values[v];
   return value.region != home || !value.def.valid() || placeOf(fn_, home, value.def) < placeOf(fn_, home, at);
 }
 
 /// Whether the block stays as it is until the function returns.
-bool Skipper::isBorrowed(ValueId v) const {
+bool CopyElider::isBorrowed(ValueId v) const {
   const auto& params = fn_.params();
   const auto k = static_cast<size_t>(std::ranges::find(params, v) - params.begin());
   return k < params.size() && (k >= fn_.modes.size() || fn_.modes[k] == ModeKind::Borrow);
@@ -155,7 +155,7 @@ bool Skipper::isBorrowed(ValueId v) const {
 
 /// Whether what a loop is given a copy of is there as long as the loop runs: one owner more has it than those
 /// that give theirs away in front of the loop.
-bool Skipper::stays(ValueId source, RegionId home, StmtId front, StmtId loop) const {
+bool CopyElider::stays(ValueId source, RegionId home, StmtId front, StmtId loop) const {
   if (isBorrowed(source)) return true;
   const std::vector<StmtId>& stmts = fn_.regions[home].stmts;
   for (size_t k = placeOf(fn_, home, front); k-- > 0;) {
@@ -166,7 +166,7 @@ bool Skipper::stays(ValueId source, RegionId home, StmtId front, StmtId loop) co
 }
 
 /// Says between which bytes nothing is copied.
-void Skipper::skip(const Made& made, RegionId home, const Stmt& loop, const TurnSum& sum, uint32_t bytes) {
+void CopyElider::skip(const Made& made, RegionId home, const Stmt& loop, const TurnSum& sum, uint32_t bytes) {
   Builder b(fn_);
   b.loc = fn_.stmts[made.unique].loc;
   const RegionId front = b.begin();
@@ -192,6 +192,6 @@ void Skipper::skip(const Made& made, RegionId home, const Stmt& loop, const Turn
 
 } // namespace
 
-void skipCopies(Function& function) { Skipper(function).region(function.body); }
+void skipCopies(Function& function) { CopyElider(function).region(function.body); }
 
 } // namespace melix::loops

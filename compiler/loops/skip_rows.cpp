@@ -19,9 +19,9 @@ struct Mask {
   bool takes; ///< what it is where the sum is needed
 };
 
-class Skipper {
+class MaskedRowSkipper {
 public:
-  Skipper(const Module& module, Function& fn, const Contraction& found)
+  MaskedRowSkipper(const Module& module, Function& fn, const Contraction& found)
       : module_(module), fn_(fn), found_(found), body_(fn.stmts[found.columns].regions[0]) {}
 
   std::optional<RegionId> run() {
@@ -147,7 +147,7 @@ private:
 
 std::optional<RegionId> skipRows(const Module& module, Function& fn, StmtId rows) {
   const std::optional<Contraction> found = findContraction(fn, rows);
-  return found ? Skipper(module, fn, *found).run() : std::nullopt;
+  return found ? MaskedRowSkipper(module, fn, *found).run() : std::nullopt;
 }
 
 } // namespace melix::loops

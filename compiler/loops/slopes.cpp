@@ -21,7 +21,7 @@ std::optional<int> ifUnit(int slope) {
   return slope == 1 || slope == -1 ? std::optional(slope) : std::nullopt;
 }
 
-bool isLoop(StmtKind kind) {
+bool isLoopKind(StmtKind kind) {
   return kind == StmtKind::For || kind == StmtKind::While || kind == StmtKind::Launch;
 }
 
@@ -109,7 +109,7 @@ bool replaceInnermost(Function& fn, RegionId region, const InPlace& inPlace) {
     const std::vector<RegionId> regions = fn.stmts[id].regions;
     for (RegionId inner : regions) inside |= replaceInnermost(fn, inner, inPlace);
     const StmtKind kind = fn.stmts[id].kind;
-    hasLoops |= inside || isLoop(kind);
+    hasLoops |= inside || isLoopKind(kind);
     if (kind != StmtKind::For || inside) {
       out.push_back(id);
       continue;

@@ -199,9 +199,9 @@ private:
   std::vector<std::pair<ValueId, bool>> decided_; ///< comparisons, and what they are within
 };
 
-class Splitter {
+class BoundaryPeeler {
 public:
-  Splitter(const Module& module, Function& fn) : module_(module), fn_(fn) {}
+  BoundaryPeeler(const Module& module, Function& fn) : module_(module), fn_(fn) {}
 
   /// Whether there is a loop of points in the region.
   bool region(RegionId r) {
@@ -238,7 +238,7 @@ private:
 } // namespace
 
 void splitClamped(const Module& module, Function& function) {
-  Splitter(module, function).region(function.body);
+  BoundaryPeeler(module, function).region(function.body);
 }
 
 } // namespace melix::loops

@@ -257,9 +257,9 @@ private:
   const Contraction& found_;
 };
 
-class Splitter {
+class PredicateSplitter {
 public:
-  Splitter(const Module& module, Function& fn) : module_(module), fn_(fn) {}
+  PredicateSplitter(const Module& module, Function& fn) : module_(module), fn_(fn) {}
 
   void region(RegionId r) {
     const std::vector<StmtId> stmts = fn_.regions[r].stmts;
@@ -345,7 +345,7 @@ private:
 } // namespace
 
 void splitMasked(const Module& module, Function& function) {
-  Splitter(module, function).region(function.body);
+  PredicateSplitter(module, function).region(function.body);
 }
 
 } // namespace melix::loops

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t mostPhases = 8;
 constexpr int64_t mostOffset = int64_t(1) << 48; ///< added to an index it does not wrap
-constexpr int deepest = 6;
+constexpr int mostIndexOps = 6;
 
 /// sign·index + offset.
 struct Line {
@@ -76,7 +76,7 @@ private:
     if ((attr.op != OpKind::IRem && attr.op != OpKind::IDiv) || attr.from != TypeKind::I64) return;
     const std::optional<int64_t> step = knownNumber(fn_, s.operands[1]);
     if (!step || *step < 2 || *step > mostPhases || (step_ != 0 && *step != step_)) return;
-    const std::optional<Line> line = lineOf(s.operands[0], deepest);
+    const std::optional<Line> line = lineOf(s.operands[0], mostIndexOps);
     if (!line) return;
     step_ = *step;
     parts_.push_back({id, home, *line});
@@ -138,9 +138,9 @@ private:
   std::vector<Part> parts_;
 };
 
-class Splitter {
+class ResidueSplitter {
 public:
-  Splitter(const Module& module, Function& fn) : module_(module), fn_(fn) {}
+  ResidueSplitter(const Module& module, Function& fn) : module_(module), fn_(fn) {}
 
   void run() {
     rewriteStmts(fn_, fn_.body, [this](StmtId id, RegionId r) { return isPoints(id) && split(id, r); });
@@ -216,6 +216,6 @@ private:
 
 } // namespace
 
-void splitPhases(const Module& module, Function& function) { Splitter(module, function).run(); }
+void splitPhases(const Module& module, Function& function) { ResidueSplitter(module, function).run(); }
 
 } // namespace melix::loops

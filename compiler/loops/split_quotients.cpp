@@ -26,9 +26,9 @@ struct Quotients {
   }
 };
 
-class Splitter {
+class QuotientStripMiner {
 public:
-  explicit Splitter(Function& fn) : fn_(fn) {}
+  explicit QuotientStripMiner(Function& fn) : fn_(fn) {}
 
   void region(RegionId r) {
     const std::vector<StmtId> stmts = fn_.regions[r].stmts;
@@ -176,6 +176,6 @@ private:
 
 } // namespace
 
-void splitQuotients(Function& function) { Splitter(function).region(function.body); }
+void splitQuotients(Function& function) { QuotientStripMiner(function).region(function.body); }
 
 } // namespace melix::loops

@@ -13,9 +13,10 @@ using ops::CmpKind;
 
 namespace {
 
-constexpr uint64_t fewTurns = 16; ///< if they are known, so few are not worth a piece
+constexpr uint64_t fewTurnsOfPiece = 16; ///< if they are known, so few are not worth a piece
 
-constexpr int64_t most = std::numeric_limits<int64_t>::max(), least = std::numeric_limits<int64_t>::min();
+constexpr int64_t mostIndex = std::numeric_limits<int64_t>::max(),
+                  leastIndex = std::numeric_limits<int64_t>::min();
 
 /// A remainder at the first point of a piece: r = x mod n.
 struct Wrap {
@@ -25,9 +26,9 @@ struct Wrap {
 };
 
 /// Puts one loop into pieces.
-class Splitter {
+class WraparoundSplitter {
 public:
-  Splitter(Function& fn, StmtId loop, const Slopes& slopes)
+  WraparoundSplitter(Function& fn, StmtId loop, const Slopes& slopes)
       : fn_(fn), b_(fn), loop_(loop), slopes_(slopes),
         index_(fn.regions[fn.stmts[loop].regions[0]].params[0]) {
     b_.loc = fn.stmts[loop].loc;
@@ -120,7 +121,7 @@ private:
 
   /// The one that was reached, unless this is the first piece, x wrapped, or n is not positive.
   ValueId remainder(const Wrap& wrap, ValueId isFirstPiece, ValueId reached) {
-    const ValueId wrapped = b_.compare(CmpKind::Eq, wrap.x, b_.integer(wrap.rises ? least : most));
+    const ValueId wrapped = b_.compare(CmpKind::Eq, wrap.x, b_.integer(wrap.rises ? leastIndex : mostIndex));
     const ValueId isOther = b_.compare(CmpKind::Lt, wrap.n, b_.integer(1));
     const ValueId isNew = b_.either(isFirstPiece, b_.either(wrapped, isOther));
     const RegionId divides = b_.begin();
@@ -135,10 +136,10 @@ private:
     ValueId points, room;
     if (wrap.rises) {
       points = b_.arith(OpKind::Sub, wrap.n, wrap.r);
-      room = b_.arith(OpKind::Sub, b_.integer(most), b_.arith(OpKind::Max, wrap.x, b_.integer(0)));
+      room = b_.arith(OpKind::Sub, b_.integer(mostIndex), b_.arith(OpKind::Max, wrap.x, b_.integer(0)));
     } else {
       points = b_.arith(OpKind::Add, wrap.r, b_.integer(1));
-      room = b_.arith(OpKind::Sub, b_.arith(OpKind::Min, wrap.x, b_.integer(-1)), b_.integer(least));
+      room = b_.arith(OpKind::Sub, b_.arith(OpKind::Min, wrap.x, b_.integer(-1)), b_.integer(leastIndex));
     }
     return b_.arith(OpKind::Max, b_.arith(OpKind::Min, points, room), b_.integer(1));
   }
@@ -159,13 +160,13 @@ private:
 };
 
 bool hasFewTurns(const Function& fn, const Stmt& loop) {
-  return turnsOf(fn, loop).value_or(fewTurns) < fewTurns;
+  return turnsOf(fn, loop).value_or(fewTurnsOfPiece) < fewTurnsOfPiece;
 }
 
 std::vector<StmtId> split(Function& fn, StmtId loop, RegionId home) {
   if (hasFewTurns(fn, fn.stmts[loop])) return {loop};
   const Slopes slopes(fn, fn.stmts[loop]);
-  return slopes.wraps.empty() ? std::vector{loop} : Splitter(fn, loop, slopes).run(home);
+  return slopes.wraps.empty() ? std::vector{loop} : WraparoundSplitter(fn, loop, slopes).run(home);
 }
 
 } // namespace

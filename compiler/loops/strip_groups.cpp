@@ -6,10 +6,10 @@ namespace melix::loops {
 
 namespace {
 
-class Grouper {
+class FusableSweepGrouper {
 public:
-  Grouper(const Function& fn, const RowSweeps& rows, const std::vector<RowArray>& arrays,
-          std::unordered_set<size_t>& mayNotSum)
+  FusableSweepGrouper(const Function& fn, const RowSweeps& rows, const std::vector<RowArray>& arrays,
+                      std::unordered_set<size_t>& mayNotSum)
       : fn_(fn), rows_(rows), arrays_(arrays), mayNotSum_(mayNotSum) {}
 
   std::vector<StripGroup> groups() const {
@@ -142,7 +142,7 @@ bool mayFail(const Function& fn, const Stmt& s) {
 std::vector<StripGroup> stripGroups(const Function& fn, const RowSweeps& rows,
                                     const std::vector<RowArray>& arrays,
                                     std::unordered_set<size_t>& mayNotSum) {
-  return Grouper(fn, rows, arrays, mayNotSum).groups();
+  return FusableSweepGrouper(fn, rows, arrays, mayNotSum).groups();
 }
 
 LateStatements::LateStatements(const Function& fn, const RowSweeps& rows, const StripGroup& group,

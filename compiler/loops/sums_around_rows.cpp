@@ -15,11 +15,11 @@ using core::OpKind;
 
 namespace {
 
-constexpr uint64_t longEnough = 8; ///< terms of a chain, if that is known
+constexpr uint64_t mostTermsAsked = 8; ///< terms of a chain, if that is known
 
 /// A condition of the branch in a chain, and what it waits for: all values outside of the rows, and the
 /// indices of so many sums.
-struct Condition {
+struct BranchCondition {
   ValueId value;
   size_t sums = 0;
   bool tellsRows = false;
@@ -155,12 +155,12 @@ private:
     const Variance rows(fn_, stmt(rows_)), columns(fn_, stmt(found_.columns));
     for (ValueId v : conjuncts(fn_, stmt(branch_).operands[0])) {
       if (!columns.isUniform(v)) continue;
-      Condition c{v, 0, !rows.isUniform(v)};
+      BranchCondition c{v, 0, !rows.isUniform(v)};
       if (!reads(v, c) || (c.tellsRows && (c.sums <= first_ || !bounds(v) || !areSmallIn(v)))) continue;
       conditions_.push_back(c);
       if (c.tellsRows) moved_ = std::max(moved_, c.sums);
     }
-    std::erase_if(conditions_, [this](const Condition& c) { return c.sums > moved_; });
+    std::erase_if(conditions_, [this](const BranchCondition& c) { return c.sums > moved_; });
     return moved_ > first_ && moved_ < found_.sums.size() && areLong() && canMove() &&
            areSmall(stmt(rows_).operands[0]) && areSmall(stmt(rows_).operands[1]);
   }
@@ -174,7 +174,7 @@ private:
     return first_ == 0 || isFixedAt(stmt(outermost()).operands[2], 0);
   }
   /// Whether a number is computed of the row, of indices of sums but the last, and of what does not change.
-  bool reads(ValueId v, Condition& c) const {
+  bool reads(ValueId v, BranchCondition& c) const {
     if (!inside_.contains(fn_.values[v].region) || v == indexOf(rows_)) return true;
     for (size_t k = 0; k + 1 < found_.sums.size(); ++k)
       if (v == indexOf(found_.sums[k])) return c.sums = std::max(c.sums, k + 1), true;
@@ -228,12 +228,12 @@ private:
   bool areLong() const {
     uint64_t terms = 1;
     for (size_t k = moved_; k < found_.sums.size(); ++k)
-      terms *= std::min(turnsOf(fn_, stmt(found_.sums[k])).value_or(longEnough), longEnough);
-    return terms >= longEnough;
+      terms *= std::min(turnsOf(fn_, stmt(found_.sums[k])).value_or(mostTermsAsked), mostTermsAsked);
+    return terms >= mostTermsAsked;
   }
   /// Whether a number is known in the body of so many sums around the rows.
   bool isFixedAt(ValueId v, size_t sums) const {
-    Condition c{v};
+    BranchCondition c{v};
     return reads(v, c) && c.sums <= sums && !dependsOnRow(v);
   }
   bool dependsOnRow(ValueId v) const {
@@ -342,7 +342,7 @@ private:
   /// The turns of a sum, or the rows, as far as all conditions that are known in front of them hold.
   void sum(size_t level, Copies& copies) {
     std::vector<ValueId> asked;
-    for (const Condition& c : conditions_)
+    for (const BranchCondition& c : conditions_)
       if (!c.tellsRows && std::max(c.sums, first_) == level)
         asked.push_back(fixed_.write(b_, c.value, copies));
     if (asked.empty()) return turns(level, copies);
@@ -383,7 +383,8 @@ private:
         copyUpTo(found_.sums[k + 1], body, copies);
       }
       clone(b_, found_.sums[moved_], copies);
-      for (const Condition& c : conditions_) (c.tellsRows ? bounds : hold).push_back(copies.of(c.value));
+      for (const BranchCondition& c : conditions_)
+        (c.tellsRows ? bounds : hold).push_back(copies.of(c.value));
       branch = fn_.values[copies.of(stmt(branch_).results[0])].def;
       keep(copies.of(stmt(found_.sums[moved_]).results[0]), copies);
     });
@@ -422,7 +423,7 @@ private:
   const std::unordered_set<RegionId> inside_; ///< the rows
   const FixedNumbers fixed_;
   StmtId store_, branch_;
-  std::vector<Condition> conditions_;
+  std::vector<BranchCondition> conditions_;
   size_t moved_ = 0;           ///< so many sums go around the rows
   size_t first_ = 0;           ///< of these: of blocks of terms there is one
   std::vector<ValueId> small_; ///< numbers that have to be, and indices that are then

@@ -51,9 +51,9 @@ bool canTurn(const Stmt& s) {
          s.as<ForAttr>().strip == 0;
 }
 
-class Turner {
+class LoopReverser {
 public:
-  explicit Turner(Function& fn) : fn_(fn), b_(fn) {}
+  explicit LoopReverser(Function& fn) : fn_(fn), b_(fn) {}
 
   void region(RegionId r) {
     const std::vector<StmtId> stmts = fn_.regions[r].stmts;
@@ -88,6 +88,6 @@ private:
 
 } // namespace
 
-void turnAround(Function& function) { Turner(function).region(function.body); }
+void turnAround(Function& function) { LoopReverser(function).region(function.body); }
 
 } // namespace melix::loops

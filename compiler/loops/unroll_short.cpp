@@ -9,9 +9,10 @@
 namespace melix::loops {
 namespace {
 
-constexpr uint64_t mostTurns = 8, fewTurns = 8; ///< of a loop that is written out, and too few for lanes
-constexpr unsigned mostStmts = 256;             ///< of all that is written
-constexpr uint64_t mostBytes = 256;             ///< of what the frame keeps for a turn
+constexpr uint64_t mostTurns = 8,
+                   tooFewForLanes = 8;         ///< of a loop that is written out, and too few for lanes
+constexpr unsigned mostStmts = 256;            ///< of all that is written
+constexpr uint64_t mostFrameBytesOfTurn = 256; ///< of what the frame keeps for a turn
 
 bool isShort(const Function& fn, const Stmt& loop) {
   return turnsOf(fn, loop).value_or(mostTurns + 1) <= mostTurns;
@@ -206,7 +207,7 @@ private:
   // --- memory of the frame
 
   void array(const Stmt& s, uint64_t bytes) {
-    if (bytes > mostBytes) return fail();
+    if (bytes > mostFrameBytesOfTurn) return fail();
     arrays_[s.results[0]] = {bytes, depth_, {}};
   }
   Array* arrayOf(ValueId v) {
@@ -306,7 +307,7 @@ private:
 
 /// Whether there is nothing in a region that no lane can do; `gains` is set if there is something to write
 /// out.
-bool isPlain(const Function& fn, RegionId r, double most, bool& gains) {
+bool isPlainBody(const Function& fn, RegionId r, double most, bool& gains) {
   return std::ranges::all_of(fn.regions[r].stmts, [&](StmtId id) {
     const Stmt& s = fn.stmts[id];
     const bool isFrame = s.kind == StmtKind::Scratch || s.kind == StmtKind::FrameArray;
@@ -319,8 +320,8 @@ bool isPlain(const Function& fn, RegionId r, double most, bool& gains) {
     }
     const bool can = isFrame || s.kind == StmtKind::CopyBytes || s.kind == StmtKind::Call ||
                      siteOf(s.kind) == SiteKind::Lane;
-    return can &&
-           std::ranges::all_of(s.regions, [&](RegionId inner) { return isPlain(fn, inner, most, gains); });
+    return can && std::ranges::all_of(s.regions,
+                                      [&](RegionId inner) { return isPlainBody(fn, inner, most, gains); });
   });
 }
 
@@ -328,9 +329,9 @@ bool isPlain(const Function& fn, RegionId r, double most, bool& gains) {
 
 bool holdsShort(const Function& fn, const Stmt& loop, double length, std::optional<uint64_t> most) {
   if (loop.kind != StmtKind::For || loop.as<ForAttr>().mark != MarkKind::Points) return false;
-  if (turnsOf(fn, loop).value_or(most.value_or(fewTurns)) < fewTurns) return false;
+  if (turnsOf(fn, loop).value_or(most.value_or(tooFewForLanes)) < tooFewForLanes) return false;
   bool gains = false;
-  return isPlain(fn, loop.regions[0], length, gains) && gains;
+  return isPlainBody(fn, loop.regions[0], length, gains) && gains;
 }
 
 std::optional<RegionId> unrollShort(Function& fn, StmtId loop, double length) {

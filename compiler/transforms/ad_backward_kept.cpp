@@ -32,7 +32,7 @@ namespace {
 constexpr uint64_t unit = 4096;    ///< of weights: bytes are divided by points
 constexpr uint64_t enumBytes = 16; ///< that an item of a branch costs beside its own
 constexpr uint64_t turns = 64;     ///< of a loop, guessed
-constexpr uint64_t most = uint64_t(1) << 24;
+constexpr uint64_t mostKeptPoints = uint64_t(1) << 24;
 constexpr int lookedAt = 24; ///< ops, to see that a value from further out is free
 
 /// Whether the op makes no float of a float.
@@ -52,7 +52,7 @@ uint64_t KnownValues::pointsFor(const Scope& s, ValueId v) const {
     if (level->kind == ScopeKind::Loop) points *= turns;
     if (level->kind == ScopeKind::Nest)
       for (DimId d : opOf(g().regions[level->source].parent).dims) points *= guessedExtent(types(), d);
-    points = std::clamp<uint64_t>(points, 1, most);
+    points = std::clamp<uint64_t>(points, 1, mostKeptPoints);
   }
   return points;
 }

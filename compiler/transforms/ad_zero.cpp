@@ -8,7 +8,7 @@
 namespace melix::transforms {
 
 /// `seen`: structs being looked at; what a function saves that always calls itself holds itself.
-static bool sizedByValue(const types::TypeStore& types, TypeId t, std::vector<types::RecordId>& seen) {
+static bool isSizedByValue(const types::TypeStore& types, TypeId t, std::vector<types::RecordId>& seen) {
   switch (types.kind(t)) {
   case TypeKind::List:
   case TypeKind::Pack: return true;
@@ -16,14 +16,14 @@ static bool sizedByValue(const types::TypeStore& types, TypeId t, std::vector<ty
   case TypeKind::Tuple:
   case TypeKind::Known:
     return std::any_of(types[t].parts.begin(), types[t].parts.end(),
-                       [&](TypeId p) { return sizedByValue(types, p, seen); });
+                       [&](TypeId p) { return isSizedByValue(types, p, seen); });
   case TypeKind::Struct: {
     types::RecordId record = types[t].record;
     if (std::find(seen.begin(), seen.end(), record) != seen.end()) return false;
     seen.push_back(record);
     const std::vector<types::Field>& fields = types.recordInfo(record).cases[0].fields;
     return std::any_of(fields.begin(), fields.end(),
-                       [&](const types::Field& f) { return sizedByValue(types, f.type, seen); });
+                       [&](const types::Field& f) { return isSizedByValue(types, f.type, seen); });
   }
   default: return false;
   }
@@ -31,7 +31,7 @@ static bool sizedByValue(const types::TypeStore& types, TypeId t, std::vector<ty
 
 bool sizedByValue(const types::TypeStore& types, TypeId t) {
   std::vector<types::RecordId> seen;
-  return sizedByValue(types, t, seen);
+  return isSizedByValue(types, t, seen);
 }
 
 /// A zero of the tangent type of a whole value, which may be a bundle.

@@ -19,7 +19,7 @@ constexpr size_t mostLooked = 512;
 
 /// Whether a number is added to by what follows in a region, and nothing else becomes of it: `held` are the
 /// values that it becomes.
-bool onlyAdds(const Function& f, RegionId r, std::unordered_set<ValueId>& held);
+bool onlyAddsTo(const Function& f, RegionId r, std::unordered_set<ValueId>& held);
 
 /// The same of one op; what it gives, or hands on to its regions, is held too.
 bool addsTo(const Function& f, const Op& op, uint32_t operand, std::unordered_set<ValueId>& held) {
@@ -37,13 +37,13 @@ bool addsTo(const Function& f, const Op& op, uint32_t operand, std::unordered_se
   }
 }
 
-bool onlyAdds(const Function& f, RegionId r, std::unordered_set<ValueId>& held) {
+bool onlyAddsTo(const Function& f, RegionId r, std::unordered_set<ValueId>& held) {
   for (OpId id : f.regions[r].ops) {
     const Op& op = f.ops[id];
     for (uint32_t k = 0; k < op.operands.size(); ++k)
       if (held.contains(op.operands[k]) && !addsTo(f, op, k, held)) return false;
     for (RegionId inner : op.regions) {
-      if (!onlyAdds(f, inner, held)) return false;
+      if (!onlyAddsTo(f, inner, held)) return false;
       const Operands& yields = terminator(f, inner).operands;
       for (size_t k = 0; k < op.results.size(); ++k)
         if (held.contains(yields[k])) held.insert(op.results[k]);
@@ -117,7 +117,7 @@ private:
 
 bool onlyAdds(const Function& f, RegionId turn, ValueId begun, ValueId last) {
   std::unordered_set<ValueId> held{begun};
-  return onlyAdds(f, turn, held) && last != begun && held.contains(last);
+  return onlyAddsTo(f, turn, held) && last != begun && held.contains(last);
 }
 
 bool readsTwoSides(const Function& f, const Uses& uses, OpId loop, const std::vector<ValueId>& axes,

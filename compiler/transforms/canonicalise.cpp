@@ -16,12 +16,12 @@ namespace melix::transforms {
 namespace {
 
 /// What one pass makes another may see once more; a bound, not an aim.
-constexpr int maxRounds = 4;
+constexpr int mostCanonicalRounds = 4;
 
 } // namespace
 
 void canonicalise(core::Module& m) {
-  for (int round = 0; round < maxRounds; ++round) {
+  for (int round = 0; round < mostCanonicalRounds; ++round) {
     bool changed = dropUnitAxes(m);
     changed |= composeReads(m);
     changed |= forwardReads(m);

@@ -20,7 +20,7 @@ std::optional<uint64_t> constantOf(const Function& fn, ValueId v) {
 }
 
 /// Whether an op of numbers is cheap and has a value whatever its operands are.
-bool isPlain(const Module& m, const Function& fn, const Op& op) {
+bool isPlainOp(const Module& m, const Function& fn, const Op& op) {
   auto isNumber = [&](ValueId v) {
     return types::scalarClass(m.types.kind(fn.typeOf(v))) != types::ScalarClass::None;
   };
@@ -52,7 +52,8 @@ std::optional<Connective> connectiveOf(const Module& m, const Function& fn, cons
   if (branch.kind != OpKind::If || !isCondition) return std::nullopt;
   auto mayRun = [&](RegionId r) {
     const std::vector<OpId>& ops = fn.regions[r].ops;
-    return ops.size() <= few && std::ranges::all_of(ops, [&](OpId id) { return isPlain(m, fn, fn.ops[id]); });
+    return ops.size() <= few &&
+           std::ranges::all_of(ops, [&](OpId id) { return isPlainOp(m, fn, fn.ops[id]); });
   };
   if (isAlways(fn, branch.regions[1], false) && mayRun(branch.regions[0])) return Connective{OpKind::And, 0};
   if (isAlways(fn, branch.regions[0], true) && mayRun(branch.regions[1])) return Connective{OpKind::Or, 1};

@@ -9,7 +9,7 @@ using namespace core;
 namespace {
 
 /// What the last op of a region gives if there are points, else zeros.
-OpId ifPoints(Builder& b, DimId points, RegionId region, OpId made) {
+OpId guardByPoints(Builder& b, DimId points, RegionId region, OpId made) {
   std::vector<TypeId> types;
   for (ValueId v : b.fn().ops[made].results) types.push_back(b.typeOf(v));
   Builder yes = b.in(region), no = b.in(b.newRegion());
@@ -36,7 +36,7 @@ std::vector<ValueId> distribute(Builder& b, OpId id, const Cut& cut) {
   for (OpId op : cut.ops) copy.op(op, in);
   for (ValueId v : cut.live) front.collect(copy.value(v));
   OpId made = front.finish();
-  if (cut.points.valid()) made = ifPoints(b, cut.points, before.region, made);
+  if (cut.points.valid()) made = guardByPoints(b, cut.points, before.region, made);
 
   std::unordered_set<OpId> gone;
   if (cut.moves) gone.insert(cut.ops.begin(), cut.ops.end());

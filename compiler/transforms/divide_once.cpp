@@ -17,7 +17,7 @@ using namespace core;
 
 namespace {
 
-constexpr int deepest = 8; ///< ops of a divisor
+constexpr int mostDivisorOps = 8; ///< ops of a divisor
 
 class Divider {
 public:
@@ -64,7 +64,8 @@ private:
     bool areRead = true, runsOverAll = false;
     uses_.forEach(array, [&](Use use) {
       const ValueId by = areRead && use.operand == 0 ? divisorOf(use.op) : ValueId();
-      const std::optional<std::string> text = by.valid() ? textOf(by, nest, home, deepest) : std::nullopt;
+      const std::optional<std::string> text =
+          by.valid() ? textOf(by, nest, home, mostDivisorOps) : std::nullopt;
       areRead = text && (out.gets.empty() || *text == divisor);
       if (!areRead) return;
       divisor = *text;

@@ -10,7 +10,7 @@ namespace melix::transforms {
 
 using namespace core;
 
-constexpr int64_t fewPoints = 4; ///< that results of an axis of its own are worth
+constexpr int64_t fewPointsOfDivision = 4; ///< that results of an axis of its own are worth
 
 std::optional<DimId> divisorOf(Module& m, const Function& f, const Op& op) {
   if ((op.kind != OpKind::IDiv && op.kind != OpKind::IRem) || f.typeOf(op.operands[0]) != m.types.int64())
@@ -69,7 +69,7 @@ DividedAxis::DividedAxis(const Function& f, OpId nest, uint32_t axis)
   const std::vector<NestResult>& results = nestResults(f.ops[nest]);
   const bool isKept = std::ranges::any_of(
       results, [&](const NestResult& r) { return std::ranges::find(r.keep, axis) != r.keep.end(); });
-  if (isOfOne || isShared) least_ = isOfOne && !isKept ? 1 : fewPoints;
+  if (isOfOne || isShared) least_ = isOfOne && !isKept ? 1 : fewPointsOfDivision;
 }
 
 const DividedAxis::Made& DividedAxis::of(ValueId v) {

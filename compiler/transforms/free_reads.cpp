@@ -12,9 +12,10 @@ using namespace core;
 
 namespace {
 
-class Freer {
+class LoadSpeculator {
 public:
-  Freer(Module& m, FunctionId f, const FreeingFacts& facts) : m_(m), f_(f), undefined_(facts.undefined) {
+  LoadSpeculator(Module& m, FunctionId f, const FreeingFacts& facts)
+      : m_(m), f_(f), undefined_(facts.undefined) {
     findInner(fn().body, false);
   }
 
@@ -110,6 +111,6 @@ private:
 
 } // namespace
 
-void freeReads(Module& m) { freeInsideOut<Freer>(m); }
+void freeReads(Module& m) { freeInsideOut<LoadSpeculator>(m); }
 
 } // namespace melix::transforms

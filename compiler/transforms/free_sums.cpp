@@ -14,11 +14,11 @@ using namespace core;
 
 namespace {
 
-constexpr int deepest = 8; ///< sums and differences in a condition
+constexpr int mostConditionOps = 8; ///< sums and differences in a condition
 
-class Freer {
+class SumSpeculator {
 public:
-  Freer(Module& m, FunctionId f, const FreeingFacts& facts)
+  SumSpeculator(Module& m, FunctionId f, const FreeingFacts& facts)
       : m_(m), f_(f), effects_(facts.effects), undefined_(facts.undefined), costs_(m, m.functions[f]) {}
 
   void nest(OpId id, Ranges& ranges) {
@@ -118,7 +118,7 @@ private:
   /// thirty by itself.
   bool isOfMost(const Op& branch, RegionId body, const std::array<uint64_t, 2>& sides) const {
     Compared seen;
-    compare(branch.operands[0], body, sides, deepest, seen);
+    compare(branch.operands[0], body, sides, mostConditionOps, seen);
     if (!seen.areAxes || (seen.areOrdered && !seen.tellsSidesApart))
       return sides[0] != 0 && sides[1] != 0 &&
              std::ranges::all_of(branch.regions, [this](RegionId arm) { return areOfProducts(arm); });
@@ -138,7 +138,7 @@ private:
       return std::nullopt;
     uint64_t axes = 0;
     for (ValueId side : cmp.operands)
-      if (!addAxes(side, body, deepest, axes)) return std::nullopt;
+      if (!addAxes(side, body, mostConditionOps, axes)) return std::nullopt;
     return axes;
   }
   /// The axes in sums and differences of them and of what does not change.
@@ -226,6 +226,6 @@ private:
 
 } // namespace
 
-void freeSums(Module& m) { freeInsideOut<Freer>(m); }
+void freeSums(Module& m) { freeInsideOut<SumSpeculator>(m); }
 
 } // namespace melix::transforms

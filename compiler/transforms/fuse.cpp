@@ -18,7 +18,7 @@ using namespace core;
 namespace {
 
 /// What one round makes another may put together once more; a bound, not an aim.
-constexpr int maxRounds = 3;
+constexpr int mostFusionRounds = 3;
 
 class Fuser {
 public:
@@ -81,7 +81,7 @@ bool fuseOnce(Module& m, FusionSteps steps, FusionLog* log) {
 }
 
 void fuse(Module& m, FusionLog* log) {
-  for (int round = 0; round < maxRounds; ++round) {
+  for (int round = 0; round < mostFusionRounds; ++round) {
     if (log) std::erase_if(*log, [](const FusionDecision& d) { return d.kind == FusionKind::Kept; });
     if (!fuseOnce(m, {}, log)) return;
     simplify(m);

@@ -15,9 +15,9 @@ using namespace core;
 
 namespace {
 
-class Hoister {
+class AxisInvariantHoister {
 public:
-  Hoister(Module& m, FunctionId id, const Effects& effects)
+  AxisInvariantHoister(Module& m, FunctionId id, const Effects& effects)
       : m_(m), id_(id), effects_(effects), costs_(m, m.functions[id]) {}
 
   void region(RegionId r) {
@@ -189,7 +189,7 @@ private:
 void hoistAxes(Module& m) {
   Effects effects(m);
   forEachBody(m, [&](FunctionId f) {
-    Hoister hoister(m, f, effects);
+    AxisInvariantHoister hoister(m, f, effects);
     hoister.region(m.functions[f].body);
     hoister.finish();
   });

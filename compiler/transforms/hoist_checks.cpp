@@ -22,9 +22,9 @@ struct Lifted {
   std::vector<DimId> extents;
 };
 
-class Hoister {
+class CheckHoister {
 public:
-  Hoister(Module& m, FunctionId f, const Effects& effects) : m_(m), f_(f), effects_(effects) {}
+  CheckHoister(Module& m, FunctionId f, const Effects& effects) : m_(m), f_(f), effects_(effects) {}
 
   bool changed = false;
 
@@ -126,7 +126,7 @@ private:
 bool hoistChecks(Module& m) {
   const Effects effects(m);
   return changeBodies(m, [&](FunctionId f) {
-    Hoister hoister(m, f, effects);
+    CheckHoister hoister(m, f, effects);
     hoister.run(m.functions[f].body);
     return hoister.changed;
   });

@@ -15,9 +15,9 @@ using namespace core;
 
 namespace {
 
-class Hoister {
+class UnpackHoister {
 public:
-  Hoister(Module& m, FunctionId f, const Undefined& undefined) : m_(m), f_(f), undefined_(undefined) {}
+  UnpackHoister(Module& m, FunctionId f, const Undefined& undefined) : m_(m), f_(f), undefined_(undefined) {}
 
   bool changed = false;
 
@@ -82,7 +82,7 @@ private:
 bool hoistSizes(Module& m) {
   const Undefined undefined(m);
   return changeBodies(m, [&](FunctionId f) {
-    Hoister hoister(m, f, undefined);
+    UnpackHoister hoister(m, f, undefined);
     hoister.run(m.functions[f].body);
     return hoister.changed;
   });

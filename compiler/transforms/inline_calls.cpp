@@ -24,9 +24,10 @@ std::vector<FunctionId> roots(const Module& m) {
   return out;
 }
 
-class Inliner {
+class CallInliner {
 public:
-  Inliner(Module& m, InlineOptions options) : m_(m), options_(options), calls_(m), info_(m.functions.size()) {
+  CallInliner(Module& m, InlineOptions options)
+      : m_(m), options_(options), calls_(m), info_(m.functions.size()) {
     for (uint32_t i = 0; i < info_.size(); ++i) analyse(FunctionId(i));
     for (FunctionId f : calls_.order()) measure(f);
   }
@@ -232,7 +233,7 @@ void removeUnreachable(Module& m) {
 }
 
 void inlineCalls(Module& m, InlineOptions options) {
-  Inliner(m, options).run();
+  CallInliner(m, options).run();
   removeUnreachable(m);
 }
 

@@ -27,9 +27,9 @@ struct Point {
   std::vector<Read> reads;
 };
 
-class Inliner {
+class ReaderFusion {
 public:
-  Inliner(Fusion& fusion, OpId nest)
+  ReaderFusion(Fusion& fusion, OpId nest)
       : s_(fusion), id_(nest), view_(fusion.f, fusion.f.ops[nest]), facts_(fusion.factsOf(nest)) {}
 
   FusionAnswer run() {
@@ -268,6 +268,6 @@ private:
 
 } // namespace
 
-FusionAnswer inlineRead(Fusion& fusion, OpId nest) { return Inliner(fusion, nest).run(); }
+FusionAnswer inlineRead(Fusion& fusion, OpId nest) { return ReaderFusion(fusion, nest).run(); }
 
 } // namespace melix::transforms

@@ -10,7 +10,7 @@ using namespace core;
 
 namespace {
 
-constexpr int mostSteps = 8; ///< that a size is computed in
+constexpr int mostSizeOps = 8; ///< that a size is computed in
 
 /// An i64 that is computed from sizes, and does not wrap, as one.
 std::optional<DimId> sizeOf(types::DimStore& dims, const Function& f, Ranges& ranges, ValueId v, int depth) {
@@ -38,7 +38,7 @@ std::optional<DimId> sizeOf(types::DimStore& dims, const Function& f, Ranges& ra
 
 DimId loopExtent(Module& m, const Function& f, Ranges& ranges, ValueId count) {
   types::DimStore& dims = m.types.dims;
-  const std::optional<DimId> d = sizeOf(dims, f, ranges, count, mostSteps);
+  const std::optional<DimId> d = sizeOf(dims, f, ranges, count, mostSizeOps);
   if (!d) return {};
   Op check = Builder::simple(OpKind::Check, {}, CheckAttr{CheckKind::DimNonNegative, {}, {}});
   check.dims = {*d};

@@ -35,9 +35,9 @@ struct Range {
   DimId extent;
 };
 
-class Masker {
+class RaggedSumPredicator {
 public:
-  Masker(Module& m, FunctionId f, const Effects& effects)
+  RaggedSumPredicator(Module& m, FunctionId f, const Effects& effects)
       : m_(m), f_(f), effects_(effects), forms_(m, f), ranges_(m, m.functions[f]),
         scratch_(m.functions[f].regions.add(Region{})) {}
   bool changed = false;
@@ -330,7 +330,7 @@ private:
 bool maskRanges(Module& m) {
   const Effects effects(m);
   return changeBodies(m, [&](FunctionId f) {
-    Masker masker(m, f, effects);
+    RaggedSumPredicator masker(m, f, effects);
     masker.run(m.functions[f].body);
     if (masker.changed) eliminateDeadValues(m, f, effects);
     return masker.changed;

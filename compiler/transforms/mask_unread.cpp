@@ -19,7 +19,7 @@ using ops::CmpKind;
 
 namespace {
 
-constexpr int deepest = 12; ///< ops from an element to the choice
+constexpr int mostOpsToChoice = 12; ///< ops from an element to the choice
 
 /// Which value each axis of an array is where an element of it is at hand.
 using Indices = std::vector<ValueId>;
@@ -37,7 +37,7 @@ public:
   /// asked there.
   bool allChoose(OpId nest) {
     nest_ = nest;
-    return reads(f_.ops[nest].results[0], {}, {}, deepest) && condition.valid() && comparesSides();
+    return reads(f_.ops[nest].results[0], {}, {}, mostOpsToChoice) && condition.valid() && comparesSides();
   }
 
 private:
@@ -152,9 +152,9 @@ private:
   OpId nest_; ///< which makes the product
 };
 
-class Masker {
+class ConsumerPredicator {
 public:
-  Masker(Module& m, FunctionId f, const Effects& effects)
+  ConsumerPredicator(Module& m, FunctionId f, const Effects& effects)
       : m_(m), f_(f), effects_(effects), uses_(m, f), sizes_(m.functions[f]),
         scratch_(m.functions[f].regions.add(Region{})) {}
   bool changed = false;
@@ -224,7 +224,7 @@ private:
 void maskUnread(Module& m) {
   const Effects effects(m);
   forEachBody(m, [&](FunctionId f) {
-    Masker masker(m, f, effects);
+    ConsumerPredicator masker(m, f, effects);
     masker.region(m.functions[f].body);
     if (masker.changed) eliminateDeadValues(m, f, effects);
   });

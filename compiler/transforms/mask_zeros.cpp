@@ -32,9 +32,10 @@ struct MaskedProduct {
 };
 
 /// Finds products in a function as it is.
-class Finder {
+class ZeroFactorFinder {
 public:
-  Finder(const Module& m, const Function& f) : m_(m), f_(f), info_(f), sizes_(f), regions_(regionsOfOps(f)) {}
+  ZeroFactorFinder(const Module& m, const Function& f)
+      : m_(m), f_(f), info_(f), sizes_(f), regions_(regionsOfOps(f)) {}
 
   /// Those around others first.
   std::vector<MaskedProduct> all() const {
@@ -152,13 +153,14 @@ private:
 };
 
 /// Puts products under masks. What is made waits until all is, so that lists are as they were found.
-class Masker {
+class ZeroFactorPredicator {
 public:
-  Masker(Module& m, FunctionId f) : m_(m), f_(f), scratch_(m.functions[f].regions.add(Region{})) {}
+  ZeroFactorPredicator(Module& m, FunctionId f)
+      : m_(m), f_(f), scratch_(m.functions[f].regions.add(Region{})) {}
 
   /// Products that stand in others are left for another time; whether there was one at all.
   bool run() {
-    const Finder found(m_, fn());
+    const ZeroFactorFinder found(m_, fn());
     found_ = &found;
     const std::vector<MaskedProduct> all = found.all();
     if (all.empty()) return false;
@@ -309,7 +311,7 @@ private:
   Module& m_;
   FunctionId f_;
   const RegionId scratch_; ///< where ops are made
-  const Finder* found_ = nullptr;
+  const ZeroFactorFinder* found_ = nullptr;
   std::optional<LiveUses> uses_;
   std::unordered_map<OpId, std::vector<OpId>> inFront_, instead_, behind_; ///< by the ops that were found
   std::unordered_map<OpId, OpId> replaced_;                                ///< sums, by what makes them now
@@ -321,7 +323,7 @@ void maskZeros(Module& m) {
   const Effects effects(m);
   forEachBody(m, [&](FunctionId f) {
     bool changed = false;
-    while (Masker(m, f).run()) changed = true;
+    while (ZeroFactorPredicator(m, f).run()) changed = true;
     if (changed) eliminateDeadValues(m, f, effects);
   });
 }

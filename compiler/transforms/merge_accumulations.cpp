@@ -16,9 +16,10 @@ using namespace core;
 
 namespace {
 
-class Merger {
+class AccumulatingNestFlattener {
 public:
-  Merger(Module& m, FunctionId f, const Effects& effects) : m_(m), f_(f), effects_(effects) {}
+  AccumulatingNestFlattener(Module& m, FunctionId f, const Effects& effects)
+      : m_(m), f_(f), effects_(effects) {}
 
   bool changed = false;
 
@@ -154,7 +155,7 @@ private:
 bool mergeAccumulations(Module& m) {
   const Effects effects(m);
   return changeBodies(m, [&](FunctionId f) {
-    Merger merger(m, f, effects);
+    AccumulatingNestFlattener merger(m, f, effects);
     merger.run(m.functions[f].body);
     return merger.changed;
   });

@@ -12,9 +12,10 @@ using namespace core;
 
 namespace {
 
-class Merger {
+class FunctionDeduplicator {
 public:
-  explicit Merger(Module& m) : m_(m), calls_(m), effects_(m), texts_(m), same_(m.functions.size()) {}
+  explicit FunctionDeduplicator(Module& m)
+      : m_(m), calls_(m), effects_(m), texts_(m), same_(m.functions.size()) {}
 
   void run() {
     for (FunctionId id : calls_.order()) {
@@ -70,6 +71,6 @@ private:
 
 } // namespace
 
-void mergeFunctions(Module& m) { Merger(m).run(); }
+void mergeFunctions(Module& m) { FunctionDeduplicator(m).run(); }
 
 } // namespace melix::transforms

@@ -14,9 +14,9 @@ using namespace core;
 
 namespace {
 
-class Merger {
+class PerfectNestFlattener {
 public:
-  Merger(Module& m, FunctionId f) : m_(m), f_(f) {}
+  PerfectNestFlattener(Module& m, FunctionId f) : m_(m), f_(f) {}
 
   void run(RegionId region) {
     rewriteRegion(m_, f_, region, [&](OpId id) {
@@ -117,7 +117,7 @@ private:
 
 bool mergePerfect(Module& m) {
   return changeBodies(m, [&](FunctionId f) {
-    Merger merger(m, f);
+    PerfectNestFlattener merger(m, f);
     merger.run(m.functions[f].body);
     return merger.changed;
   });

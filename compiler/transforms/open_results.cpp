@@ -22,7 +22,7 @@ struct Opened {
 };
 
 /// Of a function: what stands for each of its results. Empty if they stay as they are.
-using Plan = std::vector<Opened>;
+using OpenedResults = std::vector<Opened>;
 
 class ResultOpener {
 public:
@@ -62,7 +62,7 @@ private:
     if (!isWorth(f, f.ops[end])) return false;
     ops.pop_back();
     Yield yield{Builder(m_, id, f.body, f.ops[end].loc), {}, {}};
-    Plan plan;
+    OpenedResults plan;
     for (uint32_t k = 0; k < f.results.size(); ++k) {
       const ValueId v = f.ops[end].operands[k];
       plan.push_back(isUpdated(f, k) ? keep(yield, v, f.results[k]) : open(yield, v, f.results[k]));
@@ -129,21 +129,21 @@ private:
     LiveUses uses(m_, id);
     region(id, m_.functions[id].body, uses);
   }
-  const Plan* planOf(const Op& op) const {
+  const OpenedResults* planOf(const Op& op) const {
     if (op.kind != OpKind::Call) return nullptr;
-    const Plan& plan = plans_[op.as<CallAttr>().callee.index];
+    const OpenedResults& plan = plans_[op.as<CallAttr>().callee.index];
     return plan.empty() ? nullptr : &plan;
   }
   void region(FunctionId id, RegionId r, LiveUses& uses) {
     rewriteRegion(m_, id, r, [&](OpId op) {
       Function& f = m_.functions[id];
-      if (const Plan* plan = planOf(f.ops[op])) call({m_, id, r, f.ops[op].loc}, op, *plan, uses);
+      if (const OpenedResults* plan = planOf(f.ops[op])) call({m_, id, r, f.ops[op].loc}, op, *plan, uses);
       for (RegionId inner : f.ops[op].regions) region(id, inner, uses);
       return true;
     });
   }
   /// What is appended puts the records together behind the call.
-  void call(Builder b, OpId id, const Plan& plan, LiveUses& uses) {
+  void call(Builder b, OpId id, const OpenedResults& plan, LiveUses& uses) {
     Function& f = b.fn();
     const Results before = f.ops[id].results;
     std::vector<ValueId> results;
@@ -170,8 +170,8 @@ private:
   }
 
   Module& m_;
-  std::vector<Plan> plans_; ///< by function
-  std::vector<bool> fixed_; ///< functions whose results stay as they are
+  std::vector<OpenedResults> plans_; ///< by function
+  std::vector<bool> fixed_;          ///< functions whose results stay as they are
 };
 
 } // namespace

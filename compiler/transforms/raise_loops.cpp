@@ -24,7 +24,7 @@ namespace {
 constexpr int64_t manyElements = 64;
 
 /// A loop that becomes a nest.
-struct Plan {
+struct RaisedLoop {
   std::vector<LoopCarry> carries;
   DimId extent;          ///< of the nest's axis; invalid if only the run knows it
   bool reversed = false; ///< the axis runs against the loop
@@ -55,19 +55,19 @@ private:
 
   /// Puts what takes the place of a loop into the scratch region.
   bool raise(OpId id, RegionId region) {
-    const std::optional<Plan> plan = planOf(id);
+    const std::optional<RaisedLoop> plan = planOf(id);
     if (!plan) return false;
     write(id, region, *plan);
     changed_ = true;
     return true;
   }
 
-  std::optional<Plan> planOf(OpId id) {
+  std::optional<RaisedLoop> planOf(OpId id) {
     const Op& loop = f_.ops[id];
     const LoopView view(f_, loop);
     const EffectSet effects = effects_.ofOp(f_, id);
     if (loop.results.empty() || !view.bodyDims().empty() || effects.io || effects.debug) return std::nullopt;
-    Plan plan;
+    RaisedLoop plan;
     plan.extent = loopExtent(m_, f_, ranges_, view.count());
     // A loop of more turns than an axis has points may end early in a panic.
     if (effects.any() && !isExtent(view.count())) return std::nullopt;
@@ -176,7 +176,7 @@ private:
 
   // --- the nest
 
-  void write(OpId id, RegionId region, const Plan& plan) {
+  void write(OpId id, RegionId region, const RaisedLoop& plan) {
     const Op& loop = f_.ops[id];
     Builder b(m_, id_, scratch_, loop.loc);
     const LoopView view(f_, loop);
@@ -227,7 +227,7 @@ private:
     if (!ranges_.isNatural(count)) count = b.binary(OpKind::Max, count, b.integer(0));
     return dims().symbol(b.bindDim(count, "n"));
   }
-  static NestResult resultOf(const Plan& plan, uint32_t k) {
+  static NestResult resultOf(const RaisedLoop& plan, uint32_t k) {
     NestResult r = collecting(1);
     if (k >= plan.carries.size() || plan.carries[k].kind == LoopCarry::Kind::Cells) return r;
     r.kind = NestResultKind::Reduce;

@@ -20,7 +20,7 @@ struct Product {
 };
 
 /// How a sum is cut: what stays outside of the inner sum, and what goes into it.
-struct Cut {
+struct SplitSum {
   std::vector<ValueId> outside, inside;
   AxisSet summed; ///< by the inner sum
   AxisSet table;  ///< the axes of its result
@@ -99,14 +99,14 @@ private:
     uint32_t all = 0;
     for (ValueId v : product.factors) all += degree(v, body, degrees);
     if (all < manyFactors) return false;
-    const std::optional<Cut> cut = cutOf(op, product, body);
+    const std::optional<SplitSum> cut = cutOf(op, product, body);
     if (!cut) return false;
     rewrite(op, product, *cut, body, region);
     return true;
   }
 
   /// The first axis in order whose sum goes inside with gain decides.
-  std::optional<Cut> cutOf(const Op& op, const Product& product, const SweepBody& body) const {
+  std::optional<SplitSum> cutOf(const Op& op, const Product& product, const SweepBody& body) const {
     std::vector<AxisSet> axes;
     for (ValueId v : product.factors) {
       std::optional<AxisSet> of = body.axesOf(v);
@@ -117,7 +117,7 @@ private:
     for (uint32_t a : nestResults(op)[0].keep) reduced = reduced - AxisSet::of(a);
     for (size_t a = 0; a < op.dims.size(); ++a) {
       if (!reduced.contains(a)) continue;
-      Cut cut;
+      SplitSum cut;
       AxisSet out, in;
       for (size_t k = 0; k < axes.size(); ++k) {
         const bool goesIn = axes[k].contains(a);
@@ -139,7 +139,7 @@ private:
     return n;
   }
   /// Fewer points, both sums over fewer axes.
-  bool gains(const Op& op, const Cut& cut) const {
+  bool gains(const Op& op, const SplitSum& cut) const {
     const AxisSet all = AxisSet::first(op.dims.size());
     const AxisSet inner = cut.table | cut.summed;
     return inner != all && !cut.summed.empty() &&
@@ -147,7 +147,7 @@ private:
   }
   /// The inner sum stands where all its reads are in range, and its table is no larger than what it reads, at
   /// each point of the axes that the result keeps: of these, strips are made (loops/join_strips.h).
-  bool mayRun(const Op& op, const Cut& cut, const SweepBody& body) const {
+  bool mayRun(const Op& op, const SplitSum& cut, const SweepBody& body) const {
     bool always = true;
     for (size_t a = 0; a < op.dims.size(); ++a)
       always = always && ((cut.table | cut.summed).contains(a) || m_.types.dims.atLeast(op.dims[a], 1));
@@ -183,7 +183,8 @@ private:
     return true;
   }
 
-  void rewrite(const Op& op, const Product& product, const Cut& cut, const SweepBody& body, RegionId region) {
+  void rewrite(const Op& op, const Product& product, const SplitSum& cut, const SweepBody& body,
+               RegionId region) {
     Builder b(m_, f_, region, op.loc);
     const ValueId anyInside = hasTerms(op, cut, b);
     const ValueId table = innerSum(op, cut, body, b);
@@ -212,7 +213,7 @@ private:
   }
   /// Whether the inner sum has terms; none where it always has. Without, there is no term at all, though what
   /// stays outside may be infinite, and would make NaN of the sum that is 0 then.
-  ValueId hasTerms(const Op& op, const Cut& cut, Builder& b) {
+  ValueId hasTerms(const Op& op, const SplitSum& cut, Builder& b) {
     std::vector<DimId> extents;
     for (size_t a = 0; a < op.dims.size(); ++a)
       if (cut.summed.contains(a)) extents.push_back(op.dims[a]);
@@ -230,7 +231,7 @@ private:
     return made.finish();
   }
   /// The axes of its result stand first.
-  ValueId innerSum(const Op& op, const Cut& cut, const SweepBody& body, Builder& b) {
+  ValueId innerSum(const Op& op, const SplitSum& cut, const SweepBody& body, Builder& b) {
     NestBuilder inner(b);
     Cloner copy(m_, f_, f_);
     NestResult sum = collecting(openAxes(inner, copy, fn(), op, cut.table).size());

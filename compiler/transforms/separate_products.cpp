@@ -185,9 +185,9 @@ private:
   bool areArrays_ = true; ///< whether all that goes from one nest to another is numbers
 };
 
-class Separator {
+class ProductFission {
 public:
-  Separator(Module& m, FunctionId f, const Effects& effects)
+  ProductFission(Module& m, FunctionId f, const Effects& effects)
       : m_(m), f_(f), effects_(effects), costs_(m, m.functions[f]) {}
 
   bool changed = false;
@@ -283,7 +283,7 @@ private:
 bool separateProducts(Module& m) {
   const Effects effects(m);
   return changeBodies(m, [&](FunctionId f) {
-    Separator s(m, f, effects);
+    ProductFission s(m, f, effects);
     s.run(m.functions[f].body);
     if (s.changed) eliminateDeadValues(m, f, effects);
     return s.changed;

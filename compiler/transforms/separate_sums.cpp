@@ -16,9 +16,9 @@ using namespace core;
 
 namespace {
 
-class Separator {
+class CheckedSumFission {
 public:
-  Separator(Module& m, FunctionId f, const Effects& effects)
+  CheckedSumFission(Module& m, FunctionId f, const Effects& effects)
       : m_(m), f_(f), effects_(effects), costs_(m, m.functions[f]) {}
 
   bool changed = false;
@@ -105,7 +105,7 @@ private:
 void separateSums(Module& m) {
   const Effects effects(m);
   forEachBody(m, [&](FunctionId f) {
-    Separator s(m, f, effects);
+    CheckedSumFission s(m, f, effects);
     s.run(m.functions[f].body);
     if (s.changed) eliminateDeadValues(m, f, effects);
   });

@@ -18,9 +18,9 @@ using namespace core;
 
 namespace {
 
-class Separator {
+class ExpensiveTermFission {
 public:
-  Separator(Module& m, FunctionId f, const Effects& effects)
+  ExpensiveTermFission(Module& m, FunctionId f, const Effects& effects)
       : m_(m), f_(f), effects_(effects), costs_(m, m.functions[f]) {}
 
   void run(RegionId region) {
@@ -120,7 +120,7 @@ private:
 void separateTerms(Module& m) {
   Effects effects(m);
   forEachBody(m, [&](FunctionId f) {
-    Separator s(m, f, effects);
+    ExpensiveTermFission s(m, f, effects);
     s.run(m.functions[f].body);
     if (s.replaced.empty()) return;
     LiveUses uses(m, f);

@@ -33,9 +33,9 @@ struct Carried {
 };
 
 /// One loop.
-class Sinker {
+class LoopInterchanger {
 public:
-  Sinker(Module& m, FunctionId f, LiveUses& uses, const Effects& effects, Ranges& ranges, OpId loop)
+  LoopInterchanger(Module& m, FunctionId f, LiveUses& uses, const Effects& effects, Ranges& ranges, OpId loop)
       : m_(m), f_(f), uses_(uses), effects_(effects), ranges_(ranges), loop_(loop),
         body_(fn().ops[loop].regions[0]), values_(m, f, uses, loop) {}
 
@@ -265,7 +265,7 @@ private:
   std::vector<OpId> sunk(OpId id, RegionId region) {
     std::vector<OpId> made{id};
     if (fn().ops[id].kind != OpKind::For ||
-        !Sinker(m_, f_, uses_, effects_, ranges_, id).run(region, scratch_))
+        !LoopInterchanger(m_, f_, uses_, effects_, ranges_, id).run(region, scratch_))
       return made;
     changed = true;
     if (fn().ops[id].results.empty() && !effects_.ofOp(fn(), id).any()) {

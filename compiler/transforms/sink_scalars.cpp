@@ -11,9 +11,9 @@ using namespace core;
 
 namespace {
 
-class Sinker {
+class ScalarSinker {
 public:
-  Sinker(Module& m, FunctionId f, const Effects& effects)
+  ScalarSinker(Module& m, FunctionId f, const Effects& effects)
       : types_(m.types), f_(m.functions[f]), effects_(effects), homes_(f_.ops.size()),
         needed_(f_.ops.size(), never), follows_(f_.ops.size(), false), places_(f_.regions.size(), 0) {}
 
@@ -88,6 +88,6 @@ private:
 
 } // namespace
 
-void sinkScalars(Module& m, FunctionId f, const Effects& effects) { Sinker(m, f, effects).run(); }
+void sinkScalars(Module& m, FunctionId f, const Effects& effects) { ScalarSinker(m, f, effects).run(); }
 
 } // namespace melix::transforms

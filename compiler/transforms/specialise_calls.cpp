@@ -15,7 +15,7 @@ using namespace core;
 
 namespace {
 
-constexpr int deepest = 4; ///< closures of closures
+constexpr int mostNestedClosures = 4; ///< closures of closures
 constexpr uint32_t mostCopies =
     512; ///< of one module: recursion that wraps its function anew each time ends here
 
@@ -97,7 +97,7 @@ private:
   }
 
   std::optional<Shape> shapeOf(const Function& f, ValueId v, int depth = 0) const {
-    if (types_.kind(f.typeOf(v)) != TypeKind::Function || depth == deepest) return std::nullopt;
+    if (types_.kind(f.typeOf(v)) != TypeKind::Function || depth == mostNestedClosures) return std::nullopt;
     OpId closure = closureOf(f, v);
     if (!closure.valid()) return std::nullopt;
     Shape out{f.ops[closure].as<CallAttr>().callee, {}};

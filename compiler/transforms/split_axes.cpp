@@ -29,9 +29,9 @@ struct Parts {
   DimId by;
 };
 
-class Splitter {
+class AxisDelineariser {
 public:
-  Splitter(Module& m, FunctionId f) : m_(m), f_(f) {}
+  AxisDelineariser(Module& m, FunctionId f) : m_(m), f_(f) {}
 
   bool changed = false;
 
@@ -194,6 +194,6 @@ private:
 } // namespace
 
 /// Each axis that is made has fewer points.
-bool splitAxes(Module& m) { return runWhileChanging<Splitter>(m); }
+bool splitAxes(Module& m) { return runWhileChanging<AxisDelineariser>(m); }
 
 } // namespace melix::transforms

@@ -31,9 +31,9 @@ bool cheap(const Function& f, const Op& nest) {
   return true;
 }
 
-class Splitter {
+class ResultSplitter {
 public:
-  Splitter(Module& m, FunctionId f) : m_(m), f_(f) {}
+  ResultSplitter(Module& m, FunctionId f) : m_(m), f_(f) {}
 
   void run(RegionId region) {
     rewriteRegion(m_, f_, region, [&](OpId id) {
@@ -80,7 +80,7 @@ private:
 } // namespace
 
 void splitResults(Module& m) {
-  forEachBody(m, [&](FunctionId f) { Splitter(m, f).run(m.functions[f].body); });
+  forEachBody(m, [&](FunctionId f) { ResultSplitter(m, f).run(m.functions[f].body); });
 }
 
 } // namespace melix::transforms

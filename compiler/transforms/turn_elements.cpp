@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t mostCalleeOps = 32; ///< of a function that is called in the loop
 constexpr int mostDepth = 24;        ///< of ops that a number is made by
-constexpr int mostSteps = 256;       ///< ops that are copied
+constexpr int mostCopiedOps = 256;   ///< ops that are copied
 
 } // namespace
 
@@ -59,7 +59,7 @@ std::optional<ValueId> TurnElements::value(ValueId v, Builder& turn, int depth) 
   if (const auto known = copy_.values.find(v); known != copy_.values.end()) return known->second;
   if (!values_.isInside(v)) return v;
   const OpId id = fn().values[v].def;
-  if (!id.valid() || depth > mostDepth || ++steps_ > mostSteps) return std::nullopt;
+  if (!id.valid() || depth > mostDepth || ++steps_ > mostCopiedOps) return std::nullopt;
   const Op op = fn().ops[id];
   if (op.kind == OpKind::Get && isNumbers(types(), fn().typeOf(op.operands[0]))) {
     const std::optional<ValueId> made = element(op, turn, depth);
@@ -148,7 +148,7 @@ std::optional<ValueId> TurnElements::element(ValueId array, const std::vector<Va
   if (array == point_.array) return isPosition(at) ? std::optional(point_.sum) : std::nullopt;
   if (values_.isTheSame(array)) return turn.getAt(values_.inFront(array, front_), at);
   const OpId id = fn().values[array].def;
-  if (!id.valid() || depth > mostDepth || ++steps_ > mostSteps) return std::nullopt;
+  if (!id.valid() || depth > mostDepth || ++steps_ > mostCopiedOps) return std::nullopt;
   const Op op = fn().ops[id];
   auto of = [&](ValueId v) { return element(v, at, turn, depth + 1); };
   switch (op.kind) {

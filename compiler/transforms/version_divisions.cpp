@@ -15,9 +15,9 @@ using ops::CmpKind;
 
 namespace {
 
-class Finder {
+class DivisorFinder {
 public:
-  Finder(Module& m, FunctionId f, OpId nest, Ranges& ranges, DivisorNames& names)
+  DivisorFinder(Module& m, FunctionId f, OpId nest, Ranges& ranges, DivisorNames& names)
       : m_(m), f_(f), nest_(nest), ranges_(ranges), names_(names) {
     look(nest);
     forEachOp(fn(), body(), [&](OpId id) { look(id); });
@@ -189,7 +189,7 @@ private:
 } // namespace
 
 Divisions divisionsOf(Module& m, FunctionId f, OpId nest, Ranges& ranges, DivisorNames& names) {
-  return addsUp(m.functions[f], nest) ? Finder(m, f, nest, ranges, names).divisions() : Divisions();
+  return addsUp(m.functions[f], nest) ? DivisorFinder(m, f, nest, ranges, names).divisions() : Divisions();
 }
 
 DivisionWriter::DivisionWriter(Module& m, const DivisorNames& names, const std::vector<Divisions>& all)

@@ -15,8 +15,8 @@ using namespace core;
 
 namespace {
 
-constexpr int deepest = 8;  ///< ops that make an index
-constexpr size_t most = 16; ///< that a nest needs
+constexpr int mostIndexOps = 8;  ///< ops that make an index
+constexpr size_t mostNeeds = 16; ///< that a nest needs
 
 /// What stands in a nest and what its indices are made of.
 class Candidate {
@@ -52,7 +52,7 @@ private:
       if (isInBranch && !lookAt(id, out)) return false;
       const bool branches = op.kind == OpKind::If;
       if (!branches && op.kind != OpKind::Nest) continue;
-      if (branches) noteAsked(op.operands[0], deepest);
+      if (branches) noteAsked(op.operands[0], mostIndexOps);
       for (RegionId inner : Regions(op.regions))
         if (!look(inner, isInBranch || branches, out)) return false;
     }
@@ -81,7 +81,7 @@ private:
     const Path path = get.as<Path>();
     const types::Type array = m_.types[fn().typeOf(get.operands[0])];
     std::set<uint32_t> axes;
-    for (size_t k = 1; k < get.operands.size(); ++k) addAxes(get.operands[k], axes, deepest);
+    for (size_t k = 1; k < get.operands.size(); ++k) addAxes(get.operands[k], axes, mostIndexOps);
     const bool isOfAll = axes.size() >= fn().ops[nest_].dims.size(); // a gather, of which no tile is made
     if (array.kind != TypeKind::Array || path.size() > array.dims.size()) return false;
     uint32_t operand = 1;
@@ -123,9 +123,9 @@ private:
   /// Numbers that some of the axes alone tell.
   bool add(NumberNeed need, NumberNeeds& out) {
     const ValueId v = fn().ops[need.op].operands[need.operand];
-    if (fn().typeOf(v) != m_.types.int64() || !isInFront(need.extent) || !find(v, need, deepest, out) ||
+    if (fn().typeOf(v) != m_.types.int64() || !isInFront(need.extent) || !find(v, need, mostIndexOps, out) ||
         (need.extent && need.isSum && !need.axes.empty()) ||
-        need.axes.size() >= fn().ops[nest_].dims.size() || out.size() == most)
+        need.axes.size() >= fn().ops[nest_].dims.size() || out.size() == mostNeeds)
       return false;
     out.push_back(std::move(need));
     return true;

@@ -12,7 +12,7 @@ using namespace core;
 
 namespace {
 
-constexpr int deepest = 16; ///< ops that make an element
+constexpr int mostElementOps = 16; ///< ops that make an element
 
 /// What a number is where the mask does not hold.
 enum class ValueKind : uint8_t { Other, MinusInfinity, Zero };
@@ -23,7 +23,7 @@ public:
 
   Zeros zeros;
 
-  ValueKind of(ValueId array, std::vector<ValueId> indices, int depth = deepest) {
+  ValueKind of(ValueId array, std::vector<ValueId> indices, int depth = mostElementOps) {
     const OpId def = f_.values[array].def;
     if (!def.valid() || depth == 0 || f_.ops[def].kind != OpKind::Nest) return ValueKind::Other;
     const NestView nest(f_, f_.ops[def]);

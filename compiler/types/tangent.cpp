@@ -163,10 +163,10 @@ bool holdsDict(const TypeStore& types, TypeId type) {
 }
 
 /// `open` are the structs on the way, `done` those that do not.
-static bool holdsItself(const TypeStore& types, TypeId id, bool throughLists, std::vector<RecordId>& open,
-                        std::unordered_set<RecordId>& done) {
+static bool leadsToItself(const TypeStore& types, TypeId id, bool throughLists, std::vector<RecordId>& open,
+                          std::unordered_set<RecordId>& done) {
   const Type& t = types[id];
-  auto holds = [&](TypeId part) { return holdsItself(types, part, throughLists, open, done); };
+  auto holds = [&](TypeId part) { return leadsToItself(types, part, throughLists, open, done); };
   switch (t.kind) {
   case TypeKind::List:
     if (!throughLists) return false;
@@ -192,28 +192,28 @@ static bool holdsItself(const TypeStore& types, TypeId id, bool throughLists, st
 bool holdsItself(const TypeStore& types, TypeId type, bool throughLists) {
   std::vector<RecordId> open;
   std::unordered_set<RecordId> done;
-  return holdsItself(types, type, throughLists, open, done);
+  return leadsToItself(types, type, throughLists, open, done);
 }
 
 /// The widest of `sofar` and the floats in `type`; `seen` are the records on the way.
-static TypeId widestFloat(TypeStore& types, TypeId type, TypeId sofar, std::vector<TypeId>& seen) {
+static TypeId widestFloatIn(TypeStore& types, TypeId type, TypeId sofar, std::vector<TypeId>& seen) {
   const Type& t = types[type];
   if (types.isFloat(type)) return !sofar || scalarBits(t.kind) > scalarBits(types.kind(sofar)) ? type : sofar;
   bool isRecord = t.kind == TypeKind::Struct || t.kind == TypeKind::Enum;
   if (isRecord && std::find(seen.begin(), seen.end(), type) != seen.end()) return sofar;
   if (isRecord) seen.push_back(type);
-  for (TypeId part : t.parts) sofar = widestFloat(types, part, sofar, seen);
+  for (TypeId part : t.parts) sofar = widestFloatIn(types, part, sofar, seen);
   if (!isRecord) return sofar;
   const std::vector<EnumCase>& cases = types.recordInfo(t.record).cases;
   for (uint32_t k = 0; k < cases.size(); ++k)
     for (uint32_t f = 0; f < cases[k].fields.size(); ++f)
-      sofar = widestFloat(types, types.fieldType(type, k, f), sofar, seen);
+      sofar = widestFloatIn(types, types.fieldType(type, k, f), sofar, seen);
   return sofar;
 }
 
 TypeId widestFloat(TypeStore& types, TypeId type) {
   std::vector<TypeId> seen;
-  return widestFloat(types, type, TypeId::none(), seen);
+  return widestFloatIn(types, type, TypeId::none(), seen);
 }
 
 void fillSaved(TypeStore& types, RecordId record, TypeId field) {
