@@ -2,6 +2,7 @@
 // a method.
 #include "check/attempt.h"
 #include "check/dicts.h"
+#include "check/suggestions.h"
 
 namespace melix::check {
 
@@ -147,7 +148,7 @@ std::optional<uint32_t> Body::caseIn(DeclId decl, const Member& member) {
   for (const CaseDecl& each : cases) known.push_back(types.names.text(each.name));
   sink.report(DiagId::UnknownCase, member.nameSpan, types.names.text(c.modules.decl(decl).name),
               types.names.text(member.name))
-      .hint = c.suggest(types.names.text(member.name), known);
+      .hint = nearOrListed(c, types.names.text(member.name), known);
   return std::nullopt;
 }
 

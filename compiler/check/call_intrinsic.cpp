@@ -3,6 +3,7 @@
 #include "check/dicts.h"
 #include "check/iteration.h"
 #include "check/nested_reduction.h"
+#include "check/suggestions.h"
 
 #include "types/tangent.h"
 
@@ -311,7 +312,9 @@ NodeId Body::callArrayFunction(IntrinsicKind kind, const std::vector<CallArg>& a
   if (const GivenArg* left = list.firstUnused(); left && b.kindOf(result) != TypeKind::Error) {
     if (left->label.empty())
       return wrongCount(kind, std::to_string(positional - list.positionalsLeft()), positional, span);
-    sink.report(DiagId::UnknownArgument, left->span, name, left->label).hint = intrinsicHint(kind);
+    const std::string_view habit = argumentHabit(left->label);
+    sink.report(DiagId::UnknownArgument, left->span, name, left->label).hint =
+        habit.empty() ? intrinsicHint(kind) : habit;
     return b.error(span);
   }
   return result;

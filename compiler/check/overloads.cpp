@@ -3,6 +3,7 @@
 #include "check/bounds.h"
 #include "check/declared_call.h"
 #include "check/specific.h"
+#include "check/suggestions.h"
 
 namespace melix::check {
 
@@ -201,7 +202,7 @@ void Body::unknownArgument(const CallArg& arg, std::string_view callee, bool isG
   if (isGiven)
     sink.report(DiagId::ArgumentTwice, arg.span, callee, label);
   else
-    sink.report(DiagId::UnknownArgument, arg.span, callee, label).hint = c.suggest(label, known);
+    sink.report(DiagId::UnknownArgument, arg.span, callee, label).hint = nearOrListed(c, label, known);
 }
 
 namespace {

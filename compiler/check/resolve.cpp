@@ -1,6 +1,7 @@
 #include "check/resolve.h"
 
 #include "check/bounds.h"
+#include "check/suggestions.h"
 #include "types/tangent.h"
 
 #include <algorithm>
@@ -91,7 +92,7 @@ TypeId TypeResolver::named(SynId node) {
     if (TypeId bound = around.bindType(n.as<Name>().name, n.span)) return bound;
   std::string_view shown = checker_.modules.sources.text(n.span);
   Diagnostic& d = checker_.sink.report(DiagId::UnknownType, n.span, shown);
-  if (n.kind == SynKind::Name) d.hint = checker_.suggestType(module_, n.as<Name>().name);
+  d.hint = typeHint(checker_, module_, ast_, node);
   if (isCapital(shown) && shown.size() == 1)
     d.hint = "a type parameter is declared: `fn f[" + std::string(shown) + "](…)`";
   return types_.error();

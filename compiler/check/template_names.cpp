@@ -2,6 +2,7 @@
 
 #include "check/intrinsics.h"
 #include "check/resolve.h"
+#include "check/suggestions.h"
 
 #include <algorithm>
 
@@ -82,9 +83,10 @@ private:
       if (isUnknownTold(c_.modules, c_.types.names.text(name), ast_.span(s), c_.sink.all().size())) return;
       std::vector<NameId> near(bound_.begin(), bound_.end());
       std::erase_if(near, [](NameId n) { return !n.valid(); });
-      c_.sink.report(DiagId::UnknownName, ast_.span(s), c_.types.names.text(name)).hint =
-          isInOwnLambda(ast_, name, ast_.span(s)) ? declaredHint(c_.types.names.text(name))
-                                                  : c_.suggestName(module_, name, near);
+      const std::string hint = isInOwnLambda(ast_, name, ast_.span(s))
+                                   ? declaredHint(c_.types.names.text(name))
+                                   : nameHint(c_, module_, name, ast_.span(s), near);
+      c_.sink.report(DiagId::UnknownName, ast_.span(s), c_.types.names.text(name)).hint = hint;
     }
     forEachChild(ast_, s, [this](SynId child) { look(child); });
   }

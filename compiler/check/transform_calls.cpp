@@ -1,6 +1,7 @@
 // Calls of `grad`, `vmap` and their like: which parameters `wrt:` names, and the template value that comes
 // out.
 #include "check/attempt.h"
+#include "check/suggestions.h"
 
 #include "types/tangent.h"
 
@@ -32,8 +33,10 @@ NodeId Body::callTransform(TransformKind kind, IntrinsicKind intrinsic, const st
     if (!args[k].label) return wrongCount(intrinsic, "1", args.size(), span);
     if (types.names.text(args[k].label) != "wrt" || kind == TransformKind::Vmap ||
         kind == TransformKind::Linearize) {
-      sink.report(DiagId::UnknownArgument, args[k].span, name, types.names.text(args[k].label)).hint =
-          intrinsicHint(intrinsic);
+      const std::string_view label = types.names.text(args[k].label);
+      const std::string_view habit = argumentHabit(label);
+      sink.report(DiagId::UnknownArgument, args[k].span, name, label).hint =
+          habit.empty() ? intrinsicHint(intrinsic) : habit;
       return b.error(span);
     }
     if (!readWrt(args[k].syntax, b.typeOf(function), wrt)) return b.error(span);

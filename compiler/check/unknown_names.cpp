@@ -2,6 +2,7 @@
 #include "check/attempt.h"
 #include "check/body.h"
 #include "check/dicts.h"
+#include "check/suggestions.h"
 #include "check/template_names.h"
 #include "check/text_hint.h"
 
@@ -137,18 +138,18 @@ NodeId Body::unknownName(NameId name, Span span) {
     if (isDefault) d.hint = "the default of a field sees constants: `const " + std::string(text) + " = …`";
   } else {
     std::vector<NameId> near = visibleNames();
-    const std::string converted = conversionHint(text, span);
-    Diagnostic& d = sink.report(DiagId::UnknownName, span, text);
+    Span boundAt;
     for (auto [below, at] : boundBelow(span)) {
       near.push_back(below);
-      if (below != name || !d.notes.empty()) continue;
-      d.notes.push_back({at, "`" + std::string(text) + "` is bound here, below its use"});
+      if (below == name && !boundAt.valid()) boundAt = at;
     }
-    if (d.notes.empty()) {
-      d.hint = converted.empty() ? c.suggestName(module, name, near) : converted;
-    } else {
-      d.hint = "a variable is known from its `let` on";
-    }
+    std::string hint = conversionHint(text, span);
+    if (hint.empty() && !boundAt.valid()) hint = nameHint(c, module, name, span, near);
+    Diagnostic& d = sink.report(DiagId::UnknownName, span, text);
+    d.hint = hint;
+    if (!boundAt.valid()) return b.error(span);
+    d.notes.push_back({boundAt, "`" + std::string(text) + "` is bound here, below its use"});
+    d.hint = "a variable is known from its `let` on";
   }
   return b.error(span);
 }
@@ -168,19 +169,19 @@ void Body::unknownField(const Member& member, TypeId type) {
   std::string_view name = types.names.text(member.name);
   Diagnostic& d = sink.report(DiagId::UnknownField, member.nameSpan, b.show(type), name);
   d.hint = habitHint(HabitKind::Field, name);
-  bool isFunction = !c.functionLayers(module, member.name).empty() || findIntrinsic(name);
+  const bool isFunction = !c.functionLayers(module, member.name).empty() || findIntrinsic(name);
   if (d.hint.empty() && isFunction)
     d.hint = "`" + std::string(name) + "` is a function: `" + writtenOperand(ast.span(member.base)) + "." +
              std::string(name) + "()`";
-  if (types.kind(type) != TypeKind::Struct || isFunction || isSealed(*this, type)) return;
+  if (isFunction) return;
+  if (types.kind(type) != TypeKind::Struct || isSealed(*this, type)) {
+    if (d.hint.empty()) d.hint = c.suggestName(module, member.name, {});
+    return;
+  }
   std::vector<std::string_view> known;
   for (const types::Field& f : types.recordInfo(types[type].record).cases[0].fields)
     known.push_back(types.names.text(f.name));
-  d.hint = c.suggest(name, known);
-  constexpr size_t mostShown = 8;
-  if (!d.hint.empty() || known.empty() || known.size() > mostShown) return;
-  for (std::string_view field : known)
-    d.hint += (d.hint.empty() ? "it has `" : ", `") + std::string(field) + "`";
+  d.hint = nearOrListed(c, d.hint.empty() ? name : "", known);
 }
 
 } // namespace melix::check

@@ -11,7 +11,7 @@ int commandBuild(const Invocation& invocation) {
   if (!accepts(invocation.code)) return WrongCommandLine;
   return onBigStack([&]() -> int {
     const SessionPtr session = makeSession(invocation.code);
-    if (!advanceProgram(invocation.program, *session, session::CoreStage::Optimised)) return Failure;
+    if (!prepareProgram(invocation.program, *session)) return Failure;
     codegen::TargetKind target = targetOf(invocation.code, codegen::TargetKind::Portable);
     std::optional<codegen::Compiled> compiled = compileCore(*session, invocation.code, target);
     if (!compiled) return Failure;

@@ -27,7 +27,7 @@ int commandRun(const Invocation& invocation) {
   const SessionPtr session = makeSession(invocation.code);
   std::optional<codegen::Compiled> compiled;
   int status = onBigStack([&] {
-    if (!advanceProgram(invocation.program, *session, session::CoreStage::Optimised)) return Failure;
+    if (!prepareProgram(invocation.program, *session)) return Failure;
     if (invocation.code.interpret) return Success;
     compiled = compileCore(*session, invocation.code, targetOf(invocation.code, codegen::TargetKind::Host));
     return compiled ? Success : Failure;

@@ -94,6 +94,26 @@ bool advanceProgram(const ProgramSource& program, session::Session& session, ses
   return reported(session, ok);
 }
 
+/// Says that a file has nothing that runs, and what runs of what it has.
+static void warnIfNothingRuns(session::Session& session, names::ModuleId root) {
+  const names::Module& module = session.modules()[root];
+  const bool runs = !module.statements.empty() || !module.named(session.names.intern("main")).empty();
+  if (runs || session.sink.errorCount() > 0) return;
+  const FileId file = module.ast.file;
+  Diagnostic& d = session.sink.report(DiagId::NothingRuns, Span{file, 0, 0});
+  const std::string name(session.sources.path(file));
+  if (!module.tests.empty()) d.hint = "`melix test " + name + "` runs its tests";
+  if (module.tests.empty() && !module.benches.empty()) d.hint = "`melix bench " + name + "` runs its benches";
+}
+
+bool prepareProgram(const ProgramSource& program, session::Session& session) {
+  std::optional<names::ModuleId> root = loadRoot(program, session);
+  if (!root) return false;
+  const bool ok = session.program(*root);
+  if (ok) warnIfNothingRuns(session, *root);
+  return reported(session, ok && session.advance(session::CoreStage::Optimised));
+}
+
 std::optional<loops::Module> loopsOf(session::Session& session, const codegen::Options& code) {
   const names::Modules& modules = session.modules();
   if (modules.hasUnchecked())

@@ -31,6 +31,8 @@ std::string nameOf(const ProgramSource& program);
 std::optional<names::ModuleId> loadRoot(const ProgramSource& program, session::Session& session);
 /// Reads a program and takes it to a stage of Core; says on standard error what is wrong.
 bool advanceProgram(const ProgramSource& program, session::Session& session, session::CoreStage stage);
+/// Takes a program that is to run to optimised Core; warns if nothing in it runs.
+bool prepareProgram(const ProgramSource& program, session::Session& session);
 /// Writes diagnostics, or the compiler's own bug; returns `ok`.
 bool reported(const session::Session& session, bool ok);
 /// Optimised Core to Loops; says on standard error what is not compiled yet.

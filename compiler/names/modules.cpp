@@ -1,5 +1,6 @@
 #include "names/modules.h"
 
+#include "support/near_names.h"
 #include "syntax/attributes.h"
 
 #include <algorithm>
@@ -38,6 +39,17 @@ ModuleId Modules::addRoot(std::string path, std::string text) {
   return id;
 }
 
+/// The module that one edit of a path leads to; empty if there is none.
+static std::string nearModule(ModuleReader& reader, const std::string& slashed) {
+  for (const std::string& edited : editsOf(slashed))
+    if (edited.size() >= shortestMisspelt && reader.read(edited)) {
+      std::string dotted = edited;
+      std::replace(dotted.begin(), dotted.end(), '/', '.');
+      return dotted;
+    }
+  return {};
+}
+
 ModuleId Modules::load(const std::string& dotted, Span use) {
   if (auto open = std::find(loading_.begin(), loading_.end(), dotted); open != loading_.end()) {
     std::string path;
@@ -51,7 +63,10 @@ ModuleId Modules::load(const std::string& dotted, Span use) {
   std::optional<ModuleReader::Text> text = reader_.read(slashed);
   if (!text) {
     Diagnostic& d = sink.report(DiagId::UnknownModule, use, dotted);
-    if (std::string_view hint = habitHint(HabitKind::Module, dotted); !hint.empty()) d.hint = hint;
+    if (std::string_view hint = habitHint(HabitKind::Module, dotted); !hint.empty())
+      d.hint = hint;
+    else if (std::string near = nearModule(reader_, slashed); !near.empty())
+      d.hint = "did you mean `" + near + "`?";
     return ModuleId::none();
   }
   loading_.push_back(dotted);
@@ -337,7 +352,13 @@ void Modules::indexUse(ModuleId id, const Ast& ast, NodeId node) {
 bool Modules::isPublicIn(ModuleId from, const std::string& dotted, const UseName& name) {
   const std::span<const DeclId> decls = modules_[from.index]->named(name.name);
   if (std::any_of(decls.begin(), decls.end(), [&](DeclId d) { return decls_[d].isPub; })) return true;
-  sink.report(DiagId::UnknownInModule, name.span, dotted, names.text(name.name));
+  std::vector<std::string_view> known;
+  for (const auto& [declared, all] : modules_[from.index]->decls.all())
+    if (std::ranges::any_of(*all, [&](DeclId d) { return decls_[d].isPub; }))
+      known.push_back(names.text(declared));
+  const std::string_view near = nearestName(names.text(name.name), known);
+  sink.report(DiagId::UnknownInModule, name.span, dotted, names.text(name.name)).hint =
+      near.empty() ? "" : "did you mean `" + std::string(near) + "`?";
   return false;
 }
 

@@ -18,9 +18,11 @@ namespace {
 struct Case {
   size_t line = 0; ///< of the file, from 1
   std::string hint;
-  std::string before, after;         ///< the programs
-  std::set<size_t> removed, marked;  ///< lines of the first program, from 1
-  std::vector<std::string> expected; ///< what the second one prints
+  bool isProgram = false; ///< has any number of messages, each with its hint in `told`
+  std::vector<std::pair<size_t, std::string>> told; ///< line of the first program, hint
+  std::string before, after;                        ///< the programs
+  std::set<size_t> removed, marked;                 ///< lines of the first program, from 1
+  std::vector<std::string> expected;                ///< what the second one prints
   std::vector<std::string> command{"run", "--interpret"}, options,
       arguments;                                          ///< of melix, then of the program
   std::vector<std::pair<std::string, std::string>> files; ///< names, and text of one line
@@ -38,7 +40,8 @@ bool addLine(Case& one, const std::string& line) {
   if (mark == '-') one.removed.insert(at);
   if (mark == '!') one.marked.insert(at);
   if (mark == '=') one.expected.push_back(text);
-  return isBefore || isAfter || mark == '=';
+  if (mark == '?') one.told.emplace_back(one.removed.empty() ? 0 : *one.removed.rbegin(), text);
+  return isBefore || isAfter || mark == '=' || mark == '?';
 }
 
 /// Reads `file NAME: TEXT`.
@@ -56,12 +59,14 @@ std::vector<Case> readCases(const std::string& path) {
     ++number;
     std::string rest;
     if (line.empty() || line[0] == '#') continue;
-    if (harness::takePrefix(line, "hint:", rest)) {
+    const bool isHint = harness::takePrefix(line, "hint:", rest);
+    if (isHint || line == "program:") {
       cases.push_back({});
       cases.back().line = number;
       cases.back().hint = rest;
+      cases.back().isProgram = !isHint;
     } else if (cases.empty()) {
-      std::printf("%s:%zu: a line before the first `hint:`\n", path.c_str(), number);
+      std::printf("%s:%zu: a line before the first case\n", path.c_str(), number);
       std::exit(1);
     } else if (harness::takePrefix(line, "command:", rest)) {
       cases.back().command = harness::splitWords(rest);
@@ -98,28 +103,30 @@ harness::ProcessResult run(const std::string& melix, const Case& one, const std:
 }
 
 struct Message {
-  size_t line = 0; ///< of the program; 0: there is no message
+  size_t line = 0, column = 0; ///< of the program
   std::string hint;
 };
 
-/// The line of the program in `program.mlx:LINE:COLUMN: KIND: …`; 0 if it is no error or warning.
-size_t lineOfMessage(const std::string& text) {
+/// Reads `program.mlx:LINE:COLUMN: KIND: …`; false if it is no error or warning.
+bool readPlace(const std::string& text, Message& message) {
   const bool isMessage =
       text.find(": error: ") != std::string::npos || text.find(": warning: ") != std::string::npos;
-  if (!isMessage || !text.starts_with(programName + ":")) return 0;
-  return static_cast<size_t>(std::atol(text.c_str() + programName.size() + 1));
+  if (!isMessage || !text.starts_with(programName + ":")) return false;
+  char* end = nullptr;
+  message.line = std::strtoul(text.c_str() + programName.size() + 1, &end, 10);
+  message.column = *end == ':' ? std::strtoul(end + 1, nullptr, 10) : 0;
+  return true;
 }
 
-Message firstMessage(const std::string& errors) {
-  Message message;
+std::vector<Message> messagesIn(const std::string& errors) {
+  std::vector<Message> messages;
   for (const std::string& text : harness::splitLines(errors)) {
-    const size_t line = lineOfMessage(text);
-    if (line != 0 && message.line != 0) break;
-    if (line != 0) message.line = line;
+    Message message;
+    if (readPlace(text, message)) messages.push_back(message);
     std::string rest;
-    if (message.line != 0 && harness::takePrefix(text, "hint:", rest)) message.hint = rest;
+    if (!messages.empty() && harness::takePrefix(text, "hint:", rest)) messages.back().hint = rest;
   }
-  return message;
+  return messages;
 }
 
 bool report(const std::string& path, const Case& one, const std::string& problem,
@@ -129,12 +136,26 @@ bool report(const std::string& path, const Case& one, const std::string& problem
   return false;
 }
 
+/// Why the messages of the first program are not those of the case; empty if they are.
+std::string differenceOf(const Case& one, std::vector<Message> messages) {
+  if (!one.isProgram) {
+    if (messages.empty() || messages[0].hint != one.hint) return "the first message has another hint";
+    const std::set<size_t>& places = one.marked.empty() ? one.removed : one.marked;
+    return places.contains(messages[0].line) ? "" : "the message stands on another line";
+  }
+  std::ranges::sort(messages, {}, [](const Message& m) { return std::pair(m.line, m.column); });
+  std::vector<std::pair<size_t, std::string>> told;
+  for (const Message& m : messages) told.emplace_back(m.line, m.hint);
+  const auto [is, should] = std::ranges::mismatch(told, one.told);
+  if (is == told.end() && should == one.told.end()) return "";
+  return "the messages are others, from `" + (is == told.end() ? "no message" : is->second) +
+         "` on, where `" + (should == one.told.end() ? "no message" : should->second) + "` belongs";
+}
+
 bool runCase(const std::string& melix, const std::string& path, const Case& one) {
   const harness::ProcessResult wrong = run(melix, one, one.before);
-  const Message message = firstMessage(wrong.errors);
-  if (message.hint != one.hint) return report(path, one, "the first message has another hint", wrong);
-  const std::set<size_t>& places = one.marked.empty() ? one.removed : one.marked;
-  if (!places.contains(message.line)) return report(path, one, "the message stands on another line", wrong);
+  if (const std::string difference = differenceOf(one, messagesIn(wrong.errors)); !difference.empty())
+    return report(path, one, difference, wrong);
 
   const harness::ProcessResult right = run(melix, one, one.after);
   if (right.status != 0 || !right.errors.empty())

@@ -48,9 +48,13 @@ std::vector<Followed> followed() {
   for (const auto& entry : fs::directory_iterator(root / "tests/hints")) {
     if (entry.path().extension() != ".hints") continue;
     std::ifstream file(entry.path());
+    std::string removed; // the last line that a program does without
     for (std::string line; std::getline(file, line);) {
+      if (line.starts_with("- ")) removed = line;
       if (line.starts_with("hint: "))
         out.push_back({line.substr(6), ""});
+      else if (line.starts_with("? "))
+        out.push_back({line.substr(2), removed});
       else if (!out.empty() && (line.starts_with("- ") || line.starts_with("! ") || line.starts_with("  ")))
         out.back().before += line + "\n";
     }
