@@ -292,8 +292,11 @@ std::optional<Ranges::Range> Ranges::ofParameter(ValueId v, int depth) {
 }
 
 /// A carry that each turn leaves or makes greater by a constant, while the condition holds it below a limit.
+/// Of a loop whose body is being rewritten, which has no end then, nothing is known.
 std::optional<Ranges::Range> Ranges::ofCarry(const Op& loop, uint32_t k, int depth) {
   const LoopView view(f_, loop);
+  const std::vector<OpId>& body = f_.regions[view.body()].ops;
+  if (body.empty() || f_.ops[body.back()].kind != OpKind::Yield) return std::nullopt;
   const ValueId carry = view.carryParams()[k], next = view.carryYields()[k];
   const Op* step = def(next);
   std::optional<int64_t> grows = next == carry ? std::optional<int64_t>(0) : std::nullopt;

@@ -52,6 +52,7 @@ ValueId Builder::constant(ValueType type, uint64_t bits) {
 
 StmtId Builder::stmt(StmtKind kind, std::vector<ValueId> operands, const std::vector<ValueType>& results,
                      Attr attr, std::vector<RegionId> regions) {
+  assert(std::ranges::all_of(operands, [](ValueId v) { return v.valid(); }) && "operands are values");
   StmtId id = fn.stmts.add({kind, loc, std::move(operands), {}, std::move(regions), std::move(attr)});
   for (ValueType type : results) {
     ValueId result = fn.values.add({type, id, stack_.back()});

@@ -98,17 +98,16 @@ private:
     return isSum() &&
            !anyOf(b_.fn, loop_.regions[0], [](const Stmt& inner) { return inner.kind == StmtKind::For; });
   }
-  /// Whether chains of columns leave out turns (narrow_chains.h).
+  /// Whether chains of columns, in branches too, leave out turns (narrow_chains.h).
   bool holdsNarrow(RegionId region, const Variance* lanes) {
     for (StmtId id : std::vector(b_.fn.regions[region].stmts)) {
-      const Stmt& s = b_.fn.stmts[id];
-      if (s.kind != StmtKind::For) continue;
-      if (lanes && narrowBranch(b_.fn, id, variance_, *lanes)) return true;
-      const RegionId body = s.regions[0];
-      const bool isOfLanes = isOfColumns(s);
+      const Stmt s = b_.fn.stmts[id]; // statements are made when it is asked
+      const bool isLoop = s.kind == StmtKind::For;
+      if (isLoop && lanes && narrowBranch(b_.fn, id, variance_, *lanes)) return true;
       const std::optional<Variance> own =
-          isOfLanes ? std::optional<Variance>(Variance(b_.fn, s)) : std::nullopt;
-      if (holdsNarrow(body, own ? &*own : lanes)) return true;
+          isLoop && isOfColumns(s) ? std::optional<Variance>(Variance(b_.fn, s)) : std::nullopt;
+      for (RegionId inner : s.regions)
+        if (holdsNarrow(inner, own ? &*own : lanes)) return true;
     }
     return false;
   }

@@ -78,6 +78,8 @@ private:
       std::string problem = findMisfit(s);
       if (problem.empty() && !shapeOf(s).regions.holds(s.regions.size()))
         problem = nameOf(s) + " of " + std::to_string(s.regions.size()) + " regions";
+      if (problem.empty() && !std::ranges::all_of(s.operands, [this](ValueId v) { return isValue(v); }))
+        problem = nameOf(s) + " of what is no value";
       if (problem.empty()) problem = misfitOfTypes(s);
       if (!problem.empty()) return say(problem), false;
       for (RegionId inner : s.regions)
@@ -85,6 +87,8 @@ private:
     }
     return true;
   }
+
+  bool isValue(ValueId v) const { return v.valid() && v.index < fn_.values.size(); }
 
   std::string misfitOfTypes(const Stmt& s) const {
     switch (s.kind) {
