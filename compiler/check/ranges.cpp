@@ -221,10 +221,11 @@ bool Body::meetsError(NodeId value) {
   return found;
 }
 
-/// A use that is out of range for every value of its indices, or for some and under no condition, is an
-/// error.
+/// A use that is out of range for some values of its indices is an error, unless a condition stands around
+/// it: whether that ever holds is not asked (rule 57).
 bool Body::checkReach(const IndexUse& use) {
   types::DimStore& dims = types.dims;
+  if (use.conditional) return true;
   DimId low = use.constant, high = use.constant;
   const HeaderIndex* own = nullptr;
   for (auto [local, coefficient] : use.terms)
@@ -238,12 +239,9 @@ bool Body::checkReach(const IndexUse& use) {
     }
   low = infer.zonk(low), high = infer.zonk(high);
   DimId extent = infer.zonk(use.extent), above = dims.sub(high, extent);
-  auto lowest = dims.asConstant(low), highest = dims.asConstant(high), over = dims.asConstant(above),
-       overAll = dims.asConstant(dims.sub(low, extent));
-  bool some = (lowest && *lowest < 0) || (over && *over >= 0);
-  bool every = (highest && *highest < 0) || (overAll && *overAll >= 0);
-  if (!(use.conditional ? every : some)) return true;
-  bool below = lowest && *lowest < 0;
+  auto lowest = dims.asConstant(low), over = dims.asConstant(above);
+  const bool below = lowest && *lowest < 0;
+  if (!below && !(over && *over >= 0)) return true;
   Diagnostic& d = sink.report(DiagId::IndexLeavesRange, use.span, c.modules.sources.text(use.span),
                               dims.show(below ? low : high), dims.show(extent));
   if (!own) return false;

@@ -1,5 +1,6 @@
 // Type rules of the ops that have no regions, and of their attributes.
 #include "core/path.h"
+#include "core/place.h"
 #include "core/verify.h"
 
 namespace melix::core {
@@ -224,7 +225,18 @@ private:
       if (operand(i) != types_.int64()) return "an index is a " + name(operand(i));
     std::string problem;
     std::optional<TypeId> t = pathType(types_, operand(0), p, &problem);
-    return t ? is(place, *t) : problem;
+    if (!t) return problem;
+    return entersMany(p) ? "a step into an array needs an index of each axis" : is(place, *t);
+  }
+  /// Whether a step goes into several elements of an array at once: parts of these lie apart, and may be
+  /// arrays themselves.
+  bool entersMany(const Path& p) const {
+    for (size_t k = 0; k < p.size(); ++k)
+      if (!isIndexLike(p[k].kind) &&
+          types_.kind(*pathType(types_, operand(0),
+                                {p.begin(), p.begin() + static_cast<std::ptrdiff_t>(k)})) == TypeKind::Array)
+        return true;
+    return false;
   }
   std::string reshape() const {
     if (std::string wrong = shape(1, 1); !wrong.empty()) return wrong;

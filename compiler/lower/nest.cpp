@@ -1,6 +1,7 @@
 // Builders and reductions as nests.
 #include "core/nest.h"
 #include "core/evaluate.h"
+#include "core/filler.h"
 #include "lower/body.h"
 
 #include <array>
@@ -201,31 +202,8 @@ ValueId BodyLowering::orFiller(ValueId value, TypeId type) {
                   {[&](RegionId) { return value; }, [&](RegionId) { return filler(T(type)); }}, type, {});
 }
 
-/// A value of a type, of which only its sizes matter: its arrays may be read, since reads move.
-ValueId BodyLowering::filler(TypeId type) {
-  const types::Type& t = types_[type];
-  if (t.kind == TypeKind::Tuple || t.kind == TypeKind::Struct) {
-    std::vector<ValueId> parts;
-    size_t count =
-        t.kind == TypeKind::Tuple ? t.parts.size() : types_.recordInfo(t.record).cases[0].fields.size();
-    for (uint32_t k = 0; k < count; ++k)
-      parts.push_back(filler(t.kind == TypeKind::Tuple ? t.parts[k] : types_.fieldType(type, 0, k)));
-    return b_.make(type, std::move(parts));
-  }
-  if (t.kind == TypeKind::Pack) {
-    core::Op op = Builder::simple(OpKind::Pack, {});
-    op.dims.resize(t.number, types_.dims.constant(0));
-    op.operands = {filler(types_.openPack(type, op.dims))};
-    return b_.one(std::move(op), type);
-  }
-  bool empty =
-      std::any_of(t.dims.begin(), t.dims.end(), [&](DimId d) { return types_.dims.asConstant(d) == 0; });
-  if (t.kind == TypeKind::Array && empty)
-    return b_.zero(type); // its elements may hold such arrays themselves
-  if (t.kind != TypeKind::Array)
-    return types_.kind(type) == TypeKind::Bool ? b_.boolean(false) : b_.undef(type);
-  return collected(type, [&](const std::vector<ValueId>&) { return filler(types_.element(type)); });
-}
+/// Arrays of it may be read, since reads move.
+ValueId BodyLowering::filler(TypeId type) { return core::filler(b_, type); }
 
 /// The row-major position of the point at hand.
 ValueId BodyLowering::flatIndex(const Nest& ref) {

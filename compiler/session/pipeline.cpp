@@ -174,6 +174,11 @@ std::span<const Pass> derivativePasses() {
   return passes;
 }
 
+void functionsKnown(core::Module& module) {
+  transforms::specialiseCalls(module);
+  transforms::defunctionalise(module);
+}
+
 /// What makes few nests of many, each of which computes what it needs once.
 static std::vector<Pass> fusingPasses(transforms::FusionLog* fusion) {
   auto fuse = [fusion](core::Module& module) -> Problems {

@@ -21,6 +21,8 @@ struct Pass {
 
 /// lower … expand_derivatives: after these `show --stage grad` is taken.
 std::span<const Pass> derivativePasses();
+/// Takes function values out of lowered Core, and does nothing else.
+void functionsKnown(core::Module& module);
 /// accumulate_to_reduce … : what "optimised Core" means, also for the interpreter. What fusion decides is
 /// written down if `fusion` is given.
 std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion = nullptr);

@@ -21,10 +21,12 @@ struct Session::Lowered {
   core::FunctionId add(check::InstanceId id) {
     core::FunctionId f = lowering.functionOf(id);
     lowering.finish();
+    added.push_back(id);
     return f;
   }
 
   lower::Lowering lowering;
+  std::vector<check::InstanceId> added;
 };
 
 Session::Session(Options options)
@@ -294,10 +296,35 @@ void Session::reportDerivative(const transforms::AdProblem& problem) {
       d.notes.push_back({at, k == 0 ? "the derivative is asked for here" : "on the way through this call"});
 }
 
+/// What passes find out of a program does not decide whether it is accepted (rule 57): a gradient is refused
+/// where the program as it is written cannot depend on what it is taken by.
+static void keepWritten(std::vector<transforms::AdProblem>& problems, const core::Module& module,
+                        const std::function<std::vector<Span>()>& written) {
+  auto isIndependent = [](const transforms::AdProblem& p) {
+    return p.kind == transforms::AdProblemKind::Independent;
+  };
+  if (std::ranges::none_of(problems, isIndependent)) return;
+  const std::vector<Span> places = written();
+  std::erase_if(problems, [&](const transforms::AdProblem& p) {
+    return isIndependent(p) && std::ranges::count(places, locationOf(module, p.path.back())) == 0;
+  });
+}
+
 bool Session::advance(CoreStage wanted) {
+  auto independentAsWritten = [this] {
+    core::Module written(types);
+    const std::unique_ptr<Lowered> lowering = makeLowering(written);
+    for (check::InstanceId id : lowering_->added) written.functions[lowering->add(id)].keep = true;
+    functionsKnown(written);
+    std::vector<Span> places;
+    for (core::LocId loc : transforms::independentGradients(written))
+      places.push_back(locationOf(written, loc));
+    return places;
+  };
   if (stage_ < CoreStage::Derivatives && wanted >= CoreStage::Derivatives) {
     for (const Pass& pass : derivativePasses()) {
       if (auto problem = pass.run(*module_)) {
+        keepWritten(*problem, *module_, independentAsWritten);
         for (const transforms::AdProblem& p : *problem) reportDerivative(p);
         if (!problem->empty()) return false;
       }

@@ -1,8 +1,43 @@
 #include "transforms/ad_forward.h"
 
+#include "core/filler.h"
+#include "core/walk.h"
+
+#include <algorithm>
+
 namespace melix::transforms {
 
+/// What is kept is read where a loop or nest collects it, on ways too that make nothing of it, such as an
+/// early exit: what is undefined and comes there as an array has to be some value.
+void Forward::findKeptUndefined() {
+  bool any = false;
+  core::forEachOp(g(), [&](OpId id) { any |= opOf(id).kind == OpKind::Undef; });
+  if (!any) return;
+  std::vector<ValueId> queue;
+  auto reach = [&](ValueId v) {
+    if (!types().isScalar(g().typeOf(v)) && keptUndefined_.insert(v).second) queue.push_back(v);
+  };
+  for (const auto& [region, items] : lin_.plan.regions)
+    for (const ResidualItem& item : items)
+      for (ValueId v : item.values)
+        if (holdsArrays(types(), g().typeOf(v))) reach(v);
+  std::unordered_map<ValueId, std::vector<ValueId>> sources;
+  core::forEachOp(g(), [&](OpId id) {
+    for (const FlowEdge& edge : flowsOf(g(), opOf(id)))
+      if (edge.kind != FlowKind::Case) sources[edge.to].push_back(edge.from);
+  });
+  while (!queue.empty()) {
+    const ValueId v = queue.back();
+    queue.pop_back();
+    if (const auto from = sources.find(v); from != sources.end()) std::ranges::for_each(from->second, reach);
+    const OpId def = g().values[v].def;
+    if (def.valid() && opOf(def).kind != OpKind::Call && opOf(def).regions.empty())
+      std::ranges::for_each(opOf(def).operands, reach);
+  }
+}
+
 void Forward::build() {
+  findKeptUndefined();
   const std::vector<DimSym>& dimParams = e_.fn().dimParams;
   for (size_t i = 0; i < g().dimParams.size(); ++i)
     dims_[g().dimParams[i]] = types().dims.symbol(dimParams[i]);
@@ -77,6 +112,10 @@ void Forward::op(OpId id, Emit& e) {
   }
   for (ValueId r : o.results)
     if (linear(r)) return;
+  if (o.kind == OpKind::Undef && keptUndefined_.contains(o.results[0])) {
+    values_[o.results[0]] = core::filler(e, typeOf(o.results[0]));
+    return;
+  }
   for (ValueId v : o.operands)
     if (linear(v)) return; // a length, say, of a tangent: nothing known needs it
   Op copy = start(o);

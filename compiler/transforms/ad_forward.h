@@ -51,6 +51,7 @@ private:
     auto it = lin_.plan.regions.find(r);
     return it == lin_.plan.regions.end() ? nullptr : &it->second;
   }
+  void findKeptUndefined();
   const OpResidual* planned(OpId id) const {
     auto it = lin_.plan.ops.find(id);
     return it == lin_.plan.ops.end() || it->second.carriers.empty() ? nullptr : &it->second;
@@ -87,6 +88,7 @@ private:
   Emit e_;
   std::unordered_map<ValueId, ValueId> values_;
   types::DimSubst dims_;
+  std::unordered_set<ValueId> keptUndefined_; ///< see findKeptUndefined
 };
 
 } // namespace melix::transforms

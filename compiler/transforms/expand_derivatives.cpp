@@ -2,6 +2,7 @@
 
 #include "core/uses.h"
 #include "core/walk.h"
+#include "transforms/each_body.h"
 #include "transforms/expand_op.h"
 #include "transforms/rewrite_region.h"
 
@@ -12,10 +13,37 @@ namespace melix::transforms {
 
 namespace {
 
+/// Whether anything depends on what is differentiated, however flat.
+class Dependence {
+public:
+  explicit Dependence(Module& m)
+      : m_(m), leaves_(m.types, LeafKind::Inside), activity_(m, leaves_, RoundingKind::Flows) {}
+
+  /// Whether a gradient is asked for by what the result cannot depend on, not by roundings either, whose
+  /// derivative is 0. Parts of records are told apart wherever these are; elements of an array are not, and
+  /// neither are the cases of an enum.
+  bool isMissing(const DerivativeAttr& attr) {
+    if (attr.mode != DerivativeMode::Reverse) return false;
+    const Function& f = m_.functions[attr.callee];
+    std::vector<LeafBits> params;
+    for (ValueId p : f.params()) params.push_back(LeafBits(leaves_.count(f.typeOf(p)), false));
+    for (uint32_t w : attr.wrt) params[w].assign(params[w].size(), true);
+    const FunctionActivity& act = activity_.of(attr.callee, params);
+    bool anyLeaf = false, depends = false;
+    for (size_t i = 0; i < act.results.size() && i < attr.seeded.size(); ++i)
+      for (bool b : act.results[i]) anyLeaf |= attr.seeded[i], depends |= b && attr.seeded[i];
+    return anyLeaf && !depends;
+  }
+
+private:
+  Module& m_;
+  Leaves leaves_;
+  Activity activity_;
+};
+
 class Expander {
 public:
-  explicit Expander(Module& m)
-      : ad_(m), m_(m), inside_(m.types, LeafKind::Inside), dependence_(m, inside_, RoundingKind::Flows) {}
+  explicit Expander(Module& m) : ad_(m), m_(m), dependence_(m) {}
 
   DerivativeResult run() {
     size_t functions = m_.functions.size();
@@ -170,26 +198,11 @@ private:
                 "a float becomes an integer and comes back into the result"});
         lost = true;
       }
-    if (!lost && attr.mode == DerivativeMode::Reverse && isIndependent(attr))
+    if (!lost && dependence_.isMissing(attr))
       report({AdProblemKind::Independent,
               {op.loc},
               "the result does not depend on what it is differentiated by"});
     return params;
-  }
-
-  /// Whether a gradient is asked for by what the result cannot depend on, not by roundings either, whose
-  /// derivative is 0. Parts of records are told apart wherever these are; elements of an array are not, and
-  /// neither are the cases of an enum.
-  bool isIndependent(const DerivativeAttr& attr) {
-    const Function& f = m_.functions[attr.callee];
-    std::vector<LeafBits> params;
-    for (ValueId p : f.params()) params.push_back(LeafBits(inside_.count(f.typeOf(p)), false));
-    for (uint32_t w : attr.wrt) params[w].assign(params[w].size(), true);
-    const FunctionActivity& act = dependence_.of(attr.callee, params);
-    bool anyLeaf = false, depends = false;
-    for (size_t i = 0; i < act.results.size() && i < attr.seeded.size(); ++i)
-      for (bool b : act.results[i]) anyLeaf |= attr.seeded[i], depends |= b && attr.seeded[i];
-    return anyLeaf && !depends;
   }
 
   void report(AdProblem p) {
@@ -200,8 +213,7 @@ private:
 
   Ad ad_;
   Module& m_;
-  Leaves inside_;
-  Activity dependence_; ///< whether anything depends on what is differentiated, however flat
+  Dependence dependence_;
   std::unordered_map<FunctionId, State> state_;
   std::set<Site> refused_;
   std::unordered_set<FunctionId> free_; ///< that reach no derivative op
@@ -211,5 +223,19 @@ private:
 } // namespace
 
 DerivativeResult expandDerivatives(core::Module& module) { return Expander(module).run(); }
+
+std::vector<LocId> independentGradients(core::Module& module) {
+  std::vector<LocId> out;
+  Dependence dependence(module);
+  forEachBody(module, [&](FunctionId f) {
+    const Function& fn = module.functions[f];
+    forEachOp(fn, [&](OpId id) {
+      const Op& op = fn.ops[id];
+      if (op.kind == OpKind::Derivative && dependence.isMissing(op.as<DerivativeAttr>()))
+        out.push_back(op.loc);
+    });
+  });
+  return out;
+}
 
 } // namespace melix::transforms

@@ -20,4 +20,8 @@ struct DerivativeResult {
 
 DerivativeResult expandDerivatives(core::Module& module);
 
+/// Where gradients are asked for by what the results cannot depend on. What is a derivative itself depends on
+/// all that it is given. Requires: verified Core without closures.
+std::vector<core::LocId> independentGradients(core::Module& module);
+
 } // namespace melix::transforms

@@ -2,6 +2,7 @@
 
 #include "core/clone.h"
 #include "core/flow.h"
+#include "core/nest.h"
 #include "core/place.h"
 #include "core/uses.h"
 #include "core/walk.h"
@@ -181,10 +182,19 @@ private:
     const TypeId part = *pathType(m_.types, accumulated(m_.types, t), {PathStep{StepKind::Field, k, {}, 1}});
     return m_.types.kind(t) == TypeKind::Acc ? m_.types.acc(part) : part;
   }
+  /// That part of a record, or of each record of an array.
   ValueId partOf(Builder& b, ValueId record, uint32_t k) const {
     const OpId def = f_.values[record].def;
     if (def.valid() && f_.ops[def].kind == OpKind::Make) return f_.ops[def].operands[k];
-    return b.field(record, k);
+    if (m_.types.kind(f_.typeOf(record)) != TypeKind::Array) return b.field(record, k);
+    const Dims extents = m_.types[f_.typeOf(record)].dims;
+    NestBuilder nest(b);
+    const std::vector<ValueId> at = nest.openAxes(extents);
+    Builder body = b.in(nest.body());
+    Path path(at.size(), PathStep{StepKind::Index, 0, {}, 1});
+    path.push_back({StepKind::Field, k, {}, 1});
+    nest.collect(body.get(record, std::move(path), at));
+    return nest.one();
   }
 
   // --- splitting, values before their uses

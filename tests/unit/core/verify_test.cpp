@@ -54,5 +54,14 @@ TEST(Verify, PathsFitTheirValue) {
                 "an index step needs an array");
 }
 
+TEST(Verify, FieldsAreOfOneElement) {
+  for (const char* path : {"%x.0", "%x[%i].0", "%x[%i, :].0", "%x[%i +: 2, %i].0"})
+    expectProblem(
+        ("struct R[D] { a: f32[D], b: f32 }\n\nfn f (%x: R[6][4, 4], %i: i64) -> () {\n  %a = get " +
+         std::string(path) + " : f32[4, 6]\n  yield\n}\n")
+            .c_str(),
+        "a step into an array needs an index of each axis");
+}
+
 } // namespace
 } // namespace melix::core

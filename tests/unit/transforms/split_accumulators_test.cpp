@@ -21,7 +21,7 @@ std::vector<Value> numbers() {
 TEST(SplitAccumulators, PartsThatNestsAddToAreAccumulatedAlone) {
   PassText m(R"(struct R[D] { a: f32[D], b: f32, c: f32[D] }
 
-fn f (%x: f32[6], %k: i64) -> (f32[6], f32[6], f32) {
+fn f (%x: f32[6], %k: i64) -> (f32[6], f32, f32) {
   %z = zero : R[6][6]
   %r = nest (%i: 6) -> accs (%a = %z) {
     %c = add_at %a[%i].0 += %x : acc R[6][6]
@@ -36,7 +36,8 @@ fn f (%x: f32[6], %k: i64) -> (f32[6], f32[6], f32) {
   } : R[6][6]
   %h = get %s[%k] : R[6]
   %p = get %h.0 : f32[6]
-  %q = get %s.1 : f32[6]
+  %g = get %s[%k] : R[6]
+  %q = get %g.1 : f32
   %t = get %s[%k].0[%k] : f32
   yield %p, %q, %t
 }
@@ -135,6 +136,21 @@ fn f (%x: f32[6], %k: i64) -> (f32, f32[6]) {
   EXPECT_EQ(m.count("Q[]"), 0u) << m.text();
   EXPECT_EQ(m.count(": acc f32[4, 6]\n"), 2u) << m.text();
   EXPECT_EQ(m.count("[%k, :, %k]"), 1u) << m.text();
+}
+
+TEST(SplitAccumulators, ArraysOfRecordsThatAreAddedAreReadElementByElement) {
+  PassText m(R"(fn f (%x: {(f32[6], f32)}[6], %v: f32, %k: i64) -> (f32[6], f32) {
+  %z = zero : {(f32[6], f32)}[6]
+  %w = set %x[%k].1 = %v : {(f32[6], f32)}[6]
+  %r = add_at %z += %w : {(f32[6], f32)}[6]
+  %p = get %r[%k].0 : f32[6]
+  %q = get %r[%k].1 : f32
+  yield %p, %q
+}
+)");
+  m.apply(split);
+  EXPECT_EQ(m.count("add_at"), 2u) << m.text();
+  EXPECT_EQ(m.count("zero : {"), 0u) << m.text();
 }
 
 TEST(SplitAccumulators, WhatIsAskedForWholeStaysWhole) {
