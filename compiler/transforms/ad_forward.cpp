@@ -1,5 +1,7 @@
 #include "transforms/ad_forward.h"
 
+#include "core/effect_audit.h"
+
 namespace melix::transforms {
 
 void Forward::build() {
@@ -43,8 +45,12 @@ std::vector<ValueId> Forward::items(RegionId r, Emit& e) {
 }
 
 void Forward::region(RegionId from, Emit& e) {
-  for (OpId id : g().regions[from].ops)
-    if (opOf(id).kind != OpKind::Yield) op(id, e);
+  for (OpId id : g().regions[from].ops) {
+    if (opOf(id).kind == OpKind::Yield) continue;
+    const size_t first = e.fn().ops.size();
+    op(id, e);
+    noteWritten(lin_.source, id, lin_.forward, first);
+  }
 }
 
 Emit Forward::open(RegionId from, Emit& e) {
