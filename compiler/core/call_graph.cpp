@@ -7,6 +7,32 @@
 
 namespace melix::core {
 
+std::vector<FunctionId> rootFunctions(const Module& m) {
+  std::vector<FunctionId> out;
+  if (m.entry.valid()) out.push_back(m.entry);
+  for (auto& [key, f] : m.mathBodies) out.push_back(f);
+  for (uint32_t i = 0; i < m.functions.size(); ++i)
+    if (m.functions[FunctionId(i)].keep) out.push_back(FunctionId(i));
+  return out;
+}
+
+std::vector<bool> reachedFunctions(const Module& m) {
+  std::vector<FunctionId> queue = rootFunctions(m);
+  std::vector<bool> reached(m.functions.size(), queue.empty());
+  while (!queue.empty()) {
+    const FunctionId id = queue.back();
+    queue.pop_back();
+    if (!id.valid() || reached[id.index]) continue;
+    reached[id.index] = true;
+    const Function& f = m.functions[id];
+    queue.push_back(f.customJvp);
+    if (!f.body.valid()) continue;
+    forEachOp(
+        f, [&](OpId op) { forEachCallee(f.ops[op], [&](FunctionId callee) { queue.push_back(callee); }); });
+  }
+  return reached;
+}
+
 CallGraph::CallGraph(const Module& m) {
   const size_t count = m.functions.size();
   callees_.resize(count);

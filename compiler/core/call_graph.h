@@ -14,6 +14,11 @@ void forEachCallee(const Op& op, Visit&& visit) {
   if (auto* d = std::get_if<DerivativeAttr>(&op.attr)) visit(d->callee);
 }
 
+/// The entry, kept functions and the bodies of math functions; none in a module that is somebody's fragment.
+std::vector<FunctionId> rootFunctions(const Module& m);
+/// By function: whether a root leads there; all of a module without roots.
+std::vector<bool> reachedFunctions(const Module& m);
+
 class CallGraph {
 public:
   explicit CallGraph(const Module& m);

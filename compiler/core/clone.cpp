@@ -1,5 +1,6 @@
 #include "core/clone.h"
 
+#include "core/effect_audit.h"
 #include "core/walk.h"
 
 namespace melix::core {
@@ -63,6 +64,7 @@ OpId Cloner::op(OpId id, Builder& b) {
   std::vector<TypeId> types;
   for (ValueId v : results) types.push_back(type(source().typeOf(v)));
   OpId made = b.append(std::move(copy), types);
+  noteCopy(source_, id, b.function, made);
   for (size_t i = 0; i < results.size(); ++i) {
     ValueId now = b.result(made, i);
     b.fn().values[now].hint = source().values[results[i]].hint;

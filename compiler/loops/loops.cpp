@@ -14,6 +14,7 @@
 #include "loops/hoist_quotients.h"
 #include "loops/hoist_rows.h"
 #include "loops/jam_rows.h"
+#include "loops/kept_checks.h"
 #include "loops/lower.h"
 #include "loops/mark_points.h"
 #include "loops/merge_kernels.h"
@@ -186,9 +187,13 @@ constexpr Pass passes[] = {
     {"note_sizes", whole<noteSizes>, true, schedules},
 };
 
-std::string findBug(const Module& module, bool counted, const char* pass) {
-  std::string problem = verify(module, counted);
-  return problem.empty() ? problem : "Loops is not well formed after `" + std::string(pass) + "`: " + problem;
+std::string findBug(const Module& module, bool counted, const char* pass, KeptChecks& checks) {
+  const std::string name = "`" + std::string(pass) + "`";
+  if (std::string problem = verify(module, counted); !problem.empty())
+    return "Loops is not well formed after " + name + ": " + problem;
+  if (std::string lost = checks.after(module); !lost.empty())
+    return "a check is lost by " + name + ": " + lost;
+  return {};
 }
 
 } // namespace
@@ -206,8 +211,10 @@ Result fromCore(const core::Module& core, const Options& options) {
   result.error = context.error;
   if (result.error) return result;
   dropUncalled(result.module);
+  std::optional<KeptChecks> checks;
+  if (options.verify) checks.emplace(result.module);
   auto look = [&](bool counted, const char* pass) {
-    if (options.verify) result.bug = findBug(result.module, counted, pass);
+    if (checks) result.bug = findBug(result.module, counted, pass, *checks);
     if (options.afterPass) options.afterPass(result.module, pass);
   };
   look(false, "lower");

@@ -1,6 +1,7 @@
 #include "session/session.h"
 
 #include "check/unused_functions.h"
+#include "core/effect_audit.h"
 #include "core/verify.h"
 #include "expand/expanded_text.h"
 #include "interp/interp.h"
@@ -321,6 +322,13 @@ bool Session::advance(CoreStage wanted) {
       places.push_back(locationOf(written, loc));
     return places;
   };
+  std::optional<core::EffectAudit> audit;
+  if (options_.verify) audit.emplace(*module_);
+  auto passed = [&](const Pass& pass) {
+    if (!verified(pass.name, pass.derivativesGone)) return false;
+    if (audit) bug_ = audit->after(pass.name);
+    return bug_.empty();
+  };
   if (stage_ < CoreStage::Derivatives && wanted >= CoreStage::Derivatives) {
     for (const Pass& pass : derivativePasses()) {
       if (auto problem = pass.run(*module_)) {
@@ -328,7 +336,7 @@ bool Session::advance(CoreStage wanted) {
         for (const transforms::AdProblem& p : *problem) reportDerivative(p);
         if (!problem->empty()) return false;
       }
-      if (!verified(pass.name, pass.derivativesGone)) return false;
+      if (!passed(pass)) return false;
     }
     stage_ = CoreStage::Derivatives;
   }
@@ -340,7 +348,7 @@ bool Session::advance(CoreStage wanted) {
     for (const Pass& pass : optimisingPasses(options_.fusion)) {
       if (pass.rounds && options_.strictFloats) continue;
       pass.run(*module_);
-      if (!verified(pass.name, true)) return false;
+      if (!passed(pass)) return false;
     }
     stage_ = CoreStage::Optimised;
   }

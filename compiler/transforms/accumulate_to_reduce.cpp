@@ -18,8 +18,9 @@ enum class HandedKind : uint8_t { Here, Around };
 
 class Accumulations {
 public:
-  Accumulations(Module& m, FunctionId f, const Undefined& undefined)
-      : m_(m), f_(f), undefined_(undefined), uses_(m, f), scratch_(m.functions[f].regions.add(Region{})) {}
+  Accumulations(Module& m, FunctionId f, const Effects& effects, const Undefined& undefined)
+      : m_(m), f_(f), effects_(effects), undefined_(undefined), uses_(m, f),
+        scratch_(m.functions[f].regions.add(Region{})) {}
 
   bool changed = false;
 
@@ -153,7 +154,7 @@ private:
     Emit e(m_, f_, region, fn().ops[id].loc);
     std::vector<std::pair<uint32_t, ValueId>> totals;
     for (auto& [k, conversions] : todo) totals.emplace_back(k, total(id, k, conversions, kept, e));
-    return replaceAccumulators(m_, f_, uses_, id, region, totals);
+    return replaceAccumulators(m_, f_, effects_, uses_, id, region, totals);
   }
 
   /// What accumulator `k` began with and all that is added to it.
@@ -259,6 +260,7 @@ private:
 
   Module& m_;
   FunctionId f_;
+  const Effects& effects_;
   const Undefined& undefined_;
   LiveUses uses_;
   const RegionId scratch_; ///< where ops are made
@@ -268,9 +270,10 @@ private:
 } // namespace
 
 bool accumulateToReduce(Module& m) {
+  const Effects effects(m);
   const Undefined undefined(m);
   return changeBodies(m, [&](FunctionId f) {
-    Accumulations all(m, f, undefined);
+    Accumulations all(m, f, effects, undefined);
     all.run(m.functions[f].body);
     return all.changed;
   });

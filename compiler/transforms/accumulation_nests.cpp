@@ -40,8 +40,8 @@ ValueId ofArm(Emit& b, const SiteLevel& arm, ValueId condition, RegionId taken, 
   return b.one(std::move(op), type);
 }
 
-bool replaceAccumulators(Module& m, FunctionId f, LiveUses& uses, OpId nest, RegionId region,
-                         std::span<const std::pair<uint32_t, ValueId>> by) {
+bool replaceAccumulators(Module& m, FunctionId f, const Effects& effects, LiveUses& uses, OpId nest,
+                         RegionId region, std::span<const std::pair<uint32_t, ValueId>> by) {
   Function& fn = m.functions[f];
   std::vector<std::pair<ValueId, ValueId>> totals;
   std::vector<uint32_t> gone;
@@ -49,8 +49,8 @@ bool replaceAccumulators(Module& m, FunctionId f, LiveUses& uses, OpId nest, Reg
     totals.emplace_back(NestView(fn, fn.ops[nest]).accResults()[k], total);
     gone.push_back(k);
   }
-  removeAccumulators(m, f, uses, nest, gone);
-  const bool stays = !fn.ops[nest].results.empty();
+  removeAccumulators(m, f, effects, uses, nest, gone);
+  const bool stays = !fn.ops[nest].results.empty() || effects.ofOp(fn, nest).any();
   if (!stays) uses.leave(nest);
   for (OpId made : fn.regions[region].ops) uses.enter(made, region);
   for (auto [before, after] : totals) uses.replace(before, after);

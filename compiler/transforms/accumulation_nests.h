@@ -3,6 +3,7 @@
 
 #include "core/clone.h"
 #include "core/uses.h"
+#include "core/walk.h"
 #include "transforms/accumulation_sites.h"
 #include "transforms/ad_emit.h"
 
@@ -43,8 +44,10 @@ core::ValueId ifPoints(Emit& e, core::DimId points, core::ValueId to, Make make)
 }
 
 /// Accumulators of the nest, by number, are these values, which ops of the region compute that stand alone
-/// there; whether anything is left of the nest.
-bool replaceAccumulators(core::Module& m, core::FunctionId f, core::LiveUses& uses, core::OpId nest,
-                         core::RegionId region, std::span<const std::pair<uint32_t, core::ValueId>> by);
+/// there; whether anything is left of the nest, a result or an effect: checks that guard the adds stand in
+/// it.
+bool replaceAccumulators(core::Module& m, core::FunctionId f, const core::Effects& effects,
+                         core::LiveUses& uses, core::OpId nest, core::RegionId region,
+                         std::span<const std::pair<uint32_t, core::ValueId>> by);
 
 } // namespace melix::transforms

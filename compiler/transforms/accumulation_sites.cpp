@@ -74,7 +74,8 @@ ValueId follow(const Function& f, const Uses& uses, RegionId region, ValueId v,
 
 class Remover {
 public:
-  Remover(Module& m, FunctionId f, LiveUses& uses) : m_(m), f_(f), uses_(uses) {}
+  Remover(Module& m, FunctionId f, const Effects* effects, LiveUses& uses)
+      : m_(m), f_(f), effects_(effects), uses_(uses) {}
 
   /// What the ops of a region do with the accumulator `v`.
   void from(RegionId region, ValueId v) {
@@ -118,7 +119,7 @@ private:
         const uint32_t k = accumulatorAt(nest, v);
         v = nest.accResults()[k];
         accumulators(id, {k});
-        if (fn().ops[id].results.empty()) remove(id, region);
+        if (isUseless(id)) remove(id, region);
       } else if (o.kind == OpKind::If) {
         v = branch(id, v);
       } else {
@@ -146,6 +147,9 @@ private:
     return next;
   }
 
+  bool isUseless(OpId nest) const {
+    return fn().ops[nest].results.empty() && !(effects_ && effects_->ofOp(fn(), nest).any());
+  }
   void remove(OpId id, RegionId region) {
     uses_.leave(id);
     changed_.insert(region);
@@ -159,6 +163,7 @@ private:
 
   Module& m_;
   FunctionId f_;
+  const Effects* effects_; ///< none of a copy
   LiveUses& uses_;
   std::unordered_set<RegionId> changed_;
 };
@@ -215,8 +220,10 @@ bool isSeparable(const Function& f, const types::TypeStore& types, const Uses& u
 
 void separate(Module& m, FunctionId f, LiveUses& uses, OpId copy, RegionId region) {
   const Op& op = m.functions[f].ops[copy];
-  if (op.kind == OpKind::Nest) return Remover(m, f, uses).nest(copy, handedOn(m.functions[f], m.types, op));
-  for (ValueId v : accumulatorsInside(m.functions[f], m.types, op)) Remover(m, f, uses).from(region, v);
+  if (op.kind == OpKind::Nest)
+    return Remover(m, f, nullptr, uses).nest(copy, handedOn(m.functions[f], m.types, op));
+  for (ValueId v : accumulatorsInside(m.functions[f], m.types, op))
+    Remover(m, f, nullptr, uses).from(region, v);
 }
 
 bool findAccumulationSites(const Function& f, const Uses& uses, OpId nest, uint32_t k,
@@ -226,8 +233,9 @@ bool findAccumulationSites(const Function& f, const Uses& uses, OpId nest, uint3
   return follow(f, uses, o.regions[0], NestView(f, o).accParams()[k], levels, out).valid();
 }
 
-void removeAccumulators(Module& m, FunctionId f, LiveUses& uses, OpId nest, std::vector<uint32_t> which) {
-  Remover(m, f, uses).nest(nest, std::move(which));
+void removeAccumulators(Module& m, FunctionId f, const Effects& effects, LiveUses& uses, OpId nest,
+                        std::vector<uint32_t> which) {
+  Remover(m, f, &effects, uses).nest(nest, std::move(which));
 }
 
 } // namespace melix::transforms

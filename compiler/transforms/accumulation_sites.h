@@ -3,6 +3,10 @@
 
 #include "core/uses.h"
 
+namespace melix::core {
+class Effects;
+}
+
 namespace melix::transforms {
 
 struct SiteLevel {
@@ -20,15 +24,17 @@ struct AccumulationSite {
 bool findAccumulationSites(const core::Function& f, const core::Uses& uses, core::OpId nest, uint32_t k,
                            std::vector<AccumulationSite>& out);
 
-/// Takes accumulators, all of whose adds were found, out of the nest and of all that hands them on.
-void removeAccumulators(core::Module& m, core::FunctionId f, core::LiveUses& uses, core::OpId nest,
-                        std::vector<uint32_t> which);
+/// Takes accumulators, all of whose adds were found, out of the nest and of all that hands them on. Nests in
+/// it go that have neither a result nor an effect then.
+void removeAccumulators(core::Module& m, core::FunctionId f, const core::Effects& effects,
+                        core::LiveUses& uses, core::OpId nest, std::vector<uint32_t> which);
 
 /// Whether `op` hands no accumulators on, or only so that they can be taken out of a copy of it.
 bool isSeparable(const core::Function& f, const types::TypeStore& types, const core::Uses& uses,
                  core::OpId op);
 /// Takes the accumulators out of a copy of a separable op in `region`, which was entered; its other results
-/// stay.
+/// stay. Effects are those of the op itself, which stays where it is: a nest in the copy goes without
+/// results.
 void separate(core::Module& m, core::FunctionId f, core::LiveUses& uses, core::OpId copy,
               core::RegionId region);
 

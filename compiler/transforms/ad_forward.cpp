@@ -1,5 +1,6 @@
 #include "transforms/ad_forward.h"
 
+#include "core/effect_audit.h"
 #include "core/filler.h"
 #include "core/walk.h"
 
@@ -78,8 +79,12 @@ std::vector<ValueId> Forward::items(RegionId r, Emit& e) {
 }
 
 void Forward::region(RegionId from, Emit& e) {
-  for (OpId id : g().regions[from].ops)
-    if (opOf(id).kind != OpKind::Yield) op(id, e);
+  for (OpId id : g().regions[from].ops) {
+    if (opOf(id).kind == OpKind::Yield) continue;
+    const size_t first = e.fn().ops.size();
+    op(id, e);
+    noteWritten(lin_.source, id, lin_.forward, first);
+  }
 }
 
 Emit Forward::open(RegionId from, Emit& e) {

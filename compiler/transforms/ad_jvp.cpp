@@ -1,5 +1,6 @@
 #include "transforms/ad_jvp.h"
 
+#include "core/effect_audit.h"
 #include "transforms/ad_rules.h"
 
 namespace melix::transforms {
@@ -102,8 +103,12 @@ ValueId JvpBuilder::whole(Emit& e, ValueId v) {
 }
 
 void JvpBuilder::region(RegionId from, Emit& e) {
-  for (OpId id : source().regions[from].ops)
-    if (sourceOp(id).kind != OpKind::Yield) op(id, e);
+  for (OpId id : source().regions[from].ops) {
+    if (sourceOp(id).kind == OpKind::Yield) continue;
+    const size_t first = e.fn().ops.size();
+    op(id, e);
+    noteWritten(src_, id, dst_, first);
+  }
 }
 
 OpId JvpBuilder::clone(const Op& o, Emit& e) {

@@ -132,7 +132,18 @@ private:
     takeOver(fn(), s.nest.finish(), results); // what reads them, copied already or to be copied, reads this
   }
 
-  /// The ops of the body that the values need, and its checks, in order.
+  /// Whether the op, or one in it, may have an effect, for all that is known of what it calls.
+  bool mayHaveEffect(OpId id) const {
+    const Op& o = fn().ops[id];
+    const ops::EffectKind kind = ops::opEffect(o.kind);
+    const bool isControl =
+        o.kind == OpKind::If || o.kind == OpKind::Match || o.kind == OpKind::For || o.kind == OpKind::Nest;
+    if ((kind != ops::EffectKind::None && !isControl) || !panickingSums(m_, fn(), o).empty()) return true;
+    return std::ranges::any_of(o.regions, [&](RegionId r) {
+      return std::ranges::any_of(fn().regions[r].ops, [&](OpId inner) { return mayHaveEffect(inner); });
+    });
+  }
+  /// The ops of the body that the values need, and those with effects, in order.
   std::vector<OpId> needed(RegionId region, std::span<const ValueId> roots) const {
     std::unordered_set<uint32_t> wanted;
     for (ValueId v : roots) wanted.insert(v.index);
@@ -140,7 +151,7 @@ private:
     std::vector<OpId> out;
     for (size_t i = ops.size(); i-- > 0;) {
       const Op& o = fn().ops[ops[i]];
-      bool keep = o.kind == OpKind::Check || !o.resultDims.empty();
+      bool keep = mayHaveEffect(ops[i]) || !o.resultDims.empty();
       for (ValueId r : o.results) keep |= wanted.count(r.index) != 0;
       if (!keep) continue;
       out.push_back(ops[i]);

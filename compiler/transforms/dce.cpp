@@ -82,7 +82,7 @@ private:
     if (opMarked_[id.index]) return;
     opMarked_[id.index] = true;
     const Op& op = f_.ops[id];
-    if (OpId parent = f_.regions[regionOf_[id.index]].parent; parent.valid()) needOp(parent);
+    needAround(regionOf_[id.index]);
     for (DimId d : op.dims) needDim(d);
     if (auto* path = std::get_if<Path>(&op.attr))
       for (const PathStep& s : *path)
@@ -101,6 +101,19 @@ private:
     default:
       for (ValueId v : op.operands) need(v);
     }
+  }
+
+  /// The region runs: the op that it belongs to is needed, and of a combining region the results that it
+  /// makes.
+  void needAround(RegionId region) {
+    const OpId around = f_.regions[region].parent;
+    if (!around.valid()) return;
+    needOp(around);
+    const Op& op = f_.ops[around];
+    if (op.kind != OpKind::Nest || region == op.regions[0]) return;
+    const NestView nest(f_, op);
+    for (const NestPart& part : nest.parts())
+      if (nest.combine(part) == region) need(nest.results(part)[0]);
   }
 
   void visit(ValueId v) {

@@ -1,5 +1,6 @@
 #include "transforms/expand_derivatives.h"
 
+#include "core/effect_audit.h"
 #include "core/uses.h"
 #include "core/walk.h"
 #include "transforms/each_body.h"
@@ -172,6 +173,7 @@ private:
     const Op& op = m_.functions[f].ops[id];
     Emit e(m_, f, region, op.loc);
     const std::vector<ValueId> out = OpExpansion(ad_, op, wanted(op)).run(e);
+    noteOpened(f, id);
     uses.leave(id);
     for (OpId made : m_.functions[f].regions[region].ops) uses.enter(made, region);
     for (size_t i = 0; i < op.results.size() && i < out.size(); ++i) uses.replace(op.results[i], out[i]);

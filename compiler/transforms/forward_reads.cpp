@@ -263,7 +263,7 @@ private:
   void around(OpId id) {
     const Op& op = f_.ops[id];
     const ValueId x = op.operands[0], v = op.operands[1], updated = op.results[0];
-    if (!uses_.used(updated)) return;
+    if (!uses_.used(updated) || !panickingSums(m_, f_, op).empty()) return;
     const Place place = placeOf(op);
     std::vector<std::pair<OpId, Overlap>> reads;
     std::vector<OpId> sets;

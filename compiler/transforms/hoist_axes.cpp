@@ -50,10 +50,9 @@ public:
 private:
   Function& fn() { return m_.functions[id_]; }
 
+  /// Whether anything in the region may panic: what stands behind it may be there only where it did not.
   bool hasChecks(RegionId r) {
-    bool found = false;
-    forEachOp(fn(), r, [&](OpId i) { found |= fn().ops[i].kind == OpKind::Check; });
-    return found;
+    return std::ranges::any_of(fn().regions[r].ops, [&](OpId id) { return effects_.ofOp(fn(), id).panics; });
   }
   bool runsAtLeastOnce(const Op& sweep) {
     return sweep.kind == OpKind::Nest && m_.types.dims.atLeast(m_.types.dims.product(sweep.dims), 1);

@@ -2,6 +2,7 @@
 
 #include "core/call_graph.h"
 #include "core/clone.h"
+#include "core/effect_audit.h"
 #include "core/uses.h"
 #include "core/walk.h"
 
@@ -14,16 +15,6 @@ using namespace core;
 
 namespace {
 
-/// Entry, kept functions and bodies of math functions; none in a module that is somebody's fragment.
-std::vector<FunctionId> roots(const Module& m) {
-  std::vector<FunctionId> out;
-  if (m.entry.valid()) out.push_back(m.entry);
-  for (auto& [key, f] : m.mathBodies) out.push_back(f);
-  for (uint32_t i = 0; i < m.functions.size(); ++i)
-    if (m.functions[FunctionId(i)].keep) out.push_back(FunctionId(i));
-  return out;
-}
-
 class CallInliner {
 public:
   CallInliner(Module& m, InlineOptions options)
@@ -34,7 +25,7 @@ public:
 
   /// What nothing reaches once its calls are inlined is not worked on.
   void run() {
-    std::vector<FunctionId> left = roots(m_);
+    std::vector<FunctionId> left = rootFunctions(m_);
     if (left.empty()) left.assign(calls_.order().begin(), calls_.order().end());
     while (!left.empty()) {
       const FunctionId f = left.back();
@@ -197,6 +188,7 @@ private:
       sizes.dims.insert_or_assign(s, m_.types.dims.substitute(own.at(s), sizes.dims));
       sizes.decided.push_back(s);
     }
+    noteOpened(id, op);
     uses.leave(op);
     const std::vector<OpId> made(ops().begin() + static_cast<long>(before), ops().end());
     ops().resize(before);
@@ -214,20 +206,7 @@ private:
 } // namespace
 
 void removeUnreachable(Module& m) {
-  std::vector<bool> reached(m.functions.size(), false);
-  std::vector<FunctionId> queue = roots(m);
-  if (queue.empty()) return;
-  while (!queue.empty()) {
-    FunctionId id = queue.back();
-    queue.pop_back();
-    if (!id.valid() || reached[id.index]) continue;
-    reached[id.index] = true;
-    const Function& f = m.functions[id];
-    queue.push_back(f.customJvp);
-    if (!f.body.valid()) continue;
-    forEachOp(
-        f, [&](OpId op) { forEachCallee(f.ops[op], [&](FunctionId callee) { queue.push_back(callee); }); });
-  }
+  const std::vector<bool> reached = reachedFunctions(m);
   for (uint32_t i = 0; i < m.functions.size(); ++i)
     if (!reached[i]) m.functions[FunctionId(i)].body = RegionId();
 }

@@ -41,6 +41,7 @@ public:
     if (s_.f.ops[later_].dims.size() > axes_) later_ = wrap(later_);
     const Op& first = s_.f.ops[first_];
     const std::vector<ValueId> results(first.results.begin(), first.results.end());
+    if (whole_) panicking_ = panickingSums(s_.m, s_.f, first);
     const std::vector<ValueId> values = takeIn();
     for (size_t k = 0; k < results.size(); ++k) readHere(results[k], values[k]);
     giveOut(results, values);
@@ -151,14 +152,16 @@ private:
     }
   }
 
-  /// Results of the first nest that others use are results of the later one.
+  /// Results of the first nest that others use, or that may panic, are results of the later one.
   void giveOut(std::span<const ValueId> results, std::span<const ValueId> values) {
+    auto isWanted = [&](ValueId v) {
+      return s_.uses.used(v) || std::ranges::find(panicking_, v) != panicking_.end();
+    };
     size_t at = 0;
     for (const NestResult& spec : specsOf()) {
       const size_t count = whole_ ? resultsOf(spec, axes_) : 1;
       const auto own = results.subspan(at, count);
-      if (std::ranges::any_of(own, [&](ValueId v) { return s_.uses.used(v); }))
-        addResult(s_.f, s_.uses, later_, spec, values[at], own);
+      if (std::ranges::any_of(own, isWanted)) addResult(s_.f, s_.uses, later_, spec, values[at], own);
       at += count;
     }
     if (whole_) s_.drop(first_);
@@ -171,7 +174,8 @@ private:
   Fusion& s_;
   OpId first_, later_, standing_;
   const uint32_t axes_;
-  const bool whole_; ///< the first nest has no other axes
+  const bool whole_;               ///< the first nest has no other axes
+  std::vector<ValueId> panicking_; ///< of the results of a whole one: sums that may panic
 };
 
 /// What the two joins ask alike.

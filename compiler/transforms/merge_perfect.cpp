@@ -56,7 +56,7 @@ private:
       if (part.spec->kind != NestResultKind::Collect || part.spec->keep != all ||
           fn().values[around.yields(part)[0]].def != inner)
         return false;
-    return !around.parts().empty();
+    return !around.parts().empty() && panickingSums(m_, fn(), fn().ops[inner]).empty();
   }
 
   void merge(OpId outerId, OpId innerId, RegionId region) {

@@ -2,6 +2,7 @@
 
 #include "core/build.h"
 #include "core/clone.h"
+#include "core/effect_audit.h"
 #include "core/flow.h"
 #include "core/place.h"
 #include "core/uses.h"
@@ -193,7 +194,9 @@ private:
     if (!isOpened(f_.typeOf(op.operands[0])) || !isOfPart(op.operands[0], op.as<Path>())) return false;
     const size_t first = opsOf(r).size();
     Builder b = at(r, id);
+    const size_t before = f_.ops.size();
     const ValueId updated = updatedBy(b, op, op.operands[0], 0);
+    noteWritten(id_, id, id_, before);
     uses_.leave(id);
     enter(r, first);
     uses_.replace(op.results[0], updated);

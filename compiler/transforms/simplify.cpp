@@ -1,6 +1,7 @@
 #include "transforms/simplify.h"
 
 #include "core/clone.h"
+#include "core/effect_audit.h"
 #include "core/flow.h"
 #include "core/ranges.h"
 #include "core/sharing.h"
@@ -98,7 +99,8 @@ private:
     if (op.kind == OpKind::Match && chooseCase(op, out)) return true;
     if (op.kind == OpKind::Nest && onePoint(op, out)) return true;
     if (op.kind == OpKind::For && fewTurns(op, out)) return true;
-    if (op.kind == OpKind::Check && ranges_.isProved(op)) return true;
+    if (op.kind == OpKind::Check && ranges_.isProved(op))
+      return noteGone(f_, id_, id, GoneKind::Proved), true;
     for (RegionId inner : op.regions) region(inner);
     if (op.kind == OpKind::If) sameInBothArms(op);
     if (op.kind == OpKind::If && isOtherArm(op)) return takeRegion(op, op.regions[1], out);
@@ -155,7 +157,13 @@ private:
   }
   bool chooseArm(const Op& op, Passed& out) {
     std::optional<uint64_t> c = constantOf(op.operands[0]);
-    return c && takeRegion(op, op.regions[*c ? 0 : 1], out);
+    return c && takeArm(op, op.regions[*c ? 0 : 1], out);
+  }
+  /// The other regions never run.
+  bool takeArm(const Op& op, RegionId taken, Passed& out) {
+    for (RegionId r : op.regions)
+      if (r != taken) noteGone(f_, id_, r, GoneKind::NeverRuns);
+    return takeRegion(op, taken, out);
   }
   /// `if a { b } else { false }` becomes `a and b`.
   void connect(OpId id, Passed& out) {
@@ -177,7 +185,7 @@ private:
     RegionId r = op.regions[op.as<MatchAttr>().regionOf[made->index()]];
     const std::vector<ValueId>& params = f_.regions[r].params;
     for (size_t k = 0; k < params.size(); ++k) uses_.replace(params[k], made->operands[k]);
-    return takeRegion(op, r, out);
+    return takeArm(op, r, out);
   }
   /// A nest of no axes is its body, unless its accumulators begin here.
   bool onePoint(const Op& op, Passed& out) {
@@ -199,6 +207,7 @@ private:
     if (turns > 1) return false;
     if (turns < 1) {
       for (uint32_t k = 0; k < loop.carries(); ++k) replace(op, k, loop.carryOperands()[k]);
+      noteGone(f_, id_, loop.body(), GoneKind::NeverRuns);
       return true;
     }
     uses_.replace(loop.index(), integer(0, op.loc, out));
@@ -244,6 +253,7 @@ private:
     return op.resultDims.empty() && !op.results.empty() &&
            std::ranges::all_of(zero.operands, [&](ValueId v) { return isConstant(v, 0); }) &&
            std::ranges::all_of(other.operands, isFactor) &&
+           std::ranges::all_of(f_.regions[op.regions[0]].ops, isProduct) &&
            std::ranges::all_of(f_.regions[op.regions[1]].ops, isProduct);
   }
 
@@ -517,6 +527,7 @@ private:
     for (size_t k = 0; k < op.resultDims.size(); ++k)
       replaceDim(op.resultDims[k], types_.dims.symbol(first.resultDims[k]));
     for (size_t k = 0; k < op.results.size(); ++k) replace(op, k, first.results[k]);
+    noteGone(f_, id_, id, GoneKind::Repeated);
     return true;
   }
   bool isComparable(const Op& op) const {

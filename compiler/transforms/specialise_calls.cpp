@@ -1,6 +1,7 @@
 #include "transforms/specialise_calls.h"
 
 #include "core/clone.h"
+#include "core/effect_audit.h"
 #include "core/uses.h"
 #include "core/walk.h"
 #include "transforms/dce.h"
@@ -159,6 +160,7 @@ private:
       args[k] = b.castDims(args[k], types_.substitute(wanted, dims));
     }
     OpId call = b.call(callee, std::move(args), closure.dims);
+    noteGone(b.fn(), b.function, id, GoneKind::Replaced);
     specialise(b, call);
     applied.emplace_back(op.results[0], b.castDims(b.result(call), b.typeOf(op.results[0])));
     return true;

@@ -228,7 +228,7 @@ private:
 
 class Scatters {
 public:
-  Scatters(Module& m, FunctionId f) : m_(m), f_(f), uses_(m, f) {}
+  Scatters(Module& m, FunctionId f, const Effects& effects) : m_(m), f_(f), effects_(effects), uses_(m, f) {}
 
   bool run(RegionId region) {
     rewriteRegion(m_, f_, region, [&](OpId id) {
@@ -278,7 +278,7 @@ private:
       for (const ScatteredAdd& c : all) total = Scatter(m_, f_, c, id, kept).write(e, total);
       totals.emplace_back(k, total);
     }
-    return replaceAccumulators(m_, f_, uses_, id, region, totals);
+    return replaceAccumulators(m_, f_, effects_, uses_, id, region, totals);
   }
 
   KeptValues keep(OpId id, const Plans& todo) {
@@ -290,6 +290,7 @@ private:
 
   Module& m_;
   FunctionId f_;
+  const Effects& effects_;
   LiveUses uses_;
   bool changed_ = false;
 };
@@ -297,7 +298,8 @@ private:
 } // namespace
 
 bool sumBeforeScatter(Module& m) {
-  return changeBodies(m, [&](FunctionId f) { return Scatters(m, f).run(m.functions[f].body); });
+  const Effects effects(m);
+  return changeBodies(m, [&](FunctionId f) { return Scatters(m, f, effects).run(m.functions[f].body); });
 }
 
 } // namespace melix::transforms

@@ -65,9 +65,8 @@ private:
       return {};
     const auto collects = [](const NestResult& r) { return r.kind == NestResultKind::Collect; };
     if (!std::ranges::all_of(nestResults(nest), collects)) return {};
-    bool checks = false; // what is read behind one may not be there in front of it
-    forEachOp(fn(), nest.regions[0], [&](OpId each) { checks |= fn().ops[each].kind == OpKind::Check; });
-    if (checks) return {};
+    // What is read behind a check may not be there in front of it.
+    if (effects_.ofOp(fn(), id).panics) return {};
     const SweepBody body(m_, f_, id, effects_);
     std::vector<OpId> out;
     size_t sweeps = 0;

@@ -2,6 +2,7 @@
 
 #include "core/call_graph.h"
 #include "core/clone.h"
+#include "core/effect_audit.h"
 #include "core/flow.h"
 #include "core/walk.h"
 #include "transforms/compose_reads.h"
@@ -58,7 +59,7 @@ private:
     bool done = false;
     if (kind == OpKind::Nest) done = writeOut(m_, *cloner_, fn().ops[op], b, [&] { return isTooLong(); });
     if (kind == OpKind::For) done = loop(fn().ops[op], b);
-    if (kind == OpKind::Call) done = call(fn().ops[op], b);
+    if (kind == OpKind::Call && (done = call(fn().ops[op], b))) noteOpened(id_, op);
     expanded_ |= done;
     return done;
   }
@@ -84,6 +85,7 @@ private:
       for (size_t k = 0; k < stacks.size(); ++k) stacks[k].push_back(yielded.values[carried.size() + k]);
     }
     if (isTooLong()) return true;
+    if (turns == 0) noteGone(fn(), id_, loop.body(), GoneKind::NeverRuns);
     for (size_t k = 0; k < carried.size(); ++k)
       cloner_->values.insert_or_assign(loop.carryResults()[k], carried[k]);
     for (size_t k = 0; k < stacks.size(); ++k)

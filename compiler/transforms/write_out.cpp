@@ -1,5 +1,6 @@
 #include "transforms/write_out.h"
 
+#include "core/effect_audit.h"
 #include "core/evaluate.h"
 #include "core/nest.h"
 
@@ -27,7 +28,10 @@ public:
     anyPoints_ = std::find(extents_.begin(), extents_.end(), 0) == extents_.end();
     for (const NestPart& part : nest_.parts())
       if (!open(part)) return false;
-    if (anyPoints_) points(stop);
+    if (anyPoints_)
+      points(stop);
+    else
+      noteGone(b_.fn(), b_.function, nest_.body(), GoneKind::NeverRuns);
     for (size_t k = 0; k < cells_.size(); ++k) close(nest_.parts()[k], cells_[k]);
     return true;
   }

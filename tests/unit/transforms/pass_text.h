@@ -1,5 +1,6 @@
 #pragma once
-// A pass on Core text: what it makes of it, and that the values stay the same.
+// A pass on Core text: what it makes of it, that the values stay the same, and that no effect is lost.
+#include "core/effect_audit.h"
 #include "core/parse.h"
 #include "core/print.h"
 #include "core/verify.h"
@@ -32,8 +33,10 @@ struct PassText {
     expectVerified();
     bool runs = !args.empty();
     interp::RunResult before = runs ? run(args) : interp::RunResult();
+    core::EffectAudit audit(module);
     pass(module);
     expectVerified();
+    EXPECT_EQ(audit.after("the pass"), "");
     if (!runs) return *this;
     interp::RunResult after = run(args);
     EXPECT_EQ(before.panicked, after.panicked) << after.panic.message;

@@ -415,5 +415,42 @@ TEST(Simplify, LoopsOfOneTurnGo) {
                       "  %d = add %x, %x : f32\n  yield %d, %k, %x, %k\n}\n");
 }
 
+TEST(Simplify, AnArmOfZerosThatMayPanicIsNotLeftOutForTheOther) {
+  auto checks = [](const std::string& check, bool c) {
+    PassText m(
+        "fn f (%x: i64, %y: i64, %c: bool) -> (i64) {\n  %z = const 0 : i64\n  %is = cmp eq %x, %z : bool\n"
+        "  %r = if %is {\n" +
+        check + "    yield %z\n  } {\n    %p = mul %x, %y : i64\n    yield %p\n  } : i64\n  yield %r\n}\n");
+    m.apply(simplify, {Value::integer(0), Value::integer(7), Value::boolean(c)});
+    EXPECT_EQ(m.count("if"), m.count("check")) << m.text();
+    return m.count("check");
+  };
+  EXPECT_EQ(checks("    check assert \"no\" %c\n", true), 1u);
+  EXPECT_EQ(checks("    check assert \"no\" %c\n", false), 1u);
+  EXPECT_EQ(checks("", true), 0u);
+}
+
+TEST(Simplify, WhatACombiningRegionAsksIsKeptWithoutItsResult) {
+  for (bool c : {true, false}) {
+    PassText m(R"(fn f (%v: f32[6], %c: bool) -> (i64) {
+  %u = const 0.0 : f32
+  %r = nest (%i: 6) -> keep[] combine 1 region 1 units (%u) {
+    %a = get %v[%i] : f32
+    yield %a
+  } {
+   (%p: f32, %q: f32)
+    check assert "no" %c
+    %s = add %p, %q : f32
+    yield %s
+  } : f32
+  %k = const 1 : i64
+  yield %k
+}
+)");
+    m.apply(simplify, {Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6}), Value::boolean(c)});
+    EXPECT_EQ(m.count("check"), 1u) << m.text();
+  }
+}
+
 } // namespace
 } // namespace melix::transforms
