@@ -47,6 +47,10 @@ public:
     case NodeKind::Builder:
     case NodeKind::Generator: builder(n.as<Builder>()); break;
     case NodeKind::Match: match(n.as<Match>()); break;
+    case NodeKind::As:
+      look(n.as<Two>().first);
+      type(n.as<Two>().second);
+      break;
     default: forEachChild(ast_, s, [this](SynId child) { look(child); });
     }
     bound_.resize(mark);
@@ -59,20 +63,37 @@ private:
     children(s);
   }
 
+  /// A type as it is written: only what stands in brackets, sizes, may name a value.
+  void type(SynId s) {
+    if (!s) return;
+    switch (ast_.kind(s)) {
+    case NodeKind::Name:
+    case NodeKind::Member: break;
+    case NodeKind::Paren:
+    case NodeKind::Tuple:
+    case NodeKind::FunctionType: forEachChild(ast_, s, [this](SynId part) { type(part); }); break;
+    case NodeKind::Brackets:
+      type(ast_[s].as<Brackets>().base);
+      for (const Argument& item : ast_[s].as<Brackets>().items) look(item.value);
+      break;
+    default: look(s);
+    }
+  }
+
   /// Its own name may also mean the functions of that name above it.
   void function(const FnItem& item) {
     for (const Generic& g : item.generics) {
-      look(g.defaultType);
+      type(g.defaultType);
       bound_.push_back(g.name);
     }
     parameters(item.params);
-    look(item.result);
+    type(item.result);
     look(item.body);
   }
 
   void parameters(const std::vector<Parameter>& params) {
     for (const Parameter& p : params) {
-      look(p.type);
+      type(p.type);
       look(p.defaultValue);
       if (p.name) bound_.push_back(p.name);
       bind(p.pattern);
@@ -90,7 +111,7 @@ private:
     }
     const auto& let = n.as<Let>();
     visit_(s, isBound_);
-    look(let.type);
+    type(let.type);
     look(let.init);
     look(let.otherwise);
     bind(let.pattern);
@@ -141,6 +162,10 @@ private:
 
 } // namespace
 
+bool namesNewAxis(const Ast& ast, const Interner& names, SynId item) {
+  return ast.kind(item) == NodeKind::Name && names.text(ast[item].as<Name>().name) == "new";
+}
+
 bool mentions(const Ast& ast, SynId node, NameId wanted) {
   if (!node || !wanted) return false;
   NodeKind kind = ast.kind(node);
@@ -158,12 +183,15 @@ void collectNames(const Ast& ast, SynId pattern, std::set<NameId>& names) {
   forEachChild(ast, pattern, [&](SynId part) { collectNames(ast, part, names); });
 }
 
-SynId firstUse(const Ast& ast, SynId expr, const std::function<bool(NameId)>& isSought) {
+SynId firstUse(const Ast& ast, SynId expr, const std::function<bool(NameId, bool)>& isSought) {
   SynId found;
+  std::set<SynId> inBrackets;
   auto look = [&](SynId s, const IsBound& isBound) {
+    if (ast.kind(s) == NodeKind::Brackets)
+      for (const Argument& item : ast[s].as<Brackets>().items) inBrackets.insert(item.value);
     if (found || ast.kind(s) != NodeKind::Name) return;
     const NameId name = ast[s].as<Name>().name;
-    if (!isBound(name) && isSought(name)) found = s;
+    if (!isBound(name) && isSought(name, inBrackets.contains(s))) found = s;
   };
   look(expr, [](NameId) { return false; });
   forEachInside(ast, expr, look);
