@@ -430,7 +430,9 @@ public:
 
   // --- LibraryCalls, FunctionCalls
   NodeId callPrelude(std::string_view name, std::vector<NodeId> args, Span span) override;
+  NodeId callOwnEquality(NodeId a, NodeId b, Span span) override;
   NodeId callEquality(NodeId a, NodeId b, Span span) override;
+  Span placeOfEquality();
   std::string writtenShort(Span span);
   std::string writtenOperand(Span span) override;
   NodeId callMoved(NodeId x, NodeId t, Span span) override;
