@@ -94,6 +94,20 @@ bool advanceProgram(const ProgramSource& program, session::Session& session, ses
   return reported(session, ok);
 }
 
+namespace {
+
+/// What is not compiled yet, at the place in the program that it comes from.
+void reportUnsupported(session::Session& session, const loops::Unsupported& found) {
+  const core::Module& module = session.module();
+  core::LocId loc = found.loc;
+  while (loc && module.locs[loc].inner) loc = module.locs[loc].inner;
+  DiagnosticSink sink;
+  sink.report(DiagId::NoDerivative, loc ? module.locs[loc].span : Span(), found.what);
+  writeDiagnostics(sink, session.sources);
+}
+
+} // namespace
+
 std::optional<loops::Module> loopsOf(session::Session& session, const codegen::Options& code) {
   const names::Modules& modules = session.modules();
   if (modules.hasUnchecked())
@@ -102,8 +116,10 @@ std::optional<loops::Module> loopsOf(session::Session& session, const codegen::O
   options.verify = verifies();
   loops::Result lowered = loops::fromCore(session.module(), options);
   if (!lowered.error && lowered.bug.empty()) return std::move(lowered.module);
-  writeProblem(lowered.error ? "this is not compiled yet: " + lowered.error->what
-                             : "a bug of the compiler: " + lowered.bug);
+  if (lowered.error)
+    reportUnsupported(session, *lowered.error);
+  else
+    writeProblem("a bug of the compiler: " + lowered.bug);
   return std::nullopt;
 }
 
