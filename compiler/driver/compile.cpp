@@ -98,11 +98,11 @@ namespace {
 
 /// What is not compiled yet, at the place in the program that it comes from.
 void reportUnsupported(session::Session& session, const loops::Unsupported& found) {
-  const core::Module& module = session.module();
-  core::LocId loc = found.loc;
-  while (loc && module.locs[loc].inner) loc = module.locs[loc].inner;
+  Span place; // the innermost that is known
+  for (core::LocId loc = found.loc; loc; loc = session.module().locs[loc].inner)
+    if (const Span span = session.module().locs[loc].span; span.valid()) place = span;
   DiagnosticSink sink;
-  sink.report(DiagId::NoDerivative, loc ? module.locs[loc].span : Span(), found.what);
+  sink.report(DiagId::NoDerivative, place, found.what);
   writeDiagnostics(sink, session.sources);
 }
 
