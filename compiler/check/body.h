@@ -155,6 +155,7 @@ public:
   NodeId checkConst(const syntax::ConstItem& item, Span span);
   bool namesSizes(SynId type) const;
   void makeSizesUnknown(TypeId asked, Span span);
+  bool hidesSizes(NodeId value);
   NodeId letNever(const syntax::Let& let, NodeId init, Span span);
   NodeId checkLet(const syntax::Let& let, Span span);
   NodeId checkAssign(const syntax::Assign& a, Span span);
@@ -399,6 +400,7 @@ public:
   NodeId callPrint(IntrinsicKind kind, const std::vector<CallArg>& args, Span span);
   NodeId wrongCount(IntrinsicKind kind, const std::string& wanted, size_t got, Span span);
   NodeId callMapLeaves(const std::vector<CallArg>& args, Span span);
+  TextOf pathText(NodeId f, size_t values, Span span);
   NodeId callFoldLeaves(const std::vector<CallArg>& args, TypeId expected, Span span);
   NodeId callBuild(const std::vector<CallArg>& args, TypeId expected, Span span);
   NodeId callDot(IntrinsicKind kind, const std::vector<CallArg>& args, Span span);
@@ -430,7 +432,9 @@ public:
 
   // --- LibraryCalls, FunctionCalls
   NodeId callPrelude(std::string_view name, std::vector<NodeId> args, Span span) override;
+  NodeId callOwnEquality(NodeId a, NodeId b, Span span) override;
   NodeId callEquality(NodeId a, NodeId b, Span span) override;
+  Span placeOfEquality();
   std::string writtenShort(Span span);
   std::string writtenOperand(Span span) override;
   NodeId callMoved(NodeId x, NodeId t, Span span) override;

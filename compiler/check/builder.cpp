@@ -103,7 +103,8 @@ bool BuilderCheck::isRectangular(size_t at) {
     collectNames(body_.ast, builder_.headers[k].pattern, all);
     if (k < at) collectNames(body_.ast, builder_.headers[k].pattern, before);
   }
-  SynId use = firstUse(body_.ast, builder_.headers[at].range, [&](NameId name) {
+  SynId use = firstUse(body_.ast, builder_.headers[at].range, [&](NameId name, bool inBrackets) {
+    if (inBrackets && scalarNamed(types_.names.text(name))) return false; // the type of that name
     return before.contains(name) || (all.contains(name) && !body_.lookupAny(name));
   });
   if (!use) return true;

@@ -1,6 +1,7 @@
 // Calls of what the compiler gives types to: arguments are taken by kind.
 #include "check/attempt.h"
 #include "check/dicts.h"
+#include "check/growing.h"
 #include "check/iteration.h"
 #include "check/nested_reduction.h"
 #include "check/suggestions.h"
@@ -150,12 +151,19 @@ NodeId Body::callMapLeaves(const std::vector<CallArg>& args, Span span) {
     values.push_back(checkArg(args[k]));
     if (b.kindOf(values.back()) == TypeKind::Error) return values.back();
   }
-  return leaves.map(
-      [&](std::vector<NodeId> leaf, TypeId asked) {
-        NodeId made = callFunction(f, std::move(leaf), span);
-        return asked ? coerce(made, asked, span) : made;
-      },
-      values, span);
+  auto call = [&](std::vector<NodeId> leaf, TypeId asked) {
+    NodeId made = callFunction(f, std::move(leaf), span);
+    return asked ? coerce(made, asked, span) : made;
+  };
+  return leaves.map({call, pathText(f, values.size(), span)}, values, span);
+}
+
+/// What texts the path of a leaf is made of, for a function that takes it before `values`; null for one that
+/// takes none.
+TextOf Body::pathText(NodeId f, size_t values, Span span) {
+  const std::set<size_t> counts = arities(f);
+  if (counts.contains(values) || !counts.contains(values + 1)) return nullptr;
+  return [this, span](NodeId key) { return toStr(key, "", span); };
 }
 
 NodeId Body::callFoldLeaves(const std::vector<CallArg>& args, TypeId expected, Span span) {
@@ -163,9 +171,17 @@ NodeId Body::callFoldLeaves(const std::vector<CallArg>& args, TypeId expected, S
          value = checkArg(args[3]);
   if (b.kindOf(value) == TypeKind::Error || b.kindOf(op) == TypeKind::Error || b.kindOf(f) == TypeKind::Error)
     return b.error(span);
-  return leaves.fold(
-      [&](std::vector<NodeId> pair, TypeId) { return callFunction(op, std::move(pair), span); }, zero,
-      [&](std::vector<NodeId> leaf, TypeId) { return callFunction(f, std::move(leaf), span); }, value, span);
+  auto calling = [&](NodeId function) {
+    return [&, function](std::vector<NodeId> given, TypeId) {
+      return callFunction(function, std::move(given), span);
+    };
+  };
+  const Combining by{calling(op),
+                     [&](NodeId start, const std::function<NodeId(NodeId)>& next) {
+                       return growing(*this, start, next, span);
+                     },
+                     [&](NodeId made, TypeId type) { return coerce(made, type, span); }};
+  return leaves.fold(by, zero, {calling(f), pathText(f, 1, span)}, value, span);
 }
 
 NodeId Body::callBuild(const std::vector<CallArg>& args, TypeId expected, Span span) {
@@ -296,7 +312,7 @@ NodeId Body::callArrayFunction(IntrinsicKind kind, const std::vector<CallArg>& a
   }
   if (!given.empty() && refuseOwnSum(kind, b.typeOf(given[0].node), span)) return b.error(span);
   if (kind == IntrinsicKind::Len && given.size() == 1 && isRange(b.typeOf(given[0].node)))
-    return callPrelude("range_rounds", {given[0].node}, span);
+    return callPrelude("range_length", {given[0].node}, span);
   if (kind == IntrinsicKind::Len && given.size() == 1 && types.isDict(b.typeOf(given[0].node)))
     return callPrelude("dict_len", {given[0].node}, span);
   if (kind == IntrinsicKind::Len && given.size() == 1 && types.isSet(b.typeOf(given[0].node)))

@@ -40,13 +40,20 @@ bool Derivatives::passesAsGiven(const Callee& callee, const std::vector<NodeId>&
   return true;
 }
 
-Derivatives::Callee Derivatives::prepare(NodeId function, const std::vector<NodeId>& args, Span span) {
+Derivatives::Callee Derivatives::prepare(NodeId function, const std::vector<NodeId>& args,
+                                         std::vector<NodeId>& into, Span span) {
   Callee callee;
   if (calls_.changesParameters(function)) {
     b.sink.report(DiagId::TransformInout, span);
     return callee;
   }
   NodeId call = calls_.callFunction(function, args, span);
+  while (b.instance.nodes[call].kind == NodeKind::Block) {
+    const std::vector<NodeId>& nodes = b.instance.nodes[call].children;
+    if (nodes.empty() || b.kindOf(nodes.back()) == TypeKind::Never) break;
+    into.insert(into.end(), nodes.begin(), nodes.end() - 1);
+    call = nodes.back();
+  }
   const Node& node = b.instance.nodes[call];
   if (node.kind == NodeKind::Error) return callee;
   if (node.kind != NodeKind::Call) {
@@ -149,7 +156,7 @@ NodeId Derivatives::gradient(bool withValue, NodeId function, std::vector<NodeId
     if (!differentiable(function, w, args[w])) return b.error(span);
   std::vector<NodeId> nodes;
   args = bindAll(std::move(args), nodes);
-  Callee callee = prepare(function, args, span);
+  Callee callee = prepare(function, args, nodes, span);
   if (!callee.call) return b.error(span);
   bool isTuple = b.types.kind(callee.result) == TypeKind::Tuple;
   TypeId main =
@@ -223,7 +230,7 @@ NodeId Derivatives::jvpAt(NodeId function, const std::vector<NodeId>& args, cons
     if (!differentiable(function, w, args[w])) return b.error(span);
   std::vector<NodeId> bound = bindAll(args, nodes);
   tangents = bindAll(std::move(tangents), nodes);
-  Callee callee = prepare(function, bound, span);
+  Callee callee = prepare(function, bound, nodes, span);
   if (!callee.call) return b.error(span);
   for (size_t k = 0; k < wrt.size(); ++k) {
     TypeId wanted = types::tangentType(b.types, b.typeOf(bound[wrt[k]]));

@@ -65,7 +65,8 @@ private:
     TypeId result;
     uint32_t captures = 0;
   };
-  Callee prepare(NodeId function, const std::vector<NodeId>& args, Span span);
+  /// The call of the function at these arguments. What is computed before it, sizes say, goes to `into`.
+  Callee prepare(NodeId function, const std::vector<NodeId>& args, std::vector<NodeId>& into, Span span);
   bool passesAsGiven(const Callee& callee, const std::vector<NodeId>& args);
   NodeId derivative(DerivativeMode mode, const Callee& callee, std::vector<uint32_t> wrt,
                     std::vector<NodeId> seeds, TypeId type, Span span);

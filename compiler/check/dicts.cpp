@@ -3,6 +3,7 @@
 #include "check/bounds.h"
 #include "check/function_values.h"
 
+#include <algorithm>
 #include <set>
 
 namespace melix::check {
@@ -68,6 +69,7 @@ NodeId keyOf(Body& body, TypeId dict, const std::vector<Argument>& items, Span s
   }
   const TypeId key = body.types.typeArgs(dict)[0];
   const Span at = body.ast.span(items[0].value);
+  if (!isKey(body, key, at)) return body.b.error(span);
   return body.coerce(body.checkExpr(items[0].value, key), key, at);
 }
 
@@ -101,8 +103,20 @@ bool isKey(Body& body, TypeId type, Span span) {
   const TypeId open = body.infer.shallow(type);
   const bool isFloat = body.infer.isOpen(open) && body.infer.varClass(open) == types::VarClass::OpenFloat;
   if (body.types.kind(key) == TypeKind::Error) return false;
-  if (!isFloat && (body.types.kind(open) == TypeKind::Var || meetsBound(body.types, key, "Hash")))
-    return true;
+  if (!isFloat && body.types.kind(open) == TypeKind::Var) return true;
+  if (!isFloat && meetsBound(body.types, key, "Hash")) {
+    const TypeId unhashed = unhashedInside(body, key, span);
+    if (!unhashed) return true;
+    const std::string shown = body.b.show(unhashed), shownKey = body.b.show(key);
+    const bool isTold = std::ranges::any_of(body.sink.all(), [&](const Diagnostic& d) {
+      return d.id == DiagId::NotAKey && d.args[0] == shownKey;
+    });
+    if (isTold) return false;
+    body.sink.report(DiagId::NotAKey, span, shownKey).hint =
+        "`" + shown + "` has a `==` of its own: `fn hash(x: " + shown +
+        ") -> u64` beside it gives equal values the same number";
+    return false;
+  }
   if (body.b.lacksInside(key, "Hash", "a key", span)) return false;
   body.sink.report(DiagId::NotAKey, span, isFloat ? "f32" : body.b.show(key));
   return false;
@@ -137,6 +151,7 @@ NodeId checkDict(Body& body, const DictEntries& entries, Span span, TypeId expec
 NodeId checkArrayAsked(Body& body, const Many& written, Span span, TypeId want) {
   NodeBuilder& b = body.b;
   const std::vector<TypeId> asked = body.types.typeArgs(want);
+  if (!isKey(body, asked[0], span)) return b.error(span);
   if (body.types.isDict(want)) {
     if (written.items.empty())
       return ofList(body, "dict_of", body.types.tuple({asked[0], asked[1]}), {}, span);

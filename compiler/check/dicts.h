@@ -30,6 +30,9 @@ bool holdsLate(const std::vector<Step>& steps);
 bool isSealed(Body& body, TypeId type);
 /// Says so if values of the type cannot be keys (rule 18).
 bool isKey(Body& body, TypeId type, Span span);
+/// A struct or enum in a type of keys that has a `==` of its own and no `hash` beside it (rule 48); none if
+/// there is none (hashing.cpp).
+TypeId unhashedInside(Body& body, TypeId type, Span span);
 /// `hash_of(x)` (hashing.cpp).
 NodeId callHashOf(Body& body, const CallArg& arg, Span span);
 /// `hash`, a u64, with `x` behind it.

@@ -1,17 +1,42 @@
 // `==` of enums and Lists: arms by case, elements one by one (rule 18). Lists, and enums and structs inside
-// of themselves, are compared by an instance of their own.
+// of themselves, are compared by an instance of their own. A `==` that a user declared goes before that,
+// wherever in a value its structs or enums stand (rule 48).
 #include "check/body.h"
 
 namespace melix::check {
+
+using namespace syntax;
+
+NodeId Body::callOwnEquality(NodeId x, NodeId y, Span span) {
+  const TypeKind k = b.kindOf(x);
+  if (k != TypeKind::Struct && k != TypeKind::Enum) return NodeId::none();
+  const CallArg left{NameId::none(), SynId::none(), x, span}, right{NameId::none(), SynId::none(), y, span};
+  NodeId own = declaredOperator(types.names.intern(spelling(BinaryOp::Eq)), {left, right}, span);
+  return own.valid() ? boolean(own, "`==` inside of a value", span) : own;
+}
+
+/// Instances that compare are those of one module where it declares or imports a `==` of its own.
+Span Body::placeOfEquality() {
+  if (c.functionLayers(module, types.names.intern(spelling(BinaryOp::Eq))).empty()) return {};
+  const Ast& tree = c.modules[module].ast;
+  return {tree.span(tree.root).file, 0, 0};
+}
 
 NodeId Body::callEquality(NodeId x, NodeId y, Span span) {
   TypeId type = b.typeOf(x);
   bool recursive = std::find(compared.begin(), compared.end(), type) != compared.end();
   if (types.kind(type) == TypeKind::Enum && !recursive) return equalCases(x, y, span);
+  const LocalId nested = lookupAny(types.names.intern(spelling(BinaryOp::Eq)));
+  if (types.kind(type) == TypeKind::List && nested) { // a `==` of this function, which no instance sees
+    std::vector<NodeId> nodes;
+    NodeId left = b.local(b.bind("left", x, nodes), span), right = b.local(b.bind("right", y, nodes), span);
+    nodes.push_back(equalElements(left, right, span));
+    return b.block(std::move(nodes), span);
+  }
   Known known;
   known.kind = KnownKind::Equality;
   known.name = "==";
-  return callOwn(std::move(known), {}, {x, y}, span);
+  return callOwn(std::move(known), placeOfEquality(), {x, y}, span);
 }
 
 /// The body of the instance that compares `x` and `y`.

@@ -13,7 +13,7 @@ using SynId = syntax::NodeId;
 
 class Inside {
 public:
-  Inside(const Ast& ast, const std::function<void(SynId, const IsBound&)>& visit)
+  Inside(const syntax::Ast& ast, const std::function<void(SynId, const IsBound&)>& visit)
       : ast_(ast), visit_(visit), isBound_([this](NameId name) {
           return std::find(bound_.begin(), bound_.end(), name) != bound_.end();
         }) {}
@@ -49,6 +49,10 @@ public:
     case syntax::NodeKind::Builder:
     case syntax::NodeKind::Generator: builder(n.as<syntax::Builder>()); break;
     case syntax::NodeKind::Match: match(n.as<syntax::Match>()); break;
+    case syntax::NodeKind::As:
+      look(n.as<syntax::Two>().first);
+      type(n.as<syntax::Two>().second);
+      break;
     default: forEachChild(ast_, s, [this](SynId child) { look(child); });
     }
     bound_.resize(mark);
@@ -61,20 +65,37 @@ private:
     children(s);
   }
 
+  /// A type as it is written: only what stands in brackets, sizes, may name a value.
+  void type(SynId s) {
+    if (!s) return;
+    switch (ast_.kind(s)) {
+    case syntax::NodeKind::Name:
+    case syntax::NodeKind::Member: break;
+    case syntax::NodeKind::Paren:
+    case syntax::NodeKind::Tuple:
+    case syntax::NodeKind::FunctionType: forEachChild(ast_, s, [this](SynId part) { type(part); }); break;
+    case syntax::NodeKind::Brackets:
+      type(ast_[s].as<syntax::Brackets>().base);
+      for (const syntax::Argument& item : ast_[s].as<syntax::Brackets>().items) look(item.value);
+      break;
+    default: look(s);
+    }
+  }
+
   /// Its own name may also mean the functions of that name above it.
   void function(const syntax::FnItem& item) {
     for (const syntax::Generic& g : item.generics) {
-      look(g.defaultType);
+      type(g.defaultType);
       bound_.push_back(g.name);
     }
     parameters(item.params);
-    look(item.result);
+    type(item.result);
     look(item.body);
   }
 
   void parameters(const std::vector<syntax::Parameter>& params) {
     for (const syntax::Parameter& p : params) {
-      look(p.type);
+      type(p.type);
       look(p.defaultValue);
       if (p.name) bound_.push_back(p.name);
       bind(p.pattern);
@@ -93,7 +114,7 @@ private:
     }
     const auto& let = n.as<syntax::Let>();
     visit_(s, isBound_);
-    look(let.type);
+    type(let.type);
     look(let.init);
     look(let.otherwise);
     bind(let.pattern);
@@ -136,7 +157,7 @@ private:
       forEachChild(ast_, pattern, [this](SynId part) { bind(part); });
   }
 
-  const Ast& ast_;
+  const syntax::Ast& ast_;
   const std::function<void(SynId, const IsBound&)>& visit_;
   const IsBound isBound_;
   std::vector<NameId> bound_;
@@ -144,7 +165,11 @@ private:
 
 } // namespace
 
-bool mentions(const Ast& ast, SynId node, NameId wanted) {
+bool namesNewAxis(const syntax::Ast& ast, const Interner& names, SynId item) {
+  return ast.kind(item) == syntax::NodeKind::Name && names.text(ast[item].as<syntax::Name>().name) == "new";
+}
+
+bool mentions(const syntax::Ast& ast, SynId node, NameId wanted) {
   if (!node || !wanted) return false;
   syntax::NodeKind kind = ast.kind(node);
   bool found = (kind == syntax::NodeKind::Name || kind == syntax::NodeKind::PackUse) &&
@@ -153,21 +178,25 @@ bool mentions(const Ast& ast, SynId node, NameId wanted) {
   return found;
 }
 
-void forEachInside(const Ast& ast, SynId node, const std::function<void(SynId, const IsBound&)>& visit) {
+void forEachInside(const syntax::Ast& ast, SynId node,
+                   const std::function<void(SynId, const IsBound&)>& visit) {
   Inside(ast, visit).children(node);
 }
 
-void collectNames(const Ast& ast, SynId pattern, std::set<NameId>& names) {
+void collectNames(const syntax::Ast& ast, SynId pattern, std::set<NameId>& names) {
   if (ast.kind(pattern) == syntax::NodeKind::Name) names.insert(ast[pattern].as<syntax::Name>().name);
   forEachChild(ast, pattern, [&](SynId part) { collectNames(ast, part, names); });
 }
 
-SynId firstUse(const Ast& ast, SynId expr, const std::function<bool(NameId)>& isSought) {
+SynId firstUse(const syntax::Ast& ast, SynId expr, const std::function<bool(NameId, bool)>& isSought) {
   SynId found;
+  std::set<SynId> inBrackets;
   auto look = [&](SynId s, const IsBound& isBound) {
+    if (ast.kind(s) == syntax::NodeKind::Brackets)
+      for (const syntax::Argument& item : ast[s].as<syntax::Brackets>().items) inBrackets.insert(item.value);
     if (found || ast.kind(s) != syntax::NodeKind::Name) return;
     const NameId name = ast[s].as<syntax::Name>().name;
-    if (!isBound(name) && isSought(name)) found = s;
+    if (!isBound(name) && isSought(name, inBrackets.contains(s))) found = s;
   };
   look(expr, [](NameId) { return false; });
   forEachInside(ast, expr, look);

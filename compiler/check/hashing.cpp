@@ -1,10 +1,60 @@
 // `hash_of`: equal values, equal numbers, by the type as `==` is (rule 18). Enums, Lists, arrays and what may
-// hold itself have an instance of their own; how a hash goes on is the library's (`hash_add`).
+// hold itself have an instance of their own; how a hash goes on is the library's (`hash_add`). What a user
+// compares by a `==` is hashed by the user's `hash` (rule 48).
+#include "check/attempt.h"
 #include "check/dicts.h"
+#include "check/protocols.h"
+
+#include <set>
 
 namespace melix::check {
 
 namespace {
+
+/// Whether values of the type are compared by a `==` that a user declared.
+bool hasOwnEquality(Body& body, TypeId type, Span span) {
+  const TypeKind k = body.types.kind(type);
+  if (k != TypeKind::Struct && k != TypeKind::Enum) return false;
+  Attempt attempt(body);
+  const NodeId any = body.b.local(body.b.newLocal("x", type, span), span);
+  const bool isOwn = body.callOwnEquality(any, any, span).valid();
+  attempt.drop();
+  return isOwn;
+}
+
+/// `hash(x)` of a user's; none if no function of that name takes it.
+NodeId ownHash(Body& body, NodeId x, Span span) {
+  const auto declared = body.protocolFunction(body.types.names.intern(protocols::hash), x, span);
+  if (!declared) return NodeId::none();
+  std::vector<CallArg> args{{NameId::none(), SynId::none(), x, span}};
+  return body.callDecl(*declared, args, nullptr, TypeId::none(), span);
+}
+
+bool hasOwnHash(Body& body, TypeId type, Span span) {
+  Attempt attempt(body);
+  const NodeId hash = ownHash(body, body.b.local(body.b.newLocal("x", type, span), span), span);
+  const bool isOwn = hash.valid() && body.b.kindOf(hash) == TypeKind::U64;
+  attempt.drop();
+  return isOwn;
+}
+
+/// The first unhashed type, in order of declaration; `seen` are those that are looked at.
+TypeId unhashed(Body& body, TypeId type, std::set<TypeId>& seen, Span span) {
+  const TypeStore& types = body.types;
+  if (!seen.insert(type).second) return TypeId::none();
+  std::vector<TypeId> parts = types[type].parts;
+  if (hasOwnEquality(body, type, span)) return hasOwnHash(body, type, span) ? TypeId::none() : type;
+  if (types.kind(type) == TypeKind::Struct || types.kind(type) == TypeKind::Enum) {
+    const auto cases = static_cast<uint32_t>(types.recordInfo(types[type].record).cases.size());
+    for (uint32_t k = 0; k < cases; ++k) {
+      const size_t fields = types.recordInfo(types[type].record).cases[k].fields.size();
+      for (uint32_t f = 0; f < fields; ++f) parts.push_back(body.types.fieldType(type, k, f));
+    }
+  }
+  for (TypeId part : parts)
+    if (TypeId found = unhashed(body, part, seen, span)) return found;
+  return TypeId::none();
+}
 
 /// `hash` with parts behind it, one after another.
 NodeId hashedParts(Body& body, NodeId hash, const std::vector<NodeId>& parts, std::vector<NodeId> nodes,
@@ -79,8 +129,17 @@ NodeId hashedInside(Body& body, NodeId hash, NodeId x, Span span) {
 
 } // namespace
 
+TypeId unhashedInside(Body& body, TypeId type, Span span) {
+  std::set<TypeId> seen;
+  return unhashed(body, type, seen, span);
+}
+
 NodeId hashed(Body& body, NodeId hash, NodeId x, Span span) {
   const TypeId type = body.b.typeOf(x);
+  if (hasOwnEquality(body, type, span)) {
+    NodeId own = ownHash(body, x, span); // there is one: the type is a key
+    return body.b.kindOf(own) == TypeKind::Error ? own : body.callPrelude("hash_add", {hash, own}, span);
+  }
   switch (body.types.kind(type)) {
   case TypeKind::Error: return x;
   case TypeKind::Param: return hash; // only looked at where it is declared
@@ -96,7 +155,7 @@ NodeId hashed(Body& body, NodeId hash, NodeId x, Span span) {
     Known known;
     known.kind = KnownKind::Hashed;
     known.name = "hash_of";
-    return body.callOwn(std::move(known), {}, {hash, x}, span);
+    return body.callOwn(std::move(known), body.placeOfEquality(), {hash, x}, span);
   }
   default: return body.callPrelude("hash_add", {hash, x}, span);
   }

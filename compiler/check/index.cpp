@@ -2,6 +2,7 @@
 // (rule 30).
 #include "check/index.h"
 
+#include "check/free_names.h"
 #include "check/iteration.h"
 
 namespace melix::check {
@@ -22,9 +23,7 @@ IndexItems::IndexItems(Body& body, TypeId array, Span span)
     : body_(body), types_(body.types), b_(body.b), array_(array), dims_(b_.dimsOf(array)), span_(span) {}
 
 bool IndexItems::isNewAxis(SynId item) const {
-  return body_.ast.kind(item) == SynKind::Name &&
-         types_.names.text(body_.ast[item].as<Name>().name) == "new" &&
-         !body_.lookupAny(body_.ast[item].as<Name>().name);
+  return namesNewAxis(body_.ast, types_.names, item) && !body_.lookupAny(body_.ast[item].as<Name>().name);
 }
 
 bool IndexItems::add(const std::vector<Argument>& items) {

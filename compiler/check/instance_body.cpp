@@ -33,6 +33,7 @@ private:
   NodeId lambdaBody(Body& body, const Known& known, size_t captures);
   void lambdaParameter(Body& body, const Parameter& written, size_t k, std::vector<NodeId>& lets,
                        std::map<NameId, Span>& sizes);
+  void takeParts(Body& body, const Parameter& written, size_t k, TypeId want, std::vector<NodeId>& lets);
   void reportUnsettled(NameId name, Span span);
   void checkDeclared();
   void checkConst(Body& body);
@@ -212,6 +213,7 @@ void InstanceBody::lambdaParameter(Body& body, const Parameter& written, size_t 
                                {body.b.local(instance_.params[k], written.span)}, PatternRef{pattern}));
   } else if (written.type) {
     TypeId want = body.resolveParameter(written.type, sizes);
+    if (body.partsDiffer(want, args_[k])) return takeParts(body, written, k, want, lets);
     UnifyResult match = body.infer.unify(want, args_[k]);
     if (match.kind == UnifyKind::DimsDiffer)
       body.b.reportMismatch(match, want, args_[k], NodeId::none(), written.span);
@@ -222,6 +224,17 @@ void InstanceBody::lambdaParameter(Body& body, const Parameter& written, size_t 
           body.b.withMessages(std::move(match.checks), DiagId::ShapeExpected, want, args_[k]), written.span));
     for (auto& [name, dim] : body.env.dims) dim = body.infer.zonk(dim);
   }
+}
+
+/// A tuple whose parts keep their sizes beside them is opened, as an argument of a declared function is.
+void InstanceBody::takeParts(Body& body, const Parameter& written, size_t k, TypeId want,
+                             std::vector<NodeId>& lets) {
+  NodeId taken = body.coerce(body.b.local(instance_.params[k], written.span), want, written.span);
+  if (body.b.kindOf(taken) == TypeKind::Error) return;
+  const LocalId opened = body.b.bind(c_.types.names.text(written.name), taken, lets);
+  body.scope.add({written.name, opened});
+  body.used.insert(opened);
+  for (auto& [name, dim] : body.env.dims) dim = body.infer.zonk(dim);
 }
 
 void InstanceBody::checkDeclared() {

@@ -182,7 +182,7 @@ NodeId Derivatives::jacobian(NodeId function, std::vector<NodeId> args, uint32_t
   const TypeId in = types::tangentType(b.types, b.typeOf(args[wrt]));
   if (b.isNumber(b.infer.shallow(in))) return jacobianOfNumber(function, args, wrt, span);
 
-  Callee callee = prepare(function, args, span);
+  Callee callee = prepare(function, args, nodes, span);
   if (!callee.call) return b.error(span);
   settleWhole(callee.result, span);
   callee.result = b.infer.zonk(callee.result);

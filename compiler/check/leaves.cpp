@@ -34,7 +34,7 @@ std::string Leaves::partName(TypeId t, size_t k) {
   return std::string(b.types.names.text(b.types.recordInfo(b.types[t].record).cases[0].fields[k].name));
 }
 
-NodeId Leaves::map(const TemplateCall& f, const std::vector<NodeId>& values, Span span) {
+NodeId Leaves::map(const LeafCall& f, const std::vector<NodeId>& values, Span span) {
   for (NodeId value : values)
     if (b.kindOf(value) == TypeKind::Never) return b.block(values, span);
   std::vector<NodeId> nodes, locals;
@@ -60,7 +60,7 @@ NodeId Leaves::map(const TemplateCall& f, const std::vector<NodeId>& values, Spa
   }
   closeWhole(type);
   type = b.infer.zonk(type);
-  nodes.push_back(mapParts(f, locals, type, span));
+  nodes.push_back(mapParts(f, locals, type, {}, span));
   return b.block(std::move(nodes), span);
 }
 
@@ -95,24 +95,25 @@ Leaves::Together Leaves::openTogether(const std::vector<NodeId>& packed, Span sp
   return all;
 }
 
-NodeId Leaves::mapParts(const TemplateCall& f, const std::vector<NodeId>& values, TypeId type, Span span) {
+NodeId Leaves::mapParts(const LeafCall& f, const std::vector<NodeId>& values, TypeId type,
+                        const LeafPath& path, Span span) {
   TypeId tangent = types::tangentType(b.types, type);
   if (b.types.isUnit(tangent) || isHidden(type)) return values[0];
-  if (isLeaf(type)) return f(values, type);
+  if (isLeaf(type)) return f.call(argumentsOf(f, values, path, span), type);
   if (b.types.kind(type) == TypeKind::Array)
     return b.collect(b.dimsOf(type), span, [&](const std::vector<LocalId>& i) {
       std::vector<NodeId> elements;
       for (NodeId value : values) elements.push_back(b.at(value, i, span));
-      return mapParts(f, elements, b.types.element(type), span);
+      return mapParts(f, elements, b.types.element(type), atIndices(f, path, i, span), span);
     });
   if (b.types.kind(type) == TypeKind::Pack) {
     Together all = openTogether(values, span);
-    NodeId mapped = mapParts(f, all.values, b.typeOf(all.values[0]), span);
+    NodeId mapped = mapParts(f, all.values, b.typeOf(all.values[0]), path, span);
     if (b.kindOf(mapped) == TypeKind::Error) return mapped;
     all.nodes.push_back(b.make(NodeKind::Pack, type, span, {mapped}, Dims{std::move(all.sizes)}));
     return b.block(std::move(all.nodes), span);
   }
-  if (isDict(type)) return mapEntries(f, values, type, span);
+  if (isDict(type)) return mapEntries(f, values, type, path, span);
   if (!isComposite(type) || b.isBoxed(type)) {
     b.sink.report(DiagId::NoLeaves, span, "map_leaves", b.show(type));
     return b.error(span);
@@ -121,13 +122,14 @@ NodeId Leaves::mapParts(const TemplateCall& f, const std::vector<NodeId>& values
   for (uint32_t k = 0; k < partCount(type); ++k) {
     std::vector<NodeId> fields;
     for (NodeId value : values) fields.push_back(b.field(value, k, span));
-    parts.push_back(mapParts(f, fields, b.typeOf(fields[0]), span));
+    parts.push_back(mapParts(f, fields, b.typeOf(fields[0]), inPart(path, type, k), span));
   }
   return b.rebuilt(type, std::move(parts), span);
 }
 
 /// A Dict of the keys of the first in their order. A key that a tangent has not counts as zero.
-NodeId Leaves::mapEntries(const TemplateCall& f, const std::vector<NodeId>& values, TypeId type, Span span) {
+NodeId Leaves::mapEntries(const LeafCall& f, const std::vector<NodeId>& values, TypeId type,
+                          const LeafPath& path, Span span) {
   std::vector<NodeId> nodes, dicts;
   for (NodeId value : values) dicts.push_back(b.local(b.bind("d", value, nodes), span));
   const bool isOwn = types::tangentType(b.types, type) == type;
@@ -149,7 +151,7 @@ NodeId Leaves::mapEntries(const TemplateCall& f, const std::vector<NodeId>& valu
           const bool isTangent = isOwn || b.typeOf(dicts[d]) != type;
           of.push_back(b.library.callPrelude(isTangent ? "dict_slope" : "dict_at", {dicts[d], key}, span));
         }
-        NodeId mapped = mapParts(f, of, b.typeOf(of[0]), span);
+        NodeId mapped = mapParts(f, of, b.typeOf(of[0]), atKey(f, path, key, span), span);
         failed = b.kindOf(mapped) == TypeKind::Error;
         inside.push_back(b.tuple({key, mapped}, span));
         return b.block(std::move(inside), span);
@@ -160,107 +162,165 @@ NodeId Leaves::mapEntries(const TemplateCall& f, const std::vector<NodeId>& valu
   return b.block(std::move(nodes), span);
 }
 
-NodeId Leaves::fold(const TemplateCall& op, NodeId zero, const TemplateCall& f, NodeId value, Span span) {
+NodeId Leaves::fold(const Combining& by, NodeId zero, const LeafCall& f, NodeId value, Span span) {
   std::vector<NodeId> nodes;
   LocalId whole = b.bind("v", value, nodes);
-  nodes.push_back(foldParts(op, zero, f, b.local(whole, span), span));
+  nodes.push_back(foldParts(by, zero, f, b.local(whole, span), {}, span));
   return b.block(std::move(nodes), span);
 }
 
-NodeId Leaves::foldParts(const TemplateCall& op, NodeId sofar, const TemplateCall& f, NodeId value,
-                         Span span) {
+NodeId Leaves::foldParts(const Combining& by, NodeId sofar, const LeafCall& f, NodeId value,
+                         const LeafPath& path, Span span) {
   TypeId type = b.typeOf(value);
-  if (isLeaf(type)) return op({sofar, f({value}, TypeId::none())}, TypeId::none());
+  if (isLeaf(type))
+    return by.op({sofar, f.call(argumentsOf(f, {value}, path, span), TypeId::none())}, TypeId::none());
   if (isHidden(type)) return sofar;
-  if (b.types.kind(type) == TypeKind::Array) return foldElements(op, sofar, f, value, span);
+  if (b.types.kind(type) == TypeKind::Array) return foldElements(by, sofar, f, value, path, span);
   if (b.types.kind(type) == TypeKind::Pack) {
     NodeBuilder::Opened opened = b.open(value, span);
-    opened.nodes.push_back(foldParts(op, sofar, f, opened.value, span));
+    opened.nodes.push_back(foldParts(by, sofar, f, opened.value, path, span));
     return b.block(std::move(opened.nodes), span);
   }
-  if (isDict(type)) return foldEntries(op, sofar, f, value, span);
+  if (isDict(type)) return foldEntries(by, sofar, f, value, path, span);
   if (!isComposite(type) || b.isBoxed(type)) {
     b.sink.report(DiagId::NoLeaves, span, "fold_leaves", b.show(type));
     return b.error(span);
   }
   for (uint32_t k = 0; k < partCount(type); ++k)
-    sofar = foldParts(op, sofar, f, b.field(value, k, span), span);
+    sofar = foldParts(by, sofar, f, b.field(value, k, span), inPart(path, type, k), span);
   return sofar;
 }
 
-NodeId Leaves::foldElements(const TemplateCall& op, NodeId sofar, const TemplateCall& f, NodeId value,
-                            Span span) {
+NodeId Leaves::foldElements(const Combining& by, NodeId sofar, const LeafCall& f, NodeId value,
+                            const LeafPath& path, Span span) {
   std::vector<NodeId> extents;
   for (DimId d : b.dimsOf(b.typeOf(value))) extents.push_back(b.dimValue(d, span));
-  return foldOver(
-      op, sofar, f, extents, [&](const std::vector<LocalId>& i) { return b.at(value, i, span); }, span);
+  auto round = [&](NodeId before, const std::vector<LocalId>& i) {
+    return foldParts(by, before, f, b.at(value, i, span), atIndices(f, path, i, span), span);
+  };
+  return foldOver(by, sofar, extents, round, span);
 }
 
-NodeId Leaves::foldEntries(const TemplateCall& op, NodeId sofar, const TemplateCall& f, NodeId dict,
-                           Span span) {
+NodeId Leaves::foldEntries(const Combining& by, NodeId sofar, const LeafCall& f, NodeId dict,
+                           const LeafPath& path, Span span) {
   std::vector<NodeId> nodes;
   NodeId entries = b.local(b.bind("entries", b.library.callPrelude("dict_items", {dict}, span), nodes), span);
-  auto value = [&](const std::vector<LocalId>& i) {
+  auto round = [&](NodeId before, const std::vector<LocalId>& i) {
     const Step step{StepKind::Element, 0, b.local(i[0], span), {}, {}, 1, span};
-    return b.field(b.elementOf(entries, step, span), 1, span);
+    const NodeId entry = b.elementOf(entries, step, span);
+    const LeafPath at = atKey(f, path, b.field(entry, 0, span), span);
+    return foldParts(by, before, f, b.field(entry, 1, span), at, span);
   };
   NodeId count = b.make(NodeKind::Length, b.types.int64(), span, {entries});
-  nodes.push_back(foldOver(op, sofar, f, {count}, value, span));
+  nodes.push_back(foldOver(by, sofar, {count}, round, span));
   return b.block(std::move(nodes), span);
 }
 
-/// `var total = sofar; for i in … { total = … element(i) … }; total`
-NodeId Leaves::foldOver(const TemplateCall& op, NodeId sofar, const TemplateCall& f,
-                        const std::vector<NodeId>& extents,
-                        const std::function<NodeId(const std::vector<LocalId>&)>& element, Span span) {
+/// `var total = sofar; for i in … { total = round(total, i…) }; total`
+NodeId Leaves::foldOver(const Combining& by, NodeId sofar, const std::vector<NodeId>& extents,
+                        const FoldRound& round, Span span) {
   const TypeId unit = b.types.unit();
+  std::vector<LocalId> indices;
+  auto newIndices = [&] {
+    indices.clear();
+    while (indices.size() < extents.size()) indices.push_back(b.newLocal("i", b.types.int64(), span));
+  };
+  sofar = by.growing(sofar, [&](NodeId before) {
+    newIndices();
+    return round(before, indices);
+  });
   LocalId total = b.newLocal("total", b.typeOf(sofar), span, true);
   std::vector<check::For> loops(extents.size());
-  std::vector<LocalId> indices;
-  for (check::For& loop : loops) {
-    loop.loop = static_cast<LoopId>(b.instance.nodes.size());
-    loop.index = b.newLocal("i", b.types.int64(), span);
-    indices.push_back(loop.index);
-  }
-  NodeId next = foldParts(op, b.local(total, span), f, element(indices), span);
+  for (check::For& loop : loops) loop.loop = static_cast<LoopId>(b.instance.nodes.size());
+  newIndices();
+  for (size_t k = 0; k < loops.size(); ++k) loops[k].index = indices[k];
+  NodeBuilder::Opened before = openLocal(total, span);
+  NodeId next = round(before.value, indices);
   TypeId type = b.instance.locals[total].type;
+  if (b.kindOf(next) != TypeKind::Error) next = by.coerce(next, type);
   if (b.kindOf(next) == TypeKind::Error) return next;
-  UnifyResult match = b.infer.unify(type, b.typeOf(next));
-  if (match.kind > UnifyKind::NeedsCheck) {
-    b.sink.report(DiagId::TypeMismatch, span, b.show(type), b.show(b.typeOf(next)));
-    return b.error(span);
-  }
-  next = b.checked(
-      next, type, b.withMessages(std::move(match.checks), DiagId::ShapeMismatch, type, b.typeOf(next)), span);
-  NodeId body = b.make(NodeKind::Assign, unit, span, {next}, Place{total, {}, type});
+  before.nodes.push_back(b.make(NodeKind::Assign, unit, span, {next}, Place{total, {}, type}));
+  NodeId body = b.block(std::move(before.nodes), span);
   for (size_t k = loops.size(); k-- > 0;)
     body = b.make(NodeKind::For, unit, span, {b.integer(0, span), extents[k], body}, loops[k]);
-  return b.block({b.let(total, sofar), body, b.local(total, span)}, span);
+  NodeBuilder::Opened after = openLocal(total, span);
+  after.nodes.insert(after.nodes.begin(), {b.let(total, sofar), body});
+  after.nodes.push_back(after.value);
+  return b.block(std::move(after.nodes), span);
 }
 
-NodeId Leaves::joined(NodeId prefix, const std::string& path, Span span) {
-  if (!prefix.valid()) return b.string(path, span);
-  return b.make(NodeKind::Builtin, b.types.str(), span, {prefix, b.string(path, span)},
+/// A variable that is read, with the sizes named that it keeps.
+NodeBuilder::Opened Leaves::openLocal(LocalId local, Span span) {
+  NodeId value = b.local(local, span);
+  if (b.kindOf(value) == TypeKind::Pack) return b.open(value, span);
+  return {{}, value, {}};
+}
+
+// --- paths
+
+LeafPath Leaves::inPart(LeafPath path, TypeId t, uint32_t k) {
+  const bool isFirst = path.text.empty() && !path.before.valid();
+  path.text += (isFirst ? "" : ".") + partName(t, k);
+  return path;
+}
+
+/// Behind the path, a point and each text.
+LeafPath Leaves::behind(const LeafPath& path, const std::vector<NodeId>& texts, Span span) {
+  NodeId before;
+  std::string point = path.text.empty() && !path.before.valid() ? "" : ".";
+  if (!point.empty()) before = whole(path, span);
+  for (NodeId text : texts) {
+    std::vector<NodeId> parts{text};
+    if (!point.empty()) parts = {before, b.string(point, span), text};
+    before = parts.size() == 1 ? text
+                               : b.make(NodeKind::Builtin, b.types.str(), span, std::move(parts),
+                                        BuiltinRef{ops::BuiltinKind::StrConcat});
+    point = ".";
+  }
+  return {before, ""};
+}
+
+/// The path of an element of an array; the same where nobody takes it.
+LeafPath Leaves::atIndices(const LeafCall& f, const LeafPath& path, const std::vector<LocalId>& i,
+                           Span span) {
+  return f.text ? behind(path, numbers(i, span), span) : path;
+}
+
+/// The path of the value at a key of a Dict.
+LeafPath Leaves::atKey(const LeafCall& f, const LeafPath& path, NodeId key, Span span) {
+  return f.text ? behind(path, {f.text(key)}, span) : path;
+}
+
+std::vector<NodeId> Leaves::numbers(const std::vector<LocalId>& indices, Span span) {
+  std::vector<NodeId> out;
+  for (LocalId index : indices)
+    out.push_back(b.make(NodeKind::Format, b.types.str(), span, {b.local(index, span)}, FormatSpec{}));
+  return out;
+}
+
+NodeId Leaves::whole(const LeafPath& path, Span span) {
+  if (!path.before.valid()) return b.string(path.text, span);
+  if (path.text.empty()) return path.before;
+  return b.make(NodeKind::Builtin, b.types.str(), span, {path.before, b.string(path.text, span)},
                 BuiltinRef{ops::BuiltinKind::StrConcat});
 }
 
-NodeId Leaves::build(const TemplateCall& make, TypeId type, Span span) {
-  return buildParts(make, type, "", NodeId::none(), span);
+std::vector<NodeId> Leaves::argumentsOf(const LeafCall& f, std::vector<NodeId> leaf, const LeafPath& path,
+                                        Span span) {
+  if (f.text) leaf.insert(leaf.begin(), whole(path, span));
+  return leaf;
 }
 
-NodeId Leaves::buildParts(const TemplateCall& make, TypeId type, const std::string& path, NodeId prefix,
-                          Span span) {
-  if (isLeaf(type)) return make({joined(prefix, path, span)}, type);
+NodeId Leaves::build(const TemplateCall& make, TypeId type, Span span) {
+  return buildParts(make, type, {}, span);
+}
+
+NodeId Leaves::buildParts(const TemplateCall& make, TypeId type, const LeafPath& path, Span span) {
+  if (isLeaf(type)) return make({whole(path, span)}, type);
   if (isHidden(type)) return b.op(OpKind::Undef, type, {}, span);
   if (b.types.kind(type) == TypeKind::Array)
     return b.collect(b.dimsOf(type), span, [&](const std::vector<LocalId>& i) {
-      NodeId inner = joined(prefix, path, span);
-      for (LocalId index : i) {
-        NodeId number = b.make(NodeKind::Format, b.types.str(), span, {b.local(index, span)}, FormatSpec{});
-        inner = b.make(NodeKind::Builtin, b.types.str(), span, {inner, b.string(".", span), number},
-                       BuiltinRef{ops::BuiltinKind::StrConcat});
-      }
-      return buildParts(make, b.types.element(type), "", inner, span);
+      return buildParts(make, b.types.element(type), behind(path, numbers(i, span), span), span);
     });
   if (isDict(type) || !isComposite(type) || b.isBoxed(type)) { // a type says no keys
     b.sink.report(DiagId::NoLeaves, span, "build", b.show(type));
@@ -270,9 +330,7 @@ NodeId Leaves::buildParts(const TemplateCall& make, TypeId type, const std::stri
   for (uint32_t k = 0; k < partCount(type); ++k) {
     TypeId part =
         b.types.kind(type) == TypeKind::Tuple ? b.types[type].parts[k] : b.types.fieldType(type, 0, k);
-    std::string name = partName(type, k);
-    bool first = path.empty() && !prefix.valid();
-    parts.push_back(buildParts(make, part, first ? name : path + "." + name, prefix, span));
+    parts.push_back(buildParts(make, part, inPart(path, type, k), span));
     if (b.kindOf(parts.back()) == TypeKind::Error) return parts.back();
   }
   return b.rebuilt(type, std::move(parts), span);

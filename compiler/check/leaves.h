@@ -8,6 +8,27 @@ namespace melix::check {
 
 /// Calls a template with nodes as arguments; `asked` is the result type asked for, or none.
 using TemplateCall = std::function<NodeId(std::vector<NodeId> args, TypeId asked)>;
+using TextOf = std::function<NodeId(NodeId)>;
+
+/// The function of leaves: one that takes the path first is given that too, with keys as `text` has them.
+struct LeafCall {
+  TemplateCall call;
+  TextOf text; ///< null: it takes no path
+};
+
+/// How values are combined.
+struct Combining {
+  TemplateCall op;
+  /// A value as a variable holds it that is replaced by what `next` makes of it (growing.h).
+  std::function<NodeId(NodeId value, const std::function<NodeId(NodeId)>& next)> growing;
+  std::function<NodeId(NodeId value, TypeId type)> coerce;
+};
+
+/// Where a leaf is found: a text known when compiling, behind one that is not, if any.
+struct LeafPath {
+  NodeId before;
+  std::string text;
+};
 
 class Leaves {
 public:
@@ -15,9 +36,9 @@ public:
 
   /// `f` of corresponding differentiable leaves of `values` (the first is a T; the others are T's or tangents
   /// of T).
-  NodeId map(const TemplateCall& f, const std::vector<NodeId>& values, Span span);
+  NodeId map(const LeafCall& f, const std::vector<NodeId>& values, Span span);
   /// op(… op(op(zero, f(leaf0)), f(leaf1)) …) over every scalar and array leaf.
-  NodeId fold(const TemplateCall& op, NodeId zero, const TemplateCall& f, NodeId value, Span span);
+  NodeId fold(const Combining& by, NodeId zero, const LeafCall& f, NodeId value, Span span);
   /// A value of `type` whose leaves are what `make` gives for their path.
   NodeId build(const TemplateCall& make, TypeId type, Span span);
   /// Sum of the products of corresponding leaves of two tangents, in the widest of their float types.
@@ -42,16 +63,30 @@ private:
   };
   Together openTogether(const std::vector<NodeId>& packed, Span span);
   void closeWhole(TypeId type);
-  NodeId mapEntries(const TemplateCall& f, const std::vector<NodeId>& values, TypeId type, Span span);
-  NodeId mapParts(const TemplateCall& f, const std::vector<NodeId>& values, TypeId type, Span span);
-  NodeId foldElements(const TemplateCall& op, NodeId sofar, const TemplateCall& f, NodeId value, Span span);
-  NodeId foldEntries(const TemplateCall& op, NodeId sofar, const TemplateCall& f, NodeId dict, Span span);
-  NodeId foldOver(const TemplateCall& op, NodeId sofar, const TemplateCall& f,
-                  const std::vector<NodeId>& extents,
-                  const std::function<NodeId(const std::vector<LocalId>&)>& element, Span span);
-  NodeId foldParts(const TemplateCall& op, NodeId sofar, const TemplateCall& f, NodeId value, Span span);
-  NodeId buildParts(const TemplateCall& make, TypeId type, const std::string& path, NodeId prefix, Span span);
-  NodeId joined(NodeId prefix, const std::string& path, Span span);
+  LeafPath inPart(LeafPath path, TypeId t, uint32_t k);
+  LeafPath behind(const LeafPath& path, const std::vector<NodeId>& texts, Span span);
+  LeafPath atIndices(const LeafCall& f, const LeafPath& path, const std::vector<LocalId>& i, Span span);
+  LeafPath atKey(const LeafCall& f, const LeafPath& path, NodeId key, Span span);
+  std::vector<NodeId> numbers(const std::vector<LocalId>& indices, Span span);
+  NodeId whole(const LeafPath& path, Span span);
+  std::vector<NodeId> argumentsOf(const LeafCall& f, std::vector<NodeId> leaf, const LeafPath& path,
+                                  Span span);
+  NodeId mapEntries(const LeafCall& f, const std::vector<NodeId>& values, TypeId type, const LeafPath& path,
+                    Span span);
+  NodeId mapParts(const LeafCall& f, const std::vector<NodeId>& values, TypeId type, const LeafPath& path,
+                  Span span);
+  NodeId foldElements(const Combining& by, NodeId sofar, const LeafCall& f, NodeId value,
+                      const LeafPath& path, Span span);
+  NodeId foldEntries(const Combining& by, NodeId sofar, const LeafCall& f, NodeId dict, const LeafPath& path,
+                     Span span);
+  /// The value after one round, at these indices.
+  using FoldRound = std::function<NodeId(NodeId before, const std::vector<LocalId>& indices)>;
+  NodeBuilder::Opened openLocal(LocalId local, Span span);
+  NodeId foldOver(const Combining& by, NodeId sofar, const std::vector<NodeId>& extents,
+                  const FoldRound& round, Span span);
+  NodeId foldParts(const Combining& by, NodeId sofar, const LeafCall& f, NodeId value, const LeafPath& path,
+                   Span span);
+  NodeId buildParts(const TemplateCall& make, TypeId type, const LeafPath& path, Span span);
 
   NodeBuilder& b;
 };

@@ -44,6 +44,8 @@ public:
   virtual std::string writtenOperand(Span span) = 0;
   /// What gives the value that a `Result` or `Option` holds, for hints; nothing for other types.
   virtual std::string takesOut(TypeId type) = 0;
+  /// `==` of two structs or enums by a function that a user declared; none if none is.
+  virtual NodeId callOwnEquality(NodeId a, NodeId b, Span span) = 0;
 };
 
 } // namespace melix::check

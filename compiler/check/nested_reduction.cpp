@@ -15,7 +15,7 @@ size_t dependentHeader(const Ast& ast, const Builder& builder, size_t first) {
   std::set<NameId> names;
   for (size_t k = first; k < builder.headers.size(); ++k) {
     const Header& header = builder.headers[k];
-    if (header.range && firstUse(ast, header.range, [&](NameId name) { return names.contains(name); }))
+    if (header.range && firstUse(ast, header.range, [&](NameId name, bool) { return names.contains(name); }))
       return k;
     collectNames(ast, header.pattern, names);
   }

@@ -57,7 +57,7 @@ NodeId Derivatives::vjpAt(NodeId function, std::vector<NodeId> args, Span span) 
     }
   std::vector<NodeId> nodes;
   args = bindAll(std::move(args), nodes);
-  Callee callee = prepare(function, args, span);
+  Callee callee = prepare(function, args, nodes, span);
   if (!callee.call) return b.error(span);
   for (NodeId arg : args) closeNumbers(b.typeOf(arg));
   settleWhole(callee.result, span);
@@ -197,7 +197,7 @@ std::optional<Derivatives::Swept> Derivatives::transposed(NodeId pullback, NodeI
                                                           std::vector<NodeId>& into, Span span) {
   zero = b.local(b.bind("zero", zero, into), span);
   const TypeId seed = b.typeOf(zero);
-  const Callee callee = prepare(pullback, {zero}, span);
+  const Callee callee = prepare(pullback, {zero}, into, span);
   if (!callee.call) return std::nullopt;
   return sweep(callee, {zero}, {0}, {seed}, into, span);
 }

@@ -2,6 +2,7 @@
 // the tree.
 #include "check/body.h"
 #include "check/formats.h"
+#include "check/growing.h"
 #include "check/keyed.h"
 #include "check/literal_sign.h"
 #include "check/typed_walk.h"
@@ -445,6 +446,9 @@ NodeId Body::callPrelude(std::string_view name, std::vector<NodeId> args, Span s
 NodeId Body::callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args, TypeEnv& bound,
                          TypeId expected, Span span) {
   if (fn.builtin == "unzip") return unzipped(*this, args[0], span);
+  if (fn.builtin == "growing")
+    return growing(
+        *this, args[0], [&](NodeId before) { return callFunction(args[1], {before}, span); }, span);
   struct Row {
     std::string_view name;
     ops::BuiltinKind kind;

@@ -138,6 +138,12 @@ void Body::makeSizesUnknown(TypeId asked, Span span) {
   }
 }
 
+/// Whether a value is opened whose sizes were hidden where it is made.
+bool Body::hidesSizes(NodeId value) {
+  const Node& n = instance.nodes[value];
+  return n.kind == NodeKind::Unpack && instance.nodes[n.children[0]].kind == NodeKind::Pack;
+}
+
 NodeId Body::checkLet(const syntax::Let& let, Span span) {
   TypeId asked;
   bool simpleName = ast.kind(let.pattern) == SynKind::Name;
@@ -148,6 +154,10 @@ NodeId Body::checkLet(const syntax::Let& let, Span span) {
   if (names) named = std::exchange(env.dims, known);
   bool changes = asked && let.isVar && types.kind(asked) == TypeKind::Pack; // declared with `_`
   NodeId init = checkSized(let.init, asked);
+  if (let.isVar && simpleName && !asked && hidesSizes(init)) { // as `growing` makes it
+    init = instance.nodes[init].children[0];
+    changes = true;
+  }
   if (asked) init = coerce(init, asked, b.spanOf(init));
   std::erase_if(named, [&](const auto& size) {
     auto old = known.find(size.first);

@@ -239,6 +239,7 @@ NodeId NodeBuilder::equal(NodeId a, NodeId b, Span span) {
       k == TypeKind::Slope)
     return op(OpKind::Cmp, types.boolean(), {a, b}, span, static_cast<uint32_t>(ops::CmpKind::Eq));
   if (types.isDict(type)) return library.callPrelude("dict_equal", {a, b}, span);
+  if (NodeId own = library.callOwnEquality(a, b, span); own.valid()) return own;
   if (isBoxed(type)) return library.callEquality(a, b, span);
   if (k == TypeKind::Pack) return equalSizesToo(a, b, span);
   std::vector<NodeId> nodes;

@@ -1,5 +1,6 @@
 #include "check/template_names.h"
 
+#include "check/free_names.h"
 #include "check/intrinsics.h"
 #include "check/resolve.h"
 #include "check/suggestions.h"
@@ -36,6 +37,10 @@ private:
     case SynKind::Call:
       for (const Argument& a : n.as<Call>().args) // names parameters
         if (a.label && c_.types.names.text(a.label) == "wrt") notUses_.insert(a.value);
+      break;
+    case SynKind::Brackets:
+      for (const Argument& item : n.as<Brackets>().items)
+        if (namesNewAxis(ast_, c_.types.names, item.value)) notUses_.insert(item.value);
       break;
     case SynKind::Fn:
       bound_.insert(n.as<FnItem>().name);

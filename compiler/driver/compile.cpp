@@ -94,8 +94,20 @@ bool advanceProgram(const ProgramSource& program, session::Session& session, ses
   return reported(session, ok);
 }
 
+namespace {
+
+/// What is not compiled yet, at the place in the program that it comes from.
+void reportUnsupported(session::Session& session, const loops::Unsupported& found) {
+  Span place; // the innermost that is known
+  for (core::LocId loc = found.loc; loc; loc = session.module().locs[loc].inner)
+    if (const Span span = session.module().locs[loc].span; span.valid()) place = span;
+  DiagnosticSink sink;
+  sink.report(DiagId::NoDerivative, place, found.what);
+  writeDiagnostics(sink, session.sources);
+}
+
 /// Says that a file has nothing that runs, and what runs of what it has.
-static void warnIfNothingRuns(session::Session& session, names::ModuleId root) {
+void warnIfNothingRuns(session::Session& session, names::ModuleId root) {
   const names::Module& module = session.modules()[root];
   const bool runs = !module.statements.empty() || !module.named(session.names.intern("main")).empty();
   if (runs || session.sink.errorCount() > 0) return;
@@ -105,6 +117,8 @@ static void warnIfNothingRuns(session::Session& session, names::ModuleId root) {
   if (!module.tests.empty()) d.hint = "`melix test " + name + "` runs its tests";
   if (module.tests.empty() && !module.benches.empty()) d.hint = "`melix bench " + name + "` runs its benches";
 }
+
+} // namespace
 
 bool prepareProgram(const ProgramSource& program, session::Session& session) {
   std::optional<names::ModuleId> root = loadRoot(program, session);
@@ -122,8 +136,10 @@ std::optional<loops::Module> loopsOf(session::Session& session, const codegen::O
   options.verify = verifies();
   loops::Result lowered = loops::fromCore(session.module(), options);
   if (!lowered.error && lowered.bug.empty()) return std::move(lowered.module);
-  writeProblem(lowered.error ? "this is not compiled yet: " + lowered.error->what
-                             : "a bug of the compiler: " + lowered.bug);
+  if (lowered.error)
+    reportUnsupported(session, *lowered.error);
+  else
+    writeProblem("a bug of the compiler: " + lowered.bug);
   return std::nullopt;
 }
 

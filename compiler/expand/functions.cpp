@@ -172,7 +172,10 @@ public:
 
   // --- literals
   void literal_int() { give(literal(ast_, NodeKind::IntLit, std::to_string(number(0)), span())); }
-  void literal_float() { give(literal(ast_, NodeKind::FloatLit, text(0), span())); }
+  void literal_float() { // its digits say whether it is whole
+    const bool isWhole = text(0).find_first_not_of("-0123456789") == std::string::npos;
+    give(literal(ast_, isWhole ? NodeKind::IntLit : NodeKind::FloatLit, text(0), span()));
+  }
   void literal_bool() {
     give(literal(ast_, NodeKind::BoolLit, std::get<bool>(args_[0]) ? "true" : "false", span()));
   }
@@ -339,7 +342,7 @@ public:
   }
   void places() { give(placesIn(value(handle(0)))); }
   void with_places() {
-    const Value v = value(handle(0));
+    const Value given = value(handle(0)), v = opened(given);
     const std::vector<Handle> others = x_.table_.lists[static_cast<size_t>(number(1))];
     Places places(ast_);
     places.others = &others;
@@ -351,9 +354,10 @@ public:
     visitParts(places, copy.kind, places.role, copy.payload);
     if (use) use->path = path;
     if (!places.problem.empty()) return failAt(ast_.span(v.node), places.problem);
-    if (!places.changed) return give(v);
-    give(Value{v.kind == Kind::Ident ? Kind::Expr : v.kind,
-               ast_.add(copy.kind, copy.span, std::move(copy.payload))});
+    if (!places.changed) return give(given);
+    NodeId made = ast_.add(copy.kind, copy.span, std::move(copy.payload));
+    if (given.node != v.node) made = ast_.add(NodeKind::Paren, ast_.span(given.node), One{made});
+    give(Value{v.kind == Kind::Ident ? Kind::Expr : v.kind, made});
   }
   void expand() {
     const Value v = value(handle(0));
@@ -414,7 +418,14 @@ private:
     }
   }
 
+  /// Brackets that only group are no syntax of their own: the places in them are those of what they hold.
+  Value opened(Value v) {
+    v.node = withoutParens(ast_, v.node);
+    return v;
+  }
+
   Values placesIn(Value v) {
+    v = opened(v);
     if (ast_.kind(v.node) == NodeKind::Quote) return {};
     Places places(ast_);
     places.role = roleOf(v);

@@ -2,6 +2,8 @@
 // always holds is found on Core.
 #include "lower/body.h"
 
+#include "types/dim_facts.h"
+
 namespace melix::lower {
 
 using namespace check;
@@ -62,13 +64,16 @@ void BodyLowering::checkDims(const std::vector<DimCheckItem>& items) {
   }
 }
 
-/// A range is not negative; it may be longer than any array.
+/// A range is not negative. It may be longer than any array, unless the difference of its ends may be more
+/// than an `int` counts.
 void BodyLowering::checkCounts(const std::vector<NestAxis>& axes) {
   std::vector<DimId> dims;
   for (const NestAxis& axis : axes) {
     dims.push_back(D(axis.extent));
     if (types_.dims.asConstant(dims.back()).value_or(-1) >= 0) continue;
     checkDivisors(dims.back());
+    if (!types::DimFacts(types_.dims).isExact(dims.back()))
+      check(core::CheckKind::DimFits, {}, {dims.back()}, axis.shownExtent(types_.dims));
     check(core::CheckKind::DimNonNegative, {}, {dims.back()}, axis.shownExtent(types_.dims));
   }
   if (axes.size() > 1) check(core::CheckKind::PointsFit, {}, std::move(dims));
