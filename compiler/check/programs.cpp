@@ -316,7 +316,11 @@ Checker::NamedInstances Checker::benches(ModuleId root, std::string_view filter)
       NodeId value = body.checkExpr(item.body);
       const TypeId type = body.b.typeOf(value);
       const bool isKept = body.determinesType(type) && !body.types.isUnit(type);
-      return isKept ? body.b.make(NodeKind::BlackBox, type, body.b.spanOf(value), {value}) : value;
+      if (!isKept) return value;
+      std::vector<NodeId> nodes;
+      const NodeId made = body.b.local(body.b.bind("value", value, nodes), body.b.spanOf(value));
+      nodes.push_back(body.b.make(NodeKind::BlackBox, type, body.b.spanOf(value), {made}));
+      return body.b.block(std::move(nodes), body.b.spanOf(value));
     });
   }
   inTest = false;

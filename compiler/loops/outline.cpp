@@ -113,10 +113,14 @@ namespace {
 
 bool isScalarType(ValueType type) { return type.cls == ClassKind::Scalar; }
 
+/// What a function may do that its callers are not told of. What goes through a black box is done at each
+/// call.
+bool isQuiet(const Stmt& s) { return kindIsClosed(s.kind) && s.kind != StmtKind::BlackBox; }
+
 /// Whether a function is silent but for what it calls.
 bool mayBeSilent(const Function& fn) {
   for (const Stmt& s : fn.stmts)
-    if (s.kind != StmtKind::Call && s.kind != StmtKind::Panic && !kindIsClosed(s.kind)) return false;
+    if (s.kind != StmtKind::Call && s.kind != StmtKind::Panic && !isQuiet(s)) return false;
   return std::ranges::all_of(fn.results, isScalarType) && !hasParallelLoop(fn) &&
          std::ranges::all_of(fn.modes, isReadOnly);
 }
@@ -126,7 +130,7 @@ bool mayBeClosed(const Function& fn) {
   for (ValueId p : fn.params())
     if (fn.typeOf(p).counted()) return false;
   for (const Stmt& s : fn.stmts)
-    if (s.kind != StmtKind::Call && !kindIsClosed(s.kind)) return false;
+    if (s.kind != StmtKind::Call && !isQuiet(s)) return false;
   return std::ranges::all_of(fn.results, isScalarType) && !hasCheck(fn) && !hasParallelLoop(fn);
 }
 

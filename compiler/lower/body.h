@@ -100,6 +100,9 @@ private:
   ValueId sized(const check::Node& node, OpKind kind, ValueId value);
   ValueId builtin(const check::Node& node, std::vector<ValueId> v);
 
+  // --- black_box.cpp
+  ValueId blackBox(const check::Node& node);
+
   // --- inside.cpp
   struct LoweredPath {
     core::Path path;

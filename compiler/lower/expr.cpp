@@ -114,6 +114,7 @@ ValueId BodyLowering::exprAt(NodeId n) {
   case NodeKind::Derivative: return derivative(node);
   case NodeKind::Nest: return nest(n);
   case NodeKind::Pop: return pop(node);
+  case NodeKind::BlackBox: return blackBox(node);
   default:
     return after(node.children, node.type,
                  [&](std::vector<ValueId> v) { return madeOf(node, std::move(v)); });
@@ -153,7 +154,6 @@ ValueId BodyLowering::madeOf(const Node& node, std::vector<ValueId> v) {
     return op(OpKind::Format, core::FormatAttr{format.spec, format.quoted});
   }
   case NodeKind::Debug: return b_.one(Builder::simple(OpKind::Debug, {v[0]}), b_.typeOf(v[0]));
-  case NodeKind::BlackBox: return b_.one(Builder::simple(OpKind::BlackBox, {v[0]}), b_.typeOf(v[0]));
   case NodeKind::StopGradient: return b_.one(Builder::simple(OpKind::StopGradient, {v[0]}), b_.typeOf(v[0]));
   case NodeKind::Length: return op(OpKind::Length);
   case NodeKind::Push: return b_.one(Builder::simple(OpKind::Push, {v[0], v[1]}), b_.typeOf(v[0]));

@@ -140,6 +140,7 @@ void BodyLowering::lookInside(NodeId n) {
       if (child != node.children[0]) look(child);
     });
     break;
+  case NodeKind::BlackBox: break; // computed where it stands
   case NodeKind::Elementwise: // its last child is about elements
     for (size_t k = 0; k + 1 < node.children.size(); ++k) look(node.children[k]);
     break;

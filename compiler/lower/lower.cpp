@@ -69,6 +69,7 @@ bool Lowering::isHeavy(check::InstanceId id) {
 }
 
 bool Lowering::isNew(const check::Node& node) {
+  if (node.kind == NodeKind::BlackBox) return true;
   if (node.kind == NodeKind::Call) return isNew(node.as<check::CallTarget>().instance);
   return node.kind == NodeKind::Builtin && node.as<check::BuiltinRef>().builtin == ops::BuiltinKind::AstFresh;
 }

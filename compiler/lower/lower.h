@@ -29,7 +29,8 @@ public:
   /// Whether what a node does by itself, its children aside, is worth doing once: it loops, makes arrays, or
   /// prints what `debug` is given.
   bool isHeavy(const check::Node& node);
-  /// Whether what a node does by itself gives another value each time: a name that is equal to no other.
+  /// Whether what a node does by itself is done each time: it gives a name that is equal to no other, or goes
+  /// through a black box.
   bool isNew(const check::Node& node);
   /// The instance whose forward sweep saves such a record.
   check::InstanceId savedBy(types::RecordId record) const { return program_.savedBy.at(record); }

@@ -8,7 +8,7 @@ namespace melix::lower {
 
 using namespace check;
 
-/// What gives another value each time is the point's own.
+/// What is done each time is the point's own.
 BodyLowering::Needs BodyLowering::needs(NodeId n) {
   Names reads;
   collectRead(instance_, types_, n, reads);

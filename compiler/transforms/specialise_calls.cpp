@@ -213,6 +213,7 @@ private:
     f.name = m_.functions[source].name;
     f.key = m_.functions[source].key + "(" + given + ")#" + std::to_string(copies_.size());
     f.device = m_.functions[source].device;
+    f.isApart = m_.functions[source].isApart;
     f.loc = m_.functions[source].loc;
     f.body = f.regions.add(Region{});
     const RegionId body = f.body;

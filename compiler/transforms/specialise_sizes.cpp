@@ -152,6 +152,7 @@ private:
     f.name = m_.functions[source].name;
     f.key = m_.functions[source].key + text(sized.sizes);
     f.device = m_.functions[source].device;
+    f.isApart = m_.functions[source].isApart;
     f.loc = m_.functions[source].loc;
     f.inouts = m_.functions[source].inouts;
     f.body = f.regions.add(Region{});

@@ -11,9 +11,9 @@ namespace {
 size_t instructionsOf(const std::string& function, const std::string& cpu) {
   const harness::ProcessResult shown =
       melix("show --stage llvm --cpu " + cpu +
-            " -e 'fn main(n: int) { let x = black_box([for i in 0..n: i as f32]); "
-            "print(black_box([for i: " +
-            function + "(x[i])])[0]) }'");
+            " -e 'fn main(n: int) { let all = [for i in 0..n: i as f32]; let x = black_box(all); "
+            "let y = [for i: " +
+            function + "(x[i])]; print(black_box(y)[0]) }'");
   EXPECT_EQ(shown.status, 0) << shown.errors;
   const size_t count = harness::instructionsOf(shown.output, "loop1");
   EXPECT_GT(count, 0u);
