@@ -14,7 +14,7 @@ const std::filesystem::path sourceFolder = MELIX_SOURCE_DIR;
 TEST(Project, ScriptsAreValidBash) {
   for (const char* script : {"dev", ".ci/run", "tests/bench/run", "tests/bench/check", "tests/bench/quiet.sh",
                              "tests/bench/limits.sh", "tests/bench/scale.sh", "tests/bench/subjects.sh",
-                             "tests/bench/compare.sh", "tests/device/run"}) {
+                             "tests/bench/compare.sh", "tests/device/run", "docs/pictures/draw"}) {
     std::string command = "bash -n '" + (sourceFolder / script).string() + "'";
     EXPECT_EQ(std::system(command.c_str()), 0) << script;
   }
