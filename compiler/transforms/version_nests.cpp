@@ -6,6 +6,7 @@
 #include "core/walk.h"
 #include "transforms/each_body.h"
 #include "transforms/sum_at_points.h"
+#include "transforms/sweep_body.h"
 #include "transforms/version_divisions.h"
 #include "transforms/version_needs.h"
 
@@ -86,7 +87,9 @@ private:
     size_t end = first + 1;
     for (size_t k = first; k < last; ++k) {
       const Op& op = fn().ops[ops[k]];
-      if (hasWhole && op.kind == OpKind::Reshape) break; // it would join what such extents are no part of
+      // It would join what such extents are no part of, or tell them to a record by the sizes that they are
+      // made of.
+      if (hasWhole && (op.kind == OpKind::Reshape || !givesNumbers(op))) break;
       if (op.kind == OpKind::Yield || !op.resultDims.empty() ||
           (!op.regions.empty() && op.kind != OpKind::Nest) || op.kind == OpKind::Call ||
           effects_.ofOp(fn(), ops[k]).io || !isInFront(questions[k], made))
@@ -97,6 +100,10 @@ private:
       if (op.kind == OpKind::Nest) end = k + 1;
     }
     return end;
+  }
+  bool givesNumbers(const Op& op) const {
+    return std::ranges::all_of(op.results,
+                               [this](ValueId v) { return isOfNumbers(m_.types, fn().typeOf(v)); });
   }
   bool readsOf(OpId op, const std::unordered_set<ValueId>& made) const {
     bool reads = false;
