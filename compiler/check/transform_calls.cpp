@@ -150,9 +150,20 @@ TypeId Body::writtenType(const Ast& tree, ModuleId home, const TypeEnv& env, Syn
   };
   Attempt attempt(*this);
   TypeId asked = resolver.type(written);
-  if (!attempt.hasMessages()) return asked;
-  attempt.drop();
-  return TypeId::none();
+  if (attempt.hasMessages()) {
+    attempt.drop();
+    return TypeId::none();
+  }
+  // A size that is computed of others, `n / 2`, does not say these: any is asked for.
+  return types.rewrite(asked, [&](TypeId part) {
+    types::Type type = types[part];
+    if (type.kind != TypeKind::Array && !type.record) return part;
+    for (DimId& d : type.dims)
+      if (!types.dims.asSymbol(d) && infer.hasInferenceDim(d))
+        d = types.dims.symbol(infer.freshDim("_", tree.span(written)));
+    return type.record ? types.record(type.record, std::move(type.dims))
+                       : types.array(type.parts[0], std::move(type.dims));
+  });
 }
 
 /// The type that a function, or what was made of one, asks of argument `k` of `count`: what is written of the

@@ -334,7 +334,7 @@ public:
   void walk() {
     Values out;
     std::function<void(Value)> look = [&](Value v) {
-      out.push_back(v);
+      if (ast_.kind(v.node) != NodeKind::Paren) out.push_back(v); // brackets only group
       for (Value each : placesIn(v)) look(each);
     };
     look(value(handle(0)));
@@ -342,7 +342,7 @@ public:
   }
   void places() { give(placesIn(value(handle(0)))); }
   void with_places() {
-    const Value given = value(handle(0)), v = opened(given);
+    const Value v = value(handle(0));
     const std::vector<Handle> others = x_.table_.lists[static_cast<size_t>(number(1))];
     Places places(ast_);
     places.others = &others;
@@ -354,10 +354,9 @@ public:
     visitParts(places, copy.kind, places.role, copy.payload);
     if (use) use->path = path;
     if (!places.problem.empty()) return failAt(ast_.span(v.node), places.problem);
-    if (!places.changed) return give(given);
-    NodeId made = ast_.add(copy.kind, copy.span, std::move(copy.payload));
-    if (given.node != v.node) made = ast_.add(NodeKind::Paren, ast_.span(given.node), One{made});
-    give(Value{v.kind == Kind::Ident ? Kind::Expr : v.kind, made});
+    if (!places.changed) return give(v);
+    give(Value{v.kind == Kind::Ident ? Kind::Expr : v.kind,
+               ast_.add(copy.kind, copy.span, std::move(copy.payload))});
   }
   void expand() {
     const Value v = value(handle(0));
@@ -418,14 +417,7 @@ private:
     }
   }
 
-  /// Brackets that only group are no syntax of their own: the places in them are those of what they hold.
-  Value opened(Value v) {
-    v.node = withoutParens(ast_, v.node);
-    return v;
-  }
-
   Values placesIn(Value v) {
-    v = opened(v);
     if (ast_.kind(v.node) == NodeKind::Quote) return {};
     Places places(ast_);
     places.role = roleOf(v);
