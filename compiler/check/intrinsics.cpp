@@ -424,18 +424,28 @@ NodeId ArrayIntrinsics::logSumExp(NodeId x, const std::vector<size_t>& axes, boo
     std::vector<NodeId> body;
     NodeId top = b.reduce(NestKind::Max, inner, span, read);
     LocalId m = b.bind("m", b.make(NodeKind::StopGradient, element, span, {top}), body);
-    // x - m is nan when both are the same infinity; the shift is then 0.
-    NodeId finite = b.op(OpKind::Cmp, b.types.boolean(),
-                         {b.op(OpKind::Sub, element, {b.local(m, span), b.local(m, span)}, span),
-                          b.number("0", element, span)},
-                         span, static_cast<uint32_t>(ops::CmpKind::Eq));
-    LocalId shift = b.bind(
-        "shift",
-        b.op(OpKind::Select, element, {finite, b.local(m, span), b.number("0", element, span)}, span), body);
+    auto compare = [&](ops::CmpKind how, NodeId left) {
+      return b.op(OpKind::Cmp, b.types.boolean(), {left, b.number("0", element, span)}, span,
+                  static_cast<uint32_t>(how));
+    };
+    auto choose = [&](LocalId condition, NodeId yes, NodeId no) {
+      return b.op(OpKind::Select, element, {b.local(condition, span), yes, no}, span);
+    };
+    auto number = [&](const char* text) { return b.number(text, element, span); };
+    auto highest = [&] { return b.local(m, span); };
+    // x - m is nan when both are the same infinity; the shift is then 0. Where all are -inf, the sum counts
+    // one more, so that the slopes are their limit 0 and not that of the logarithm times 0.
+    LocalId finite = b.bind(
+        "finite", compare(ops::CmpKind::Eq, b.op(OpKind::Sub, element, {highest(), highest()}, span)), body);
+    LocalId below = b.bind("below", compare(ops::CmpKind::Lt, highest()), body);
+    LocalId shift = b.bind("shift", choose(finite, highest(), number("0")), body);
     NodeId total = b.reduce(NestKind::Sum, inner, span, [&](const std::vector<LocalId>& r) {
       return math(ops::MathKind::Exp, b.op(OpKind::Sub, element, {read(r), b.local(shift, span)}, span));
     });
-    body.push_back(b.op(OpKind::Add, element, {b.local(shift, span), math(ops::MathKind::Log, total)}, span));
+    NodeId more = choose(finite, number("0"), choose(below, number("1"), number("0")));
+    NodeId start = choose(finite, highest(), choose(below, highest(), number("0")));
+    NodeId sum = b.op(OpKind::Add, element, {total, more}, span);
+    body.push_back(b.op(OpKind::Add, element, {start, math(ops::MathKind::Log, sum)}, span));
     return b.block(std::move(body), span);
   });
 }

@@ -136,6 +136,10 @@ public:
   DimSym freshDim(DimSym like);
 
   const LinearValues& linearValues(FunctionId g, const std::vector<bool>& params);
+  /// Whether a slope of what runs there may be infinite where its value is not: of quotients, roots and
+  /// elementary functions, also in what is called.
+  bool isSteep(FunctionId f);
+  bool isSteep(const Function& f, RegionId region);
 
 private:
   friend class LinearWalk;
@@ -147,6 +151,7 @@ private:
   uint32_t recordsIn(const LinearValues& of);
   std::map<std::pair<FunctionId, std::vector<bool>>, LinearValues> linearValues_;
   std::unordered_map<const LinearValues*, bool> boxed_;
+  std::unordered_map<FunctionId, bool> steep_;
   std::unordered_set<FunctionId> straight_; ///< see recursAlways
   std::map<std::pair<FunctionId, std::vector<LeafBits>>, JvpCompanion> jvps_;
   std::unordered_map<FunctionId, const JvpCompanion*> companions_; ///< by the function made

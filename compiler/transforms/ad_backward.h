@@ -8,7 +8,9 @@ namespace melix::transforms {
 class Backward : private Cotangents {
 public:
   Backward(Ad& ad, Linearisation& lin, const std::vector<bool>& accs)
-      : Cotangents(ad, lin), dst_(lin.backward.at(accs)), accs_(accs) {}
+      : Cotangents(ad, lin), dst_(lin.backward.at(accs)), accs_(accs) {
+    findSteep(g().body);
+  }
   void build();
 
 private:
@@ -22,6 +24,7 @@ private:
   void region(Scope& s);
   bool putsTogether(OpId id, const std::unordered_set<OpId>& others) const;
   void op(OpId id);
+  void transpose(OpId id);
   void scalar(const Op& o, ValueId c);
   void unpack(const Op& o, ValueId c);
   void arrayOf(const Op& o, ValueId c);
@@ -34,7 +37,12 @@ private:
   void stacked(const Op& o);
   bool seeded(const Op& o);
   void arm(const Op& o, Scope& s);
-  std::vector<ValueId> joinArms(std::deque<Scope>& arms, std::vector<TypeId>& resultTypes);
+  struct Joined {
+    std::vector<ValueId> values, read; ///< of these it is told whether anything read them
+  };
+  static ValueId readInArm(Scope& s, ValueId v);
+  Joined joinArms(std::deque<Scope>& arms, std::vector<TypeId>& resultTypes);
+  void takeJoined(Scope& s, const Joined& joined, OpId made);
   TypeId branchType(OpId id, const std::vector<std::vector<ResidualItem>>& items);
   bool areFewNumbers(const std::vector<std::vector<ResidualItem>>& items) const;
   void readArmItems(OpId id, std::deque<Scope>& arms, const std::vector<std::vector<ResidualItem>>& items,
@@ -66,6 +74,15 @@ private:
   void passSeeds(const Op& o, Op& made);
   ValueId accumulatorFor(ValueId v, bool again);
   void call(OpId id);
+
+  // What not every way reads (ad_backward_unread.cpp).
+  bool isConstant(ValueId v) const;
+  bool isUnbounded(ValueId v, int depth) const;
+  bool isSteep(const Op& o) const;
+  bool findSteep(RegionId region);
+  ValueId readOfResults(const Op& o);
+  ValueId whereRead(const Op& o, ValueId product);
+  void transposeWhereRead(OpId id, ValueId read);
 
   FunctionId dst_;
   std::vector<bool> accs_;

@@ -21,37 +21,70 @@ void Backward::arm(const Op& o, Scope& s) {
     ValueId r = o.results[i];
     if (!linear(r)) continue;
     auto c = s.parent->cotangents.find(r);
+    read_ = readOf(*s.parent, r);
     if (isAcc(r))
       addTo(terminator(s.source).operands[i], reader(r));
     else if (c != s.parent->cotangents.end() && c->second.valid())
       addTo(terminator(s.source).operands[i], c->second);
   }
+  read_ = ValueId();
   region(s);
 }
 
-/// What some arm changed comes out of all of them: these values; the arms yield their cotangents.
-std::vector<ValueId> Backward::joinArms(std::deque<Scope>& arms, std::vector<TypeId>& resultTypes) {
-  std::vector<ValueId> joined;
+/// Whether anything read a value, as an arm knows that adds to its cotangent, or leaves it; none if it did.
+ValueId Backward::readInArm(Scope& s, ValueId v) {
+  const Capture& c = s.captured.at(v);
+  return c.current.valid() ? readOf(s, v) : s.e.boolean(false);
+}
+
+/// What some arm changed comes out of all of them: these values; the arms yield their cotangents, and whether
+/// anything read them.
+Backward::Joined Backward::joinArms(std::deque<Scope>& arms, std::vector<TypeId>& resultTypes) {
+  Joined joined;
   for (Scope& s : arms)
     for (ValueId v : s.captureOrder) {
       const Capture& c = s.captured.at(v);
-      if (c.current != c.base && std::find(joined.begin(), joined.end(), v) == joined.end())
-        joined.push_back(v);
+      if (c.current != c.base && std::ranges::find(joined.values, v) == joined.values.end())
+        joined.values.push_back(v);
     }
-  std::vector<std::vector<ValueId>> outs;
-  for (Scope& s : arms) {
-    cur_ = &s;
+  std::vector<std::vector<ValueId>> outs(arms.size());
+  for (ValueId v : joined.values) {
+    if (!steep_.contains(v)) continue;
+    bool any = false;
+    for (size_t i = 0; i < arms.size(); ++i) {
+      cur_ = &arms[i];
+      open(arms[i], v);
+      outs[i].push_back(readInArm(arms[i], v));
+      any |= outs[i].back().valid();
+    }
+    for (size_t i = 0; i < arms.size(); ++i)
+      if (!any)
+        outs[i].pop_back();
+      else if (!outs[i].back().valid())
+        outs[i].back() = arms[i].e.boolean(true);
+    if (any) joined.read.push_back(v);
+  }
+  for (size_t i = 0; i < arms.size(); ++i) {
+    cur_ = &arms[i];
     std::vector<ValueId> out;
-    for (ValueId v : joined) {
-      ValueId& c = slot(s, v);
-      if (!c.valid()) c = zeroFor(s, v);
+    for (ValueId v : joined.values) {
+      ValueId& c = slot(arms[i], v);
+      if (!c.valid()) c = zeroFor(arms[i], v);
       out.push_back(c);
     }
-    outs.push_back(std::move(out));
+    out.insert(out.end(), outs[i].begin(), outs[i].end());
+    if (i == 0)
+      for (ValueId v : out) resultTypes.push_back(arms[i].e.typeOf(v));
+    arms[i].e.yield(std::move(out));
   }
-  for (ValueId v : outs.front()) resultTypes.push_back(arms.front().e.typeOf(v));
-  for (size_t i = 0; i < arms.size(); ++i) arms[i].e.yield(std::move(outs[i]));
   return joined;
+}
+
+/// The results of the op with the arms are the cotangents of what they joined.
+void Backward::takeJoined(Scope& s, const Joined& joined, OpId made) {
+  for (size_t i = 0; i < joined.values.size(); ++i) slot(s, joined.values[i]) = s.e.result(made, i);
+  for (size_t i = 0; i < joined.read.size(); ++i)
+    s.read[joined.read[i]] = s.e.result(made, joined.values.size() + i);
 }
 
 /// The enum that the forward companion's branch gives: a case an arm, with its items.
@@ -139,7 +172,7 @@ void Backward::branch(OpId id) {
     arm(o, arms.back());
   }
   std::vector<TypeId> resultTypes;
-  const std::vector<ValueId> joined = joinArms(arms, resultTypes);
+  const Joined joined = joinArms(arms, resultTypes);
   cur_ = outer;
   std::vector<std::vector<ResidualItem>> items;
   std::vector<Roots> roots(arms.size());
@@ -157,9 +190,8 @@ void Backward::branch(OpId id) {
   for (Scope& s : arms) made.regions.push_back(s.e.region);
   if (mutated(StructuralRule::TransposeBranch) && made.kind == OpKind::If)
     std::swap(made.regions[0], made.regions[1]);
-  if (joined.empty()) return;
-  OpId op = outer->e.append(std::move(made), resultTypes);
-  for (size_t i = 0; i < joined.size(); ++i) slot(*outer, joined[i]) = outer->e.result(op, i);
+  if (joined.values.empty()) return;
+  takeJoined(*outer, joined, outer->e.append(std::move(made), resultTypes));
 }
 
 /// A loop undone: what its parts share.

@@ -59,7 +59,14 @@ ValueId Cotangents::sumOf(Scope& s, ValueId v, std::vector<uint32_t> path, TypeI
   return s.e.make(t, std::move(parts));
 }
 
+/// For one who adds what was read.
 ValueId& Cotangents::slot(Scope& s, ValueId v) {
+  ValueId& c = open(s, v);
+  s.read.erase(v);
+  return c;
+}
+
+ValueId& Cotangents::open(Scope& s, ValueId v) {
   if (homeOf(v) == s.source) {
     makeWaiting(s, v);
     return s.cotangents[v];
@@ -70,9 +77,10 @@ ValueId& Cotangents::slot(Scope& s, ValueId v) {
   }
   Capture c;
   if (s.kind == ScopeKind::Arm) {
-    c.base = c.current = slot(*s.parent, v);
+    c.base = c.current = open(*s.parent, v);
+    if (const ValueId read = readOf(*s.parent, v); read.valid()) s.read[v] = read;
   } else if (s.kind == ScopeKind::Loop || !byValue(types(), g().typeOf(v))) {
-    ValueId& outer = slot(*s.parent, v);
+    ValueId& outer = open(*s.parent, v);
     if (!outer.valid()) outer = zeroFor(*s.parent, v);
     c.init = outer;
     TypeId t = s.e.typeOf(outer);
@@ -81,6 +89,22 @@ ValueId& Cotangents::slot(Scope& s, ValueId v) {
   }
   s.captureOrder.push_back(v);
   return s.captured.emplace(v, c).first->second.current;
+}
+
+ValueId Cotangents::readOf(const Scope& s, ValueId v) {
+  const auto found = s.read.find(v);
+  return found == s.read.end() ? ValueId() : found->second;
+}
+
+/// What the op at hand gives was added to the cotangent of `v`, which had begun before.
+void Cotangents::noteRead(ValueId v, bool begun) {
+  if (!read_.valid() || !steep_.contains(v)) {
+    cur_->read.erase(v);
+  } else if (!begun) {
+    cur_->read[v] = read_;
+  } else if (const ValueId before = readOf(*cur_, v); before.valid()) {
+    cur_->read[v] = cur_->e.binary(OpKind::Or, before, read_);
+  }
 }
 
 // --- holes
@@ -167,17 +191,20 @@ void Cotangents::addTo(ValueId v, ValueId c) {
   Emit& e = cur_->e;
   c = e.castDims(c, typeOf(v));
   if (cur_->waiting.count(v)) {
+    cur_->read.erase(v);
     cur_->cotangents[v] = c;
     return makeWaiting(*cur_, v);
   }
   if (homeOf(v) != cur_->source) begin(v);
-  ValueId& s = slot(*cur_, v);
-  if (!s.valid())
+  ValueId& s = open(*cur_, v);
+  const bool isBegun = s.valid();
+  if (!isBegun)
     s = c;
   else if (byValue(types(), e.typeOf(s)))
     s = e.add(s, c);
   else
     s = e.addAt(s, c, {}, {});
+  noteRead(v, isBegun);
 }
 
 /// Whether the steps of another path go on where those of `p` end: no axes are kept.

@@ -18,6 +18,8 @@ protected:
   void addBut(ValueId v, ValueId c, Hole hole);
   void closeHoles(Scope& s, ValueId v);
   ValueId& slot(Scope& s, ValueId v);
+  ValueId& open(Scope& s, ValueId v);
+  static ValueId readOf(const Scope& s, ValueId v);
   ValueId cotangent(ValueId v);
   ValueId zeroFor(Scope& s, ValueId v);
   void begin(ValueId v);
@@ -36,9 +38,13 @@ protected:
   std::optional<Projection> projected(const Op& o) const;
 
   std::unordered_map<ValueId, ValueId> readers_;
+  /// Values for whose cotangents it is told whether anything read them: infinite slopes may follow.
+  std::unordered_set<ValueId> steep_;
+  ValueId read_; ///< of what the op at hand gives: whether anything read it; none if it did
 
 private:
   ValueId& current(Scope& s, ValueId v);
+  void noteRead(ValueId v, bool begun);
   bool fill(Scope& s, const Add& add, ValueId v);
   ValueId zeroOf(Scope& s, const Hole& hole);
   static ValueId addAll(Scope& s, ValueId c, std::vector<Add> adds);

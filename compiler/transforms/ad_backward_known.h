@@ -55,6 +55,8 @@ protected:
     std::unordered_map<ValueId, std::vector<Add>> waiting{};
     std::vector<Hole> holes{};
     std::vector<OpId> again{}; ///< what is made again, behind the prologue
+    /// Of cotangents: whether anything read the value; one without it was read.
+    std::unordered_map<ValueId, ValueId> read{};
   };
   /// A residual item as it stands in f_bwd: what delivers it defines `root`.
   using Roots = std::vector<ValueId>;

@@ -36,11 +36,8 @@ bool Backward::putsTogether(OpId id, const std::unordered_set<OpId>& others) con
   return all;
 }
 
-void Backward::op(OpId id) {
+void Backward::transpose(OpId id) {
   const Op& o = opOf(id);
-  bool any = false;
-  for (ValueId r : o.results) any |= linear(r);
-  if (!any) return;
   cur_->e.loc = o.loc;
   for (ValueId r : o.results) makeWaiting(*cur_, r);
   switch (o.kind) {
@@ -112,11 +109,11 @@ void Backward::scalar(const Op& o, ValueId c) {
   case OpKind::Neg: return addTo(o.operands[0], e.neg(c));
   case OpKind::Mul:
     if (only(0) && only(1)) break;
-    if (only(0)) return addTo(o.operands[0], e.mul(c, known(o.operands[1])));
-    return addTo(o.operands[1], e.mul(known(o.operands[0]), c));
+    if (only(0)) return addTo(o.operands[0], whereRead(o, e.mul(c, known(o.operands[1]))));
+    return addTo(o.operands[1], whereRead(o, e.mul(known(o.operands[0]), c)));
   case OpKind::Div:
     if (only(1)) break;
-    return addTo(o.operands[0], e.div(c, known(o.operands[1])));
+    return addTo(o.operands[0], whereRead(o, e.div(c, known(o.operands[1]))));
   case OpKind::Scale:
     if (only(1)) break;
     return addTo(o.operands[0], e.scale(c, known(o.operands[1])));
@@ -125,8 +122,20 @@ void Backward::scalar(const Op& o, ValueId c) {
     ValueId condition = known(o.operands[0]);
     if (mutated(StructuralRule::TransposeSelect))
       condition = e.one(Emit::simple(OpKind::Not, {condition}), types().boolean());
-    if (only(1)) addTo(o.operands[1], e.select(condition, c, zeroFor(*cur_, o.operands[1])));
-    if (only(2)) addTo(o.operands[2], e.select(condition, zeroFor(*cur_, o.operands[2]), c));
+    const ValueId read = read_;
+    auto readIf = [&](ValueId v, ValueId chosen) {
+      if (steep_.contains(v)) read_ = read.valid() ? e.binary(OpKind::And, read, chosen) : chosen;
+    };
+    if (only(1)) {
+      readIf(o.operands[1], condition);
+      addTo(o.operands[1], e.select(condition, c, zeroFor(*cur_, o.operands[1])));
+    }
+    if (only(2)) {
+      read_ = read;
+      if (steep_.contains(o.operands[2]))
+        readIf(o.operands[2], e.one(Emit::simple(OpKind::Not, {condition}), types().boolean()));
+      addTo(o.operands[2], e.select(condition, zeroFor(*cur_, o.operands[2]), c));
+    }
     return;
   }
   case OpKind::Convert: return addTo(o.operands[0], e.convert(c, typeOf(o.operands[0])));

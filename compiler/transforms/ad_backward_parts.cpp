@@ -47,6 +47,7 @@ void Cotangents::takeApart(Scope& s, const Op& o, ValueId whole) {
   if (o.kind == OpKind::Match) parts = payloadOf(s, o, whole);
   for (size_t k = 0; k < parts.size(); ++k) {
     ValueId& c = s.cotangents[o.results[k]];
+    s.read.erase(o.results[k]);
     const ValueId part = s.e.castDims(parts[k], typeOf(o.results[k]));
     c = c.valid() ? s.e.addAt(c, part, {}, {}) : part;
   }

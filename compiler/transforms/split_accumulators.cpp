@@ -273,15 +273,11 @@ private:
     if (at == numbers.end()) return std::nullopt;
     return static_cast<size_t>(at - numbers.begin());
   }
-  Path pathOfPart(const Op& access, size_t field) const {
+  static Path pathOfPart(const Op& access, size_t field) {
     Path path = access.as<Path>();
-    const size_t axes = rank(accumulated(m_.types, f_.typeOf(access.operands[0])));
-    const auto at = path.erase(path.begin() + static_cast<std::ptrdiff_t>(field));
-    if (at != path.end() && isIndexLike(at->kind)) // what follows speaks of the part's own axes
-      path.insert(at, axes - field, PathStep{StepKind::All, 0, {}, 1});
+    path.erase(path.begin() + static_cast<std::ptrdiff_t>(field));
     return path;
   }
-  size_t rank(TypeId t) const { return m_.types.kind(t) == TypeKind::Array ? m_.types[t].dims.size() : 0; }
 
   /// Parts go into the op, around it and out of it.
   void hand(OpId id) {

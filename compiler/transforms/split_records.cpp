@@ -119,13 +119,10 @@ private:
   /// The read of a part of a record is one of the array of those parts.
   void readFrom(OpId id, ValueId array) {
     const size_t field = fieldStep(f_.ops[id]);
-    const size_t axes = m_.types[f_.typeOf(f_.ops[id].operands[0])].dims.size();
     uses_.change(id, [&](Op& get) {
       Path& path = get.as<Path>();
       get.operands[0] = array;
-      const auto at = path.erase(path.begin() + static_cast<std::ptrdiff_t>(field));
-      if (at != path.end() && isIndexLike(at->kind)) // what follows speaks of the part's own axes
-        path.insert(at, axes - field, PathStep{StepKind::All, 0, {}, 1});
+      path.erase(path.begin() + static_cast<std::ptrdiff_t>(field));
     });
   }
 

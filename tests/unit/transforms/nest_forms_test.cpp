@@ -19,7 +19,7 @@ TEST(SplitRecords, PartsThatAreReadAreCollectedAlone) {
   PassText m(R"(struct T { b: f32, v: f32[6], n: i64 }
 struct U { a: f32, t: T[] }
 
-fn f (%v: f32[6], %k: i64) -> (f32, f32, f32[6]) {
+fn f (%v: f32[6], %k: i64) -> (f32, f32, f32) {
   %r = nest (%i: 6) -> collect[i] {
     %a = get %v[%i] : f32
     %b = add %a, %a : f32
@@ -29,7 +29,7 @@ fn f (%v: f32[6], %k: i64) -> (f32, f32, f32[6]) {
   } : U[][6]
   %x = get %r[%k].0 : f32
   %y = get %r[%k].1.1[%k] : f32
-  %z = get %r.1.0 : f32[6]
+  %z = get %r[%k].1.0 : f32
   yield %x, %y, %z
 }
 )");
