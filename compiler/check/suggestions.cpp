@@ -47,12 +47,15 @@ std::string_view librarysHint(std::string_view prefix, std::string_view member) 
 
 /// The `use` of a module that is not imported where its name stands before a point or is called as its
 /// function.
-std::string useOfModule(names::Modules& modules, std::string_view name, std::string_view rest, Span use) {
-  if (rest.empty() || (rest[0] != '.' && rest[0] != '(')) return {};
+std::string useOfModule(names::Modules& modules, ModuleId from, std::string_view name,
+                        std::string_view rest) {
+  const bool isCalled = rest.starts_with('(');
+  if ((!isCalled && !rest.starts_with('.')) || name == modules[from].name) return {};
   const size_t mark = modules.sink.all().size();
-  const ModuleId found = modules.load(std::string(name), use);
+  const ModuleId found = modules.load(std::string(name), Span());
   modules.sink.rewind(mark);
-  if (!found || (rest[0] == '(' && !hasPublic(modules, found, name))) return {};
+  if (!found || !modules[found].statements.empty()) return {}; // a script is no module
+  if (isCalled && !hasPublic(modules, found, name)) return {};
   return quoted("use " + std::string(name)) + " imports this module";
 }
 
@@ -118,11 +121,13 @@ std::string typeHint(Checker& checker, ModuleId module, const syntax::Ast& ast, 
   const auto& member = ast[type].as<syntax::Member>();
   if (ast.kind(member.base) != SynKind::Name) return {};
   const NameId prefix = ast[member.base].as<syntax::Name>().name;
-  if (const ModuleId used = checker.modules.prefix(module, prefix)) {
-    const std::string_view habit = habitHint(HabitKind::Type, checker.types.names.text(member.name));
-    return habit.empty() ? checker.suggestPublic(used, member.name) : std::string(habit);
-  }
-  return useOfModule(checker.modules, checker.types.names.text(prefix), ".", ast.span(type));
+  const ModuleId used = checker.modules.prefix(module, prefix);
+  if (!used)
+    if (std::string hint = useOfModule(checker.modules, module, checker.types.names.text(prefix), ".");
+        !hint.empty())
+      return hint;
+  const std::string_view habit = habitHint(HabitKind::Type, checker.types.names.text(member.name));
+  return used && habit.empty() ? checker.suggestPublic(used, member.name) : std::string(habit);
 }
 
 std::string nameHint(Checker& checker, ModuleId module, NameId name, Span use,
@@ -131,7 +136,7 @@ std::string nameHint(Checker& checker, ModuleId module, NameId name, Span use,
   const std::string_view rest = checker.modules.sources.text(use.file).substr(use.end);
   if (std::string_view hint = librarysHint(text, lastMember(rest)); !hint.empty()) return std::string(hint);
   if (habitOf(text).empty())
-    if (std::string hint = useOfModule(checker.modules, text, rest, use); !hint.empty()) return hint;
+    if (std::string hint = useOfModule(checker.modules, module, text, rest); !hint.empty()) return hint;
   return checker.suggestName(module, name, near);
 }
 

@@ -65,7 +65,7 @@ ModuleId Modules::load(const std::string& dotted, Span use) {
     Diagnostic& d = sink.report(DiagId::UnknownModule, use, dotted);
     if (std::string_view hint = habitHint(HabitKind::Module, dotted); !hint.empty())
       d.hint = hint;
-    else if (std::string near = nearModule(reader_, slashed); !near.empty())
+    else if (std::string near = use.valid() ? nearModule(reader_, slashed) : ""; !near.empty())
       d.hint = "did you mean `" + near + "`?";
     return ModuleId::none();
   }
