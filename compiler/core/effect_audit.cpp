@@ -24,6 +24,18 @@ bool hasOwnEffect(const Module& m, const Effects& effects, const Function& f, Op
   }
 }
 
+/// Whether an op of a kind can go for such a reason: what prints, and what calls, is neither proved nor
+/// repeated.
+bool mayBe(GoneKind why, OpKind kind) {
+  switch (why) {
+  case GoneKind::Proved: return kind == OpKind::Check;
+  case GoneKind::Repeated: return kind == OpKind::Check || ops::opEffect(kind) == ops::EffectKind::None;
+  case GoneKind::Replaced: return kind == OpKind::Call || kind == OpKind::Apply || kind == OpKind::Derivative;
+  case GoneKind::NeverRuns: break;
+  }
+  return true;
+}
+
 } // namespace
 
 EffectAudit::EffectAudit(const Module& m) : module_(m), outer_(running) {
@@ -106,8 +118,9 @@ void EffectAudit::written(FunctionId from, OpId op, FunctionId to, size_t first)
   }
 }
 
-void EffectAudit::goes(FunctionId f, OpId op, GoneKind) {
-  if (const uint32_t n = known(f, op); n != none) entries_[n].isKept = true;
+void EffectAudit::goes(FunctionId f, OpId op, GoneKind why) {
+  const uint32_t n = known(f, op);
+  if (n != none && mayBe(why, module_.functions[f].ops[op].kind)) entries_[n].isKept = true;
 }
 
 void EffectAudit::opened(FunctionId f, OpId call) {

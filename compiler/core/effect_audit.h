@@ -18,7 +18,7 @@
 
 namespace melix::core {
 
-/// Why an op with an effect may go.
+/// Why an op with an effect may go. The audit takes a reason only for ops that it can be one for.
 enum class GoneKind : uint8_t {
   Proved,    ///< it cannot fail where it stands
   Repeated,  ///< the same stands in front of it

@@ -52,6 +52,13 @@ TEST(EffectAudit, AReasonIsEnough) {
   EXPECT_EQ(m.audit.after("next"), "") << "what went is no concern of later passes";
 }
 
+TEST(EffectAudit, AReasonFitsTheOp) {
+  Audited m(std::string(readsOne) + callsIt);
+  const OpId call = m.takeFirst("twice");
+  noteGone(m.fn("twice"), m.function("twice"), call, GoneKind::Proved);
+  EXPECT_NE(m.audit.after("simplify"), "") << "only checks are proved";
+}
+
 TEST(EffectAudit, ACopyStandsForIt) {
   Audited m(readsOne);
   const FunctionId f = m.function("read");
