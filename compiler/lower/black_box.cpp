@@ -31,7 +31,7 @@ ValueId BodyLowering::blackBox(const Node& node) {
                                    return flow_ == FlowKind::Off ? v : boxed(v);
                                  }},
                                  node.type, {});
-  const core::FunctionId made = core::outline(module_, function_, b_.fn().values[value].def, "black_box");
+  const core::FunctionId made = core::outline(module_, function_, b_.fn().values[value].def, "boxed");
   module_.functions[made].isApart = true;
   return value;
 }

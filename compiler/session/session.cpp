@@ -257,13 +257,35 @@ bool Session::addMathBodies(core::Module& module, Lowered& lowering) {
   return true;
 }
 
+/// What passes find out of a program does not decide whether it is accepted (rule 57): a gradient is refused
+/// where the program as it is written cannot depend on what it is taken by.
+void Session::keepWritten(std::vector<transforms::AdProblem>& problems, const core::Module& module,
+                          const Lowered& lowering) {
+  auto isIndependent = [](const transforms::AdProblem& p) {
+    return p.kind == transforms::AdProblemKind::Independent;
+  };
+  if (std::ranges::none_of(problems, isIndependent)) return;
+  core::Module written(types);
+  const std::unique_ptr<Lowered> again = makeLowering(written);
+  for (check::InstanceId id : lowering.added) written.functions[again->add(id)].keep = true;
+  functionsKnown(written);
+  std::vector<Span> places;
+  for (core::LocId loc : transforms::independentGradients(written))
+    places.push_back(locationOf(written, loc));
+  std::erase_if(problems, [&](const transforms::AdProblem& p) {
+    return isIndependent(p) && std::ranges::count(places, locationOf(module, p.path.back())) == 0;
+  });
+}
+
 /// A function for the interpreter, in a module of its own.
 RunnableFunction Session::runnable(check::InstanceId id) {
   RunnableFunction out{std::make_unique<core::Module>(types), {}, {}};
   std::unique_ptr<Lowered> lowering = makeLowering(*out.module);
   out.function = out.module->entry = lowering->add(id);
   for (const Pass& pass : derivativePasses())
-    if (auto problems = pass.run(*out.module); problems && !problems->empty()) {
+    if (auto problems = pass.run(*out.module)) {
+      keepWritten(*problems, *out.module, *lowering);
+      if (problems->empty()) continue;
       out.problem = "asks for a derivative that there is not";
       return out;
     }
@@ -297,31 +319,7 @@ void Session::reportDerivative(const transforms::AdProblem& problem) {
       d.notes.push_back({at, k == 0 ? "the derivative is asked for here" : "on the way through this call"});
 }
 
-/// What passes find out of a program does not decide whether it is accepted (rule 57): a gradient is refused
-/// where the program as it is written cannot depend on what it is taken by.
-static void keepWritten(std::vector<transforms::AdProblem>& problems, const core::Module& module,
-                        const std::function<std::vector<Span>()>& written) {
-  auto isIndependent = [](const transforms::AdProblem& p) {
-    return p.kind == transforms::AdProblemKind::Independent;
-  };
-  if (std::ranges::none_of(problems, isIndependent)) return;
-  const std::vector<Span> places = written();
-  std::erase_if(problems, [&](const transforms::AdProblem& p) {
-    return isIndependent(p) && std::ranges::count(places, locationOf(module, p.path.back())) == 0;
-  });
-}
-
 bool Session::advance(CoreStage wanted) {
-  auto independentAsWritten = [this] {
-    core::Module written(types);
-    const std::unique_ptr<Lowered> lowering = makeLowering(written);
-    for (check::InstanceId id : lowering_->added) written.functions[lowering->add(id)].keep = true;
-    functionsKnown(written);
-    std::vector<Span> places;
-    for (core::LocId loc : transforms::independentGradients(written))
-      places.push_back(locationOf(written, loc));
-    return places;
-  };
   std::optional<core::EffectAudit> audit;
   if (options_.verify) audit.emplace(*module_);
   auto passed = [&](const Pass& pass) {
@@ -332,7 +330,7 @@ bool Session::advance(CoreStage wanted) {
   if (stage_ < CoreStage::Derivatives && wanted >= CoreStage::Derivatives) {
     for (const Pass& pass : derivativePasses()) {
       if (auto problem = pass.run(*module_)) {
-        keepWritten(*problem, *module_, independentAsWritten);
+        keepWritten(*problem, *module_, *lowering_);
         for (const transforms::AdProblem& p : *problem) reportDerivative(p);
         if (!problem->empty()) return false;
       }

@@ -92,6 +92,8 @@ private:
   bool checkSyntax(check::InstanceId entry, const std::vector<check::InstanceId>& blocks);
   bool checkDerivatives(check::InstanceId entry, const std::vector<check::InstanceId>& others);
   void reportDerivative(const transforms::AdProblem& problem);
+  void keepWritten(std::vector<transforms::AdProblem>& problems, const core::Module& module,
+                   const Lowered& lowering);
   bool verified(std::string_view pass, bool derivativesGone);
 
   Options options_;

@@ -19,10 +19,10 @@ static bool byValue(const types::TypeStore& types, TypeId t) {
 
 void Cotangents::makeWaiting(Scope& s, ValueId v) {
   closeHoles(s, v);
-  auto found = s.waiting.find(v);
-  if (found == s.waiting.end()) return;
+  auto found = s.parts.waiting.find(v);
+  if (found == s.parts.waiting.end()) return;
   std::vector<Add> adds = std::move(found->second);
-  s.waiting.erase(found);
+  s.parts.waiting.erase(found);
   beginAt(s, v);
   ValueId c = s.cotangents[v];
   s.cotangents[v] = c.valid() ? addAll(s, c, std::move(adds)) : sumOf(s, v, {}, typeOf(v), std::move(adds));
@@ -124,32 +124,32 @@ void Cotangents::addBut(ValueId v, ValueId c, Hole hole) {
   if (homeOf(v) != cur_->source) begin(v);
   if (ValueId& s = slot(*cur_, v); !s.valid()) {
     s = cur_->e.castDims(c, typeOf(v));
-    return cur_->holes.push_back(std::move(hole));
+    return cur_->parts.holes.push_back(std::move(hole));
   }
   addTo(v, cur_->e.set(c, zeroOf(*cur_, hole), hole.path, hole.indices));
 }
 
 /// Whether an add is to a hole: then its value stands there.
 bool Cotangents::fill(Scope& s, const Add& add, ValueId v) {
-  auto found = std::find_if(s.holes.begin(), s.holes.end(), [&](const Hole& h) {
+  auto found = std::find_if(s.parts.holes.begin(), s.parts.holes.end(), [&](const Hole& h) {
     return h.whole == v && samePath(h.path, add.path) && h.indices == add.indices;
   });
-  if (found == s.holes.end()) return false;
+  if (found == s.parts.holes.end()) return false;
   ValueId& c = current(s, v);
   c = s.e.set(c, s.e.castDims(add.value, found->type), add.path, add.indices);
-  s.holes.erase(found);
+  s.parts.holes.erase(found);
   return true;
 }
 
 /// Those of `v`, before anything else is done with its cotangent; of every value, without one.
 void Cotangents::closeHoles(Scope& s, ValueId v) {
-  for (size_t k = 0; k < s.holes.size();) {
-    if (v.valid() && s.holes[k].whole != v) {
+  for (size_t k = 0; k < s.parts.holes.size();) {
+    if (v.valid() && s.parts.holes[k].whole != v) {
       ++k;
       continue;
     }
-    const Hole hole = std::move(s.holes[k]);
-    s.holes.erase(s.holes.begin() + static_cast<std::ptrdiff_t>(k));
+    const Hole hole = std::move(s.parts.holes[k]);
+    s.parts.holes.erase(s.parts.holes.begin() + static_cast<std::ptrdiff_t>(k));
     ValueId& c = current(s, hole.whole);
     c = s.e.set(c, zeroOf(s, hole), hole.path, hole.indices);
   }
@@ -190,7 +190,7 @@ void Cotangents::addTo(ValueId v, ValueId c) {
   }
   Emit& e = cur_->e;
   c = e.castDims(c, typeOf(v));
-  if (cur_->waiting.count(v)) {
+  if (cur_->parts.waiting.count(v)) {
     cur_->read.erase(v);
     cur_->cotangents[v] = c;
     return makeWaiting(*cur_, v);
@@ -244,7 +244,7 @@ void Cotangents::addAt(ValueId v, Path p, std::vector<ValueId> indices, ValueId 
   }
   if (fill(*cur_, {p, indices, c}, v)) return;
   if (homeOf(v) == cur_->source && !cur_->cotangents[v].valid()) {
-    cur_->waiting[v].push_back({std::move(p), std::move(indices), c});
+    cur_->parts.waiting[v].push_back({std::move(p), std::move(indices), c});
     return;
   }
   begin(v);

@@ -37,6 +37,13 @@ protected:
     TypeId type;
     const JvpCompanion::Followed* overwritten;
   };
+  /// What is still to be done at places of cotangents.
+  struct Parts {
+    /// Adds wait for a whole cotangent, into which they go; without one a zero is made for them when it is
+    /// asked for.
+    std::unordered_map<ValueId, std::vector<Add>> waiting;
+    std::vector<Hole> holes;
+  };
   struct Scope {
     ScopeKind kind;
     RegionId source;
@@ -50,10 +57,7 @@ protected:
     std::vector<DimSym> dims;
     std::vector<OpId> prologue;
     size_t prologueAt = 0;
-    /// Adds wait for a whole cotangent, into which they go; without one a zero is made for them when it is
-    /// asked for.
-    std::unordered_map<ValueId, std::vector<Add>> waiting{};
-    std::vector<Hole> holes{};
+    Parts parts{};
     std::vector<OpId> again{}; ///< what is made again, behind the prologue
     /// Of cotangents: whether anything read the value; one without it was read.
     std::unordered_map<ValueId, ValueId> read{};
