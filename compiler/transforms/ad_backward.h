@@ -23,6 +23,7 @@ private:
   bool putsTogether(OpId id, const std::unordered_set<OpId>& others) const;
   void op(OpId id);
   void scalar(const Op& o, ValueId c);
+  ValueId product(const Op& o, ValueId a, ValueId b);
   void unpack(const Op& o, ValueId c);
   void arrayOf(const Op& o, ValueId c);
   void set(const Op& o, ValueId c);
