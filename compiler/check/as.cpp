@@ -1,4 +1,5 @@
 // Values at other types: `as`, `?`, ranges as values.
+#include "check/asked_through.h"
 #include "check/attempt.h"
 #include "check/iteration.h"
 #include "check/protocols.h"
@@ -185,13 +186,8 @@ TypeId Body::optionOf(TypeId payload) {
 /// `e?`: the payload, or an early return (rule 35).
 NodeId Body::checkTry(const One& t, Span span, TypeId expected) {
   TypeId asked, error;
-  if (expected) { // the payload is asked for; sizes that are still to be found are hidden in it
-    TypeId payload = infer.zonk(expected);
-    std::vector<DimSym> symbols, open;
-    types.collectSymbols(payload, symbols);
-    for (DimSym s : symbols)
-      if (types.dims.info(s).kind == types::DimSymKind::Inference) open.push_back(s);
-    payload = types.pack(payload, open);
+  if (expected) {
+    const TypeId payload = withSizesHidden(*this, expected);
     bool option = returnType && isPreludeEnum(returnType, "Option");
     DeclId result = c.typeDecl(c.modules.prelude(), types.names.intern("Result"));
     if (!option && result) error = fresh(span);

@@ -53,14 +53,15 @@ bool hasTangent(TypeStore& t, TypeId x) {
   if (t.isParam(x)) return t.paramInfo(x).differentiable;
   return !t.isUnit(types::tangentType(t, x));
 }
+/// Numbers, also those whose type is still open, and bools.
+bool isElement(TypeStore& t, TypeId x) {
+  return isNumber(t, x) || t.kind(x) == TypeKind::Bool || t.kind(x) == TypeKind::Var;
+}
 bool isTable(TypeStore& t, TypeId x) {
   TypeId array = t.kind(x) == TypeKind::Pack ? t[x].parts[0] : x;
-  return t.kind(array) == TypeKind::Array &&
-         (isNumber(t, t.element(array)) || t.kind(t.element(array)) == TypeKind::Bool);
+  return t.kind(array) == TypeKind::Array && isElement(t, t.element(array));
 }
-bool isNumbers(TypeStore& t, TypeId x) {
-  return isTable(t, x) || isNumber(t, x) || t.kind(x) == TypeKind::Bool;
-}
+bool isNumbers(TypeStore& t, TypeId x) { return isTable(t, x) || isElement(t, x); }
 bool isRecord(TypeStore& t, TypeId x) { return t.kind(x) == TypeKind::Struct || t.kind(x) == TypeKind::Enum; }
 
 struct Bound {

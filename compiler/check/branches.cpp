@@ -1,5 +1,6 @@
 // Branches and where they meet.
 #include "check/branches.h"
+#include "check/asked_through.h"
 #include "check/function_values.h"
 
 #include <algorithm>
@@ -27,7 +28,8 @@ NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
   };
   if (ast.kind(node.condition) == SynKind::LetCondition) {
     const auto& let = ast[node.condition].as<LetCondition>();
-    NodeId value = checkExpr(let.value);
+    NodeId value =
+        checkExpr(let.value, askedThroughPattern(*this, let.value, let.pattern, node.then, expected));
     bool refutable = false;
     Arm hit;
     hit.pattern = checkPattern(let.pattern, b.typeOf(value), false, refutable);

@@ -1,5 +1,6 @@
 // What the callee of a call means: a value, a type, an enum's case, a function by name, a module's function,
 // a method.
+#include "check/asked_through.h"
 #include "check/attempt.h"
 #include "check/dicts.h"
 #include "check/suggestions.h"
@@ -204,7 +205,8 @@ NodeId Body::callMember(SynId callee, WrittenCall& call) {
   bool isPlace = partOf(member.base, place, false);
   if (!isPlace) attempt.drop();
   bool direct = isPlace && place.openings.empty() && place.before.empty();
-  NodeId base = direct ? readPlace(place.place, ast.span(member.base)) : checkExpr(member.base);
+  NodeId base = direct ? readPlace(place.place, ast.span(member.base))
+                       : checkExpr(member.base, askedOfReceiver(*this, member, call.expected));
   NodeId whole = unpacked(base, ast.span(member.base));
   TypeId type = b.typeOf(whole);
   if (types.kind(type) == TypeKind::Error) return base;

@@ -199,6 +199,28 @@ NodeId Body::callBuild(const std::vector<CallArg>& args, TypeId expected, Span s
       infer.zonk(expected), span);
 }
 
+/// The root of `square`, which is dot(x, x). Where the squares leave the range of their type they are those
+/// of x times a power of two, which rounds nothing; everywhere else it is 1. A branch instead would keep
+/// points around it from lanes.
+static NodeId normOf(Body& body, NodeId x, NodeId square, Span span) {
+  NodeBuilder& b = body.b;
+  const TypeId type = b.typeOf(square), shallow = body.infer.shallow(type);
+  if (body.infer.isOpen(shallow))
+    body.infer.unify(body.infer.freshVar(types::VarClass::OpenFloat, span), shallow);
+  else if (!body.types.isFloat(shallow)) {
+    body.sink.report(DiagId::WantsFloat, span, intrinsicName(IntrinsicKind::Norm), b.show(type));
+    return b.error(span);
+  }
+  std::vector<NodeId> nodes;
+  NodeId decides = b.make(NodeKind::StopGradient, type, span, {square});
+  NodeId scales = b.local(b.bind("scales", body.callPrelude("norm_scales", {decides}, span), nodes), span);
+  NodeId product = b.scaleTangent(BinaryKind::Mul, x, b.field(scales, 0, span), span);
+  NodeId scaled = b.local(b.bind("scaled", product, nodes), span);
+  NodeId total = body.leaves.dot(scaled, scaled, span);
+  nodes.push_back(body.callPrelude("norm_root", {total, b.field(scales, 1, span)}, span));
+  return b.block(std::move(nodes), span);
+}
+
 /// `dot(x, y)`, and `norm(x)`, the root of `dot(x, x)`.
 NodeId Body::callDot(IntrinsicKind kind, const std::vector<CallArg>& args, Span span) {
   std::vector<NodeId> nodes;
@@ -220,20 +242,8 @@ NodeId Body::callDot(IntrinsicKind kind, const std::vector<CallArg>& args, Span 
     nodes.push_back(b.dimChecks(
         b.withMessages(std::move(match.checks), DiagId::ShapeMismatch, b.typeOf(x), b.typeOf(y)), span));
   NodeId total = leaves.dot(x, y, span);
-  if (kind == IntrinsicKind::Norm && b.kindOf(total) != TypeKind::Error) {
-    // sqrt has no slope at 0; norm has slope 0 there (rule 42).
-    LocalId square = b.bind("square", total, nodes);
-    TypeId type = b.typeOf(total);
-    NodeId positive = b.op(OpKind::Cmp, types.boolean(), {b.local(square, span), b.number("0", type, span)},
-                           span, static_cast<uint32_t>(ops::CmpKind::Gt));
-    NodeId nan = b.op(OpKind::Cmp, types.boolean(), {b.local(square, span), b.local(square, span)}, span,
-                      static_cast<uint32_t>(ops::CmpKind::Ne));
-    NodeId either = b.op(OpKind::Or, types.boolean(), {positive, nan}, span);
-    total =
-        b.make(NodeKind::If, type, span,
-               {either, b.op(OpKind::Sqrt, type, {b.local(square, span)}, span), b.number("0", type, span)});
-  }
-  nodes.push_back(total);
+  const bool isRoot = kind == IntrinsicKind::Norm && b.kindOf(total) != TypeKind::Error;
+  nodes.push_back(isRoot ? normOf(*this, x, total, span) : total);
   return b.block(std::move(nodes), span);
 }
 

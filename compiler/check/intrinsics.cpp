@@ -273,6 +273,8 @@ bool ArrayIntrinsics::reduces(IntrinsicKind kind, TypeId element, Span span) {
     fits = k == TypeKind::Bool;
   else if (kind == IntrinsicKind::Sum || kind == IntrinsicKind::Mean)
     fits = number || (parts && types::canAdd(b.types, b.infer.zonk(type)));
+  else if (kind == IntrinsicKind::Cumsum) // of bools nothing is counted
+    fits = b.isNumber(type) || b.infer.isOpen(type) || (parts && types::canAdd(b.types, b.infer.zonk(type)));
   else if (kind == IntrinsicKind::LogSumExp)
     fits = b.types.isFloat(type) || b.infer.isOpen(type);
   if (fits || k == TypeKind::Error) return k != TypeKind::Error;

@@ -44,14 +44,13 @@ std::optional<size_t> ArrayIntrinsics::oneAxis(GivenArgs& args, size_t rank) {
 NodeId ArrayIntrinsics::cumsum(GivenArgs& args, Span span) {
   NodeId x = args.positional();
   if (!needArray(x, "cumsum", span)) return b.error(span);
-  if (b.lacks(b.typeOf(x), "Num", "`cumsum`", span)) return b.error(span);
-  if (!b.isNumber(b.types.element(b.typeOf(x)))) {
-    b.sink.report(DiagId::WantsNumbers, span, "cumsum", b.show(b.types.element(b.typeOf(x))));
-    return b.error(span);
-  }
+  if (!reduces(IntrinsicKind::Cumsum, b.types.element(b.typeOf(x)), span)) return b.error(span);
   auto axis = oneAxis(args, b.types.rank(b.typeOf(x)));
   if (!axis) return b.error(span);
-  NodeId sums = b.library.callPrelude("running_sums", {movedAxis(x, *axis, 0, span)}, span);
+  const TypeId element = b.types.element(b.typeOf(x));
+  const bool isNumber = b.isNumber(element) || b.infer.isOpen(b.infer.shallow(element));
+  NodeId sums = b.library.callPrelude(isNumber ? "running_sums" : "running_sums_of_parts",
+                                      {movedAxis(x, *axis, 0, span)}, span);
   return b.kindOf(sums) == TypeKind::Error ? sums : movedAxis(sums, 0, *axis, span);
 }
 

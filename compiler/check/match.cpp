@@ -1,5 +1,6 @@
 // `match`: its arms, where they meet, and whether they cover every value (rule 34).
 #include "check/advice.h"
+#include "check/asked_through.h"
 #include "check/branches.h"
 #include "check/function_values.h"
 
@@ -13,7 +14,7 @@ using namespace syntax;
 
 NodeId Body::checkMatch(const syntax::Match& node, Span span, TypeId expected) {
   if (ast.kind(node.scrutinee) == SynKind::Ref) return matchPlace(node, span, expected);
-  NodeId value = checkExpr(node.scrutinee);
+  NodeId value = checkExpr(node.scrutinee, askedOfScrutinee(*this, node, expected));
   return b.kindOf(value) == TypeKind::Error ? value : matchArms(node, value, {}, span, expected);
 }
 

@@ -183,16 +183,31 @@ NodeId NestedReduction::keepIfBest(NodeId term) {
   return b_.block(std::move(nodes), span_);
 }
 
-/// Whether a term takes the place of the best so far: the first nan stays, else the first extremum.
+/// Whether a term takes the place of the best so far: the first nan stays, else the first extremum, where 0.0
+/// is above -0.0. Of floats that is whether the extremum of both is another number than the best, or has
+/// another sign.
 NodeId NestedReduction::isBetter(LocalId term) {
-  auto compared = [&](ops::CmpKind kind, LocalId x, LocalId y) {
-    return b_.op(OpKind::Cmp, types_.boolean(), {b_.local(x, span_), b_.local(y, span_)}, span_,
-                 static_cast<uint32_t>(kind));
-  };
   const bool least = kind_ == IntrinsicKind::Min || kind_ == IntrinsicKind::ArgMin;
-  NodeId stays = compared(least ? ops::CmpKind::Ge : ops::CmpKind::Le, term, best_);
-  return b_.op(OpKind::And, types_.boolean(),
-               {b_.logicalNot(stays, span_), compared(ops::CmpKind::Eq, best_, best_)}, span_);
+  auto read = [&](LocalId x) { return b_.local(x, span_); };
+  auto compared = [&](ops::CmpKind kind, NodeId x, NodeId y) {
+    return b_.op(OpKind::Cmp, types_.boolean(), {x, y}, span_, static_cast<uint32_t>(kind));
+  };
+  const TypeId type = b_.infer.shallow(element_);
+  const bool isOpenFloat = b_.infer.isOpen(type) && b_.infer.varClass(type) == types::VarClass::OpenFloat;
+  if (!isOpenFloat && !types_.isFloat(type))
+    return compared(least ? ops::CmpKind::Lt : ops::CmpKind::Gt, read(term), read(best_));
+  auto both = [&] {
+    return b_.op(least ? OpKind::Min : OpKind::Max, type, {read(best_), read(term)}, span_);
+  };
+  auto sign = [&](NodeId x) {
+    return b_.op(OpKind::CopySign, type, {b_.number("1", type, span_), x}, span_);
+  };
+  NodeId isOther = b_.op(
+      OpKind::And, types_.boolean(),
+      {compared(ops::CmpKind::Ne, both(), read(best_)), compared(ops::CmpKind::Eq, read(best_), read(best_))},
+      span_);
+  NodeId hasOtherSign = compared(ops::CmpKind::Ne, sign(both()), sign(read(best_)));
+  return b_.op(OpKind::Or, types_.boolean(), {isOther, hasOtherSign}, span_);
 }
 
 /// The indices that are kept beside the best term, in the order of the header.

@@ -217,13 +217,7 @@ void LaneEmitter::better(const Steps& steps, size_t k, const Values& a, const Va
     Value* operands[] = {x, y};
     return host_.ops_.apply({OpKind::Cmp, static_cast<uint32_t>(how), kind}, operands, types::TypeKind::Bool);
   };
-  auto isBetter = [&](Value* x, Value* y) {
-    Value* beyond = compared(best.beyond, x, y, step.kind);
-    if (!types::isFloatKind(step.kind)) return beyond;
-    Value* isFirstNan = b_.CreateAnd(compared(ops::CmpKind::Ne, x, x, step.kind),
-                                     compared(ops::CmpKind::Eq, y, y, step.kind));
-    return b_.CreateOr(beyond, isFirstNan);
-  };
+  auto isBetter = [&](Value* x, Value* y) { return compared(best.beyond, x, y, step.kind); };
   Value* takes = isBetter(b[k], a[k]);
   if (!isLater) {
     Value* isEarlier = compared(ops::CmpKind::Lt, b[best.turn], a[best.turn], types::TypeKind::I64);
@@ -236,7 +230,7 @@ void LaneEmitter::better(const Steps& steps, size_t k, const Values& a, const Va
   out[there] = b_.CreateOr(a[there], b[there]);
 }
 
-/// The value of all lanes that have one, and of those that have this value the first turn. Zeros are equal.
+/// The value of all lanes that have one, and of those that have this value the first turn.
 void LaneEmitter::best(const Steps& steps, size_t k, const Values& lanes, Values& out) {
   const loops::ExactStep& step = steps[k];
   const loops::BestStep& best = *step.best;
@@ -246,15 +240,7 @@ void LaneEmitter::best(const Steps& steps, size_t k, const Values& lanes, Values
   const Steps extremes{
       {best.beyond == ops::CmpKind::Lt ? OpKind::Min : OpKind::Max, {}, step.kind, step.unit}};
   out[k] = b_.CreateExtractElement(folded(extremes, value, 1)[0], uint64_t(0));
-  auto compared = [&](ops::CmpKind how, Value* x, Value* y) {
-    Value* operands[] = {x, y};
-    return host_.ops_.apply({OpKind::Cmp, static_cast<uint32_t>(how), step.kind}, operands,
-                            types::TypeKind::Bool);
-  };
-  Value* isBest = compared(ops::CmpKind::Eq, lanes[k], splat(out[k]));
-  if (types::isFloatKind(step.kind))
-    isBest = b_.CreateOr(isBest, compared(ops::CmpKind::Ne, lanes[k], lanes[k]));
-  isBest = b_.CreateAnd(isBest, there);
+  Value* isBest = b_.CreateAnd(b_.CreateICmpEQ(lanes[k], splat(out[k])), there);
   Value* none = splat(b_.getInt64(std::numeric_limits<int64_t>::max()));
   for (size_t place : best.places)
     out[place] = b_.CreateIntMinReduce(b_.CreateSelect(isBest, lanes[place], none), true);
@@ -353,7 +339,8 @@ RestKind restOf(const loops::Function& fn, const loops::Stmt& loop, uint32_t str
     return loops::storesHaveRoomInFrame(fn, loop, loop.regions[0], strip) ? RestKind::Strip
                                                                           : RestKind::ByTurn;
   if (turns && *turns < strip) return RestKind::Strip; // a strip has some lane that is on
-  const bool isAll = loop.as<loops::ForAttr>().masked && machine.masks == loops::MaskKind::Registers;
+  const auto& attr = loop.as<loops::ForAttr>();        // long code stands once, whatever masks cost
+  const bool isAll = attr.masked && (attr.unroll == 1 || machine.masks == loops::MaskKind::Registers);
   return isAll ? RestKind::Masked : RestKind::Register;
 }
 

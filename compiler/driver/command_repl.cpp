@@ -6,6 +6,7 @@
 #include "driver/files.h"
 #include "driver/interpret.h"
 #include "driver/program_input.h"
+#include "melix/input.h"
 #include "repl/prompt.h"
 
 #include <cerrno>
@@ -16,18 +17,19 @@ namespace {
 
 enum class LineKind { Line, End, Interrupted };
 
-/// Lines of standard input. Reads by itself, because only `read` tells that Ctrl-C came while it waited.
+/// Lines of standard input. Nothing behind a line is taken: that may be what the line asks for by
+/// `read_line`.
 class LineReader {
 public:
   LineKind next(std::string& line) {
     for (;;) {
-      if (size_t end = pending_.find('\n'); end != std::string::npos) {
-        line = pending_.substr(0, end + 1);
-        pending_.erase(0, end + 1);
+      if (pending_.ends_with('\n')) {
+        line = std::move(pending_);
+        pending_.clear();
         return LineKind::Line;
       }
-      char buffer[4096];
-      ssize_t got = read(STDIN_FILENO, buffer, sizeof buffer);
+      uint8_t buffer[4096];
+      const int64_t got = melix_read_input(buffer, sizeof buffer); // which Ctrl-C ends
       if (got < 0 && errno == EINTR) {
         pending_.clear();
         return LineKind::Interrupted;
@@ -37,7 +39,7 @@ public:
         pending_.clear();
         return line.empty() ? LineKind::End : LineKind::Line;
       }
-      pending_.append(buffer, static_cast<size_t>(got));
+      pending_.append(buffer, buffer + got);
     }
   }
 

@@ -107,6 +107,15 @@ bool TokenWriter::skipSeparators(bool first) {
   return any;
 }
 
+void TokenWriter::dropSeparators() {
+  while (comments(), is(TokenKind::Semicolon) || is(TokenKind::Comma)) {
+    const bool commented = at_ > 0 && lastEnd_ > stream_.tokens[at_ - 1].end;
+    lastEnd_ = peek().end;
+    ++at_;
+    if (commented && !is(TokenKind::RParen)) doc_.space();
+  }
+}
+
 /// Drops the comma before a closing bracket.
 bool TokenWriter::dropComma() {
   comments();

@@ -36,7 +36,8 @@ protected:
     return nextComment_ < stream_.comments.size() && stream_.comments[nextComment_].tokensBefore <= at_;
   }
   bool blankBetween(uint32_t begin, uint32_t end) const;
-  bool skipSeparators(bool first);
+  bool skipSeparators(bool first); ///< with the comments before each on lines of their own
+  void dropSeparators();           ///< the same inside of a line, with all comments before the next token
   bool dropComma();
   template <class F>
   void elements(size_t count, std::string_view flat, F writeOne);

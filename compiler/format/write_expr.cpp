@@ -121,7 +121,8 @@ void Writer::binary(NodeId id) {
   Indent indent(doc_);
   for (size_t k = chain.size(); k-- > 0;) {
     const Binary& b = ast_[chain[k]].as<Binary>();
-    bool tight = tight_ > 0 && b.op != BinaryOp::MatMul;
+    // Behind a comment an operator may begin a line, where one without a blank would be a sign.
+    bool tight = tight_ > 0 && b.op != BinaryOp::MatMul && !commentsAhead();
     if (!tight) line(" ");
     token();
     if (!tight) doc_.space();

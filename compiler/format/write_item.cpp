@@ -125,12 +125,10 @@ void Writer::case_(const CaseDecl& c) {
     // Between these a comma must stand, however the lines are broken.
     for (size_t f = 0; f < c.fields.size(); ++f) {
       if (f > 0) doc_.text(","), line(" ");
-      skipSeparators(true);
-      comments();
+      dropSeparators();
       field(c.fields[f]);
     }
-    skipSeparators(true);
-    comments();
+    dropSeparators();
   }
   line("");
   token(TokenKind::RParen);

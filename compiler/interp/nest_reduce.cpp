@@ -67,7 +67,9 @@ void NestRun::argument(const ResultState& r, Cell& cell, Slot v) {
   bool max = r.x->spec.monoid == MonoidKind::ArgMax, better = !cell.any;
   if (!better && types::isFloatKind(k)) {
     double x = core::floatValue(k, v.u), best = core::floatValue(k, cell.total.u);
-    better = (max ? x > best : x < best) || (std::isnan(x) && !std::isnan(best));
+    const double low = max ? best : x, high = max ? x : best;
+    const bool areZeros = low == high && std::signbit(low) && !std::signbit(high); // -0 is below 0
+    better = low < high || areZeros || (std::isnan(x) && !std::isnan(best));
   } else if (!better) {
     bool isSigned = types::scalarClass(k) == types::ScalarClass::SInt;
     better = isSigned ? (max ? v.i > cell.total.i : v.i < cell.total.i)

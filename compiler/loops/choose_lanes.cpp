@@ -295,6 +295,10 @@ private:
       attr.unroll = static_cast<uint32_t>(once);
     else
       while (attr.unroll > 1 && uint64_t(lanes) * attr.unroll > (isChunk ? whole : count)) attr.unroll /= 2;
+    if (work.values > longCode && canLeaveOut) { // a turn takes so long that a mask costs nothing
+      attr.unroll = 1;
+      attr.masked = true;
+    }
   }
   /// What lanes read lies side by side in a panel, which is made once for some rows at least.
   static void byPanel(LaneWork& work) {
@@ -326,8 +330,9 @@ private:
   }
 
   static constexpr uint32_t fewLanes = 4, mostRows = 6, mostLongRows = 4, shortTurn = 20;
-  static constexpr uint32_t mostStrips = 4; ///< points of partial sums in the frame
-  static constexpr uint64_t mostAtOnce = 4; ///< registers of a loop that is one turn
+  static constexpr uint32_t mostStrips = 4;  ///< points of partial sums in the frame
+  static constexpr uint64_t mostAtOnce = 4;  ///< registers of a loop that is one turn
+  static constexpr uint32_t longCode = 4096; ///< values of a turn whose code stands once
 
   const Module& module_;
   Function& fn_;

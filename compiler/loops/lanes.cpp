@@ -98,8 +98,8 @@ private:
     const TypeKind kind = fn_.typeOf(term).scalar;
     UseCounts uses{
         {carried_[k], 2}, {take, 1}, {next_[k], 1}, {either->operands[0], 1}, {either->operands[1], 1}};
-    const std::optional<ops::CmpKind> beyond = isBetter(either->operands[1], term, carried_[k], kind, uses);
-    if (!beyond) return std::nullopt;
+    const std::optional<ops::CmpKind> beyond = comparison(either->operands[1], term, carried_[k]);
+    if (beyond != ops::CmpKind::Lt && beyond != ops::CmpKind::Gt) return std::nullopt;
     BestStep best{*beyond, isThere, k, {}};
     for (size_t j = 0; j < next_.size(); ++j)
       if (j != k && isPlace(j, take, best)) {
@@ -128,24 +128,6 @@ private:
     const Stmt* s = scalar(v, OpKind::Cmp);
     if (!s || s->operands[0] != a || s->operands[1] != b) return std::nullopt;
     return static_cast<ops::CmpKind>(s->as<ScalarAttr>().index);
-  }
-  /// How a term is beyond the best, of floats or the first NaN.
-  std::optional<ops::CmpKind> isBetter(ValueId v, ValueId term, ValueId best, TypeKind kind,
-                                       UseCounts& uses) const {
-    using enum ops::CmpKind;
-    if (types::isFloatKind(kind)) {
-      const Stmt* either = scalar(v, OpKind::Or);
-      const Stmt* both = either ? scalar(either->operands[1], OpKind::And) : nullptr;
-      if (!both || comparison(both->operands[0], term, term) != Ne ||
-          comparison(both->operands[1], best, best) != Eq)
-        return std::nullopt;
-      uses[best] += 2;
-      uses[both->operands[1]] = 1;
-      v = either->operands[0];
-      uses[v] = uses[either->operands[1]] = 1;
-    }
-    const std::optional<ops::CmpKind> beyond = comparison(v, term, best);
-    return beyond == Lt || beyond == Gt ? beyond : std::nullopt;
   }
   bool isPlace(size_t k, ValueId take, BestStep& best) const {
     const Stmt* place = scalar(next_[k], OpKind::Select);

@@ -23,11 +23,16 @@ void Lower::lowerListOf(const core::Op& op) {
   ValueId slot = listSlot(b_.zero(dataType));
   ValueId count = b_.integer(static_cast<int64_t>(op.operands.size()));
   b_.stmt(StmtKind::Runtime, {slot, count}, {}, RuntimeCall{RuntimeKind::ListReserve, elem});
-  for (core::ValueId v : op.operands) {
-    const std::vector<ValueId> x = leaves(v);
-    ValueId at = b_.value(StmtKind::Runtime, {slot}, addressType, RuntimeCall{RuntimeKind::ListPush, elem});
-    storeStored(memoryPlace(at, elem), x, StoreMode::Fresh);
+  // There is room for all, so that each is stored where it goes, without a question: literals may be long.
+  ValueId block = b_.load(slot, {}, {addressType, 8, 0, false, false});
+  for (size_t k = 0; k < op.operands.size(); ++k) {
+    Place place;
+    place.type = typeOf(op.results[0]);
+    std::vector<ValueId> root{block};
+    enterList(place, root, b_.integer(static_cast<int64_t>(k)), false);
+    storeStored(place, leaves(op.operands[k]), StoreMode::Fresh);
   }
+  b_.store(block, {}, {indexType, 8, 0, false, false}, count);
   define(op.results[0], {takeSlot(slot)});
 }
 

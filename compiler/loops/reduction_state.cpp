@@ -30,15 +30,22 @@ ValueId ordinal(Builder& b, ValueId bits, TypeKind integer) {
   return b.arith(OpKind::Xor, bits, flips, integer);
 }
 
-/// A term of `max` or `min`: NaN is beyond all others. The next term waits for no comparison of floats.
+/// A term of `max`, `min`, `argmax` or `argmin`: NaN is beyond all others. The next term waits for no
+/// comparison of floats.
 ValueId ordinalOf(Builder& b, MonoidKind monoid, ValueId x, TypeKind kind) {
   const TypeKind integer = integerOf(kind);
   ValueId bits = b.scalar(OpKind::Bitcast, {x}, kind, integer); // a NaN is positive there
-  if (monoid == MonoidKind::Min) {
+  if (monoid == MonoidKind::Min || monoid == MonoidKind::ArgMin) {
     ValueId isNan = b.compare(ops::CmpKind::Ne, x, x, kind);
     bits = b.select(isNan, b.constant(scalarType(integer), core::lowBits(integer, ~uint64_t(0))), bits);
   }
   return ordinal(b, bits, integer);
+}
+
+/// Of argmin and argmax: whether a term comes before the best of the terms ahead of it, of which the first
+/// wins.
+ValueId isBetter(Builder& b, MonoidKind monoid, ValueId term, ValueId best, TypeKind kind) {
+  return b.compare(monoid == MonoidKind::ArgMax ? ops::CmpKind::Gt : ops::CmpKind::Lt, term, best, kind);
 }
 
 } // namespace
@@ -51,9 +58,10 @@ ReductionState::ReductionState(Lower& lower, const core::Op& nest, const ResultP
 }
 
 bool ReductionState::isArg() const { return core::isPosition(*plan_.part.spec); }
-/// Whether the state is an ordinal.
-bool ReductionState::isExtremum() const {
-  return (monoid_ == MonoidKind::Max || monoid_ == MonoidKind::Min) && types::isFloatKind(kind_);
+/// Whether the state holds an ordinal.
+bool ReductionState::isOrdinal() const {
+  const bool finds = monoid_ == MonoidKind::Max || monoid_ == MonoidKind::Min || isArg();
+  return finds && types::isFloatKind(kind_);
 }
 
 void ReductionState::open(std::span<const uint32_t> axes, const std::vector<ValueId>& extents, bool isOne) {
@@ -68,13 +76,13 @@ ReductionState::State ReductionState::init() {
     return lower_.zeroOf(plan_.type);
   }
   if (isArg()) {
-    State state{b_.zero(scalarType(kind_)), b_.boolean(false)};
+    State state{b_.zero(scalarType(isOrdinal() ? integerOf(kind_) : kind_)), b_.boolean(false)};
     for (uint32_t k = 0; k < plan_.part.results.count; ++k) state.push_back(b_.integer(0));
     return state;
   }
   if (ordered_) return ordered_->init();
   ValueId unit = monoidUnit(b_, monoid_, kind_);
-  return {isExtremum() ? ordinalOf(b_, monoid_, unit, kind_) : unit};
+  return {isOrdinal() ? ordinalOf(b_, monoid_, unit, kind_) : unit};
 }
 
 ReductionState::State ReductionState::add(const std::vector<ValueId>& axes, const State& state) {
@@ -84,7 +92,7 @@ ReductionState::State ReductionState::add(const std::vector<ValueId>& axes, cons
   const ValueId term = lower_.leaf(yielded_);
   if (isArg()) return addPosition(axes, state, term);
   if (ordered_) return ordered_->add(axes, state, [&](ValueId sum) { return addTo(sum, term); });
-  if (!isExtremum()) return {addTo(state[0], term)};
+  if (!isOrdinal()) return {addTo(state[0], term)};
   return {combine(b_, monoid_, state[0], ordinalOf(b_, monoid_, term, kind_), integerOf(kind_))};
 }
 
@@ -101,7 +109,8 @@ ReductionState::State ReductionState::addCombined(const State& state) {
 
 ReductionState::State ReductionState::addPosition(const std::vector<ValueId>& axes, const State& state,
                                                   ValueId term) {
-  ValueId better = isBetter(b_, monoid_, term, state[0], kind_);
+  if (isOrdinal()) term = ordinalOf(b_, monoid_, term, kind_);
+  ValueId better = isBetter(b_, monoid_, term, state[0], isOrdinal() ? integerOf(kind_) : kind_);
   ValueId first = b_.scalar(OpKind::Not, {state[1]}, TypeKind::Bool, TypeKind::Bool);
   ValueId take = b_.arith(OpKind::Or, first, better, TypeKind::Bool);
   State next{b_.select(take, term, state[0]), b_.boolean(true)};
@@ -125,7 +134,7 @@ ValueId ReductionState::addTo(ValueId sum, ValueId term) {
 ReductionState::State ReductionState::finish(const State& state) {
   if (isArg()) return {state.begin() + 2, state.end()};
   if (ordered_) return {ordered_->finish(state)};
-  if (!isExtremum()) return state;
+  if (!isOrdinal()) return state;
   const TypeKind integer = integerOf(kind_);
   return {b_.scalar(OpKind::Bitcast, {ordinal(b_, state[0], integer)}, integer, kind_)};
 }

@@ -5,8 +5,10 @@
 //   argmin, argmax                best value, whether there is one, its index on each reduced axis
 //   sums of arrays and structs    the leaves so far
 //   combine                       the leaves of the values so far
-//   max, min of floats            the value so far as an integer that is ordered alike
+//   max, min                      the value so far
 //   everything else               the value so far
+//
+// Of floats the value of the first and of `max` and `min` is an integer that is ordered alike.
 
 #include "loops/lower.h"
 #include "loops/ordered_sum.h"
@@ -33,7 +35,7 @@ public:
 
 private:
   bool isArg() const;
-  bool isExtremum() const;
+  bool isOrdinal() const;
   bool isCombine() const { return core::isCombine(*plan_.part.spec); }
   State addCombined(const State& state);
   State addPosition(const std::vector<ValueId>& axes, const State& state, ValueId term);

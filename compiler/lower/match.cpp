@@ -1,5 +1,5 @@
-// `match`: one op where the arms allow it, else a chain of tests. Arms of `match &place` write back what they
-// changed.
+// `match`: one op where the arms allow it, else a chain of tests, or of tables. Arms of `match &place` write
+// back what they changed.
 #include "lower/body.h"
 #include "lower/patterns.h"
 
@@ -59,6 +59,7 @@ ValueId BodyLowering::matchChain(const Matching& m, size_t k) {
     flow_ = FlowKind::Off;
     return unit();
   }
+  if (const size_t count = armsInTable(m, k)) return matchTable(m, k, count);
   const check::Arm& arm = m.arms[k];
   auto bound = [&](const Make& make) {
     bind(m.value, arm.pattern);

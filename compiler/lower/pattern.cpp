@@ -130,10 +130,14 @@ ValueId BodyLowering::test(ValueId value, PatternId id) {
 }
 
 ValueId BodyLowering::testLiteral(ValueId value, const Pattern& p) {
+  return compareLiteral(ops::CmpKind::Eq, value, p);
+}
+
+ValueId BodyLowering::compareLiteral(ops::CmpKind how, ValueId value, const Pattern& p) {
   TypeId type = b_.typeOf(value);
   ValueId constant =
       types_.kind(type) == TypeKind::Str ? b_.text(p.value.text) : b_.constant(type, p.value.bits);
-  return b_.compare(ops::CmpKind::Eq, value, constant);
+  return b_.compare(how, value, constant);
 }
 
 /// Each alternative only where those before it do not match; literals are compared all the same, in one line

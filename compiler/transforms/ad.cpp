@@ -29,6 +29,11 @@ const JvpCompanion::Followed* Ad::overwritten(FunctionId g, ValueId t) const {
   return companion == companions_.end() ? nullptr : findFollowed(companion->second->overwritten, t);
 }
 
+bool Ad::isAbsorbing(FunctionId g, ValueId t) const {
+  auto companion = companions_.find(g);
+  return companion != companions_.end() && companion->second->absorbing.contains(t);
+}
+
 const types::DimSubst& Ad::dimsOf(FunctionId g) const {
   static const types::DimSubst none;
   auto companion = companions_.find(g);

@@ -29,6 +29,9 @@ struct JvpCompanion {
   std::unordered_map<ValueId, Followed> primalOf;
   /// By the tangent with the place replaced: what a `set` of something of such a type found there.
   std::unordered_map<ValueId, Followed> overwritten;
+  /// Products of a tangent and a factor of a product: in reverse a factor 0 gives 0, whatever its cotangent
+  /// is.
+  std::unordered_set<ValueId> absorbing;
   types::DimSubst
       dimOf; ///< sizes that opening a tangent defines: those of the value, which are the same numbers
 };
@@ -128,6 +131,10 @@ public:
   /// The value whose size the tangent `t` of companion `g` has; none when it is not recorded.
   const JvpCompanion::Followed* primalOf(FunctionId g, ValueId t) const;
   const JvpCompanion::Followed* overwritten(FunctionId g, ValueId t) const;
+  /// Whether `t` of companion `g` is the product of a tangent and a factor of a product.
+  bool isAbsorbing(FunctionId g, ValueId t) const;
+  /// By the function that `prepare` made: the steps of its loops that stand for products.
+  std::unordered_map<FunctionId, std::unordered_set<ValueId>> productSteps;
   /// The dims that sizes of tangents in companion `g` stand for.
   const types::DimSubst& dimsOf(FunctionId g) const;
   void refuse(LocId loc, std::string reason);

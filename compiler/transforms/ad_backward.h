@@ -26,6 +26,7 @@ private:
   void op(OpId id);
   void transpose(OpId id);
   void scalar(const Op& o, ValueId c);
+  ValueId product(const Op& o, ValueId a, ValueId b);
   void unpack(const Op& o, ValueId c);
   void arrayOf(const Op& o, ValueId c);
   void set(const Op& o, ValueId c);

@@ -109,8 +109,8 @@ void Backward::scalar(const Op& o, ValueId c) {
   case OpKind::Neg: return addTo(o.operands[0], e.neg(c));
   case OpKind::Mul:
     if (only(0) && only(1)) break;
-    if (only(0)) return addTo(o.operands[0], whereRead(o, e.mul(c, known(o.operands[1]))));
-    return addTo(o.operands[1], whereRead(o, e.mul(known(o.operands[0]), c)));
+    if (only(0)) return addTo(o.operands[0], whereRead(o, product(o, c, known(o.operands[1]))));
+    return addTo(o.operands[1], whereRead(o, product(o, known(o.operands[0]), c)));
   case OpKind::Div:
     if (only(1)) break;
     return addTo(o.operands[0], whereRead(o, e.div(c, known(o.operands[1]))));
@@ -145,6 +145,18 @@ void Backward::scalar(const Op& o, ValueId c) {
   }
   ad_.refuse(o.loc, "a derivative rule that is not linear in its tangents (`" +
                         std::string(ops::opText(o.kind)) + "`)");
+}
+
+/// a · b, where a factor of a product stands in it 0 if that is no number though both are: 0 times what is
+/// beyond the largest float.
+ValueId Backward::product(const Op& o, ValueId a, ValueId b) {
+  Emit& e = cur_->e;
+  const ValueId made = e.mul(a, b);
+  if (!ad_.isAbsorbing(lin_.source, o.results[0])) return made;
+  auto isNumber = [&](ValueId v) { return e.cmp(ops::CmpKind::Eq, v, v); };
+  const ValueId wrong = e.binary(OpKind::And, e.cmp(ops::CmpKind::Ne, made, made),
+                                 e.binary(OpKind::And, isNumber(a), isNumber(b)));
+  return e.select(wrong, e.zero(typeOf(o.results[0])), made);
 }
 
 /// v̄ = get x̄, and the place of x̄ becomes zero: one with the sizes of what was overwritten.

@@ -48,6 +48,7 @@ private:
   void op(OpId id, Emit& e);
   OpId clone(const Op& o, Emit& e);
   void scalar(const Op& o, Emit& e);
+  void noteProducts(ValueId tangent);
   void bundle(const Op& o, Emit& e);
   void capture(const Op& o, Emit& e);
   void get(const Op& o, Emit& e);

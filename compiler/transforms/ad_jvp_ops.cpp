@@ -29,7 +29,20 @@ void JvpBuilder::scalar(const Op& o, Emit& e) {
     }
     if (anyActive) out[k] = jvpScalar(e, RuleArgs{o, x, value(r), t});
   }
+  if (auto steps = ad_.productSteps.find(src_); steps != ad_.productSteps.end() && steps->second.contains(r))
+    noteProducts(out[0]);
   bind(r, std::move(out));
+}
+
+/// The terms of the tangent of a product's step.
+void JvpBuilder::noteProducts(ValueId tangent) {
+  if (!tangent.valid()) return;
+  const Function& made = ad_.module.functions[c_.function];
+  const Op& sum = made.ops[made.values[tangent].def];
+  if (sum.kind == OpKind::Add)
+    c_.absorbing.insert(sum.operands.begin(), sum.operands.end());
+  else
+    c_.absorbing.insert(tangent);
 }
 
 void JvpBuilder::bundle(const Op& o, Emit&) {

@@ -1,5 +1,7 @@
 // Products and user-defined reductions of floats are differentiated as the loops they stand for: a loop has
-// exact derivatives also where a factor is zero, and for any operation.
+// exact derivatives also where a factor is zero, and for any operation. In reverse a factor 0 of a product
+// gives a cotangent 0 also where the product of the factors behind it is beyond the largest float: 0 times
+// that is no NaN.
 //
 //   before:  %r = nest(i: N, k: K) -> keep[i] prod { yield %x }
 //   after:   %r = nest(i: N) -> collect[i] { %p = for K carry(%p = 1) { %x; yield mul %p, %x }; yield %p }
@@ -31,7 +33,7 @@ bool nestNeedsLoop(const Function& f, const types::TypeStore& types, const Op& o
 
 class Preparer {
 public:
-  Preparer(Ad& ad, FunctionId f) : m_(ad.module), f_(f) {}
+  Preparer(Ad& ad, FunctionId f) : ad_(ad), m_(ad.module), f_(f) {}
 
   void run(RegionId region) {
     rewriteRegion(m_, f_, region, [&](OpId id) {
@@ -99,7 +101,11 @@ private:
   std::vector<ValueId> step(Sweep& s, const Op& old, const NestResult& r, std::span<const ValueId> yields,
                             const std::vector<ValueId>& carried, Emit& in) {
     for (OpId id : needed(old.regions[0], yields)) s.map.op(id, in);
-    if (!isCombine(r)) return {in.mul(carried[0], s.map.value(yields[0]))};
+    if (!isCombine(r)) {
+      const ValueId product = in.mul(carried[0], s.map.value(yields[0]));
+      ad_.productSteps[f_].insert(product);
+      return {product};
+    }
     RegionId combine = old.regions[r.combineRegion];
     const std::vector<ValueId>& params = fn().regions[combine].params;
     for (size_t k = 0; k < yields.size(); ++k) {
@@ -165,6 +171,7 @@ private:
     return out;
   }
 
+  Ad& ad_;
   Module& m_;
   FunctionId f_;
 };

@@ -44,9 +44,10 @@ private:
     bool mayEnd = calls_.reachesRecursion(id);
     std::string places;
     forEachOp(f, [&](OpId op) {
-      const bool calls = f.ops[op].kind == OpKind::Call;
-      if (calls || effects_.ofOp(f, op).any()) places += place(f.ops[op].loc);
-      mayEnd = mayEnd || effects_.ofOp(f, op).any();
+      if (!f.ops[op].regions.empty()) return; // the ops in it are asked for themselves
+      const bool acts = effects_.ofOp(f, op).any();
+      if (acts || f.ops[op].kind == OpKind::Call) places += place(f.ops[op].loc);
+      mayEnd = mayEnd || acts;
     });
     return mayEnd ? out + f.name + places : out;
   }

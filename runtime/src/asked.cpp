@@ -28,6 +28,18 @@ bool fitsShape(const Asked& asked, int rank, const int64_t* dims) {
   return true;
 }
 
+bool countElements(int rank, const int64_t* dims, int64_t& count) {
+  int64_t elements = 1; // as if no size were 0
+  bool empty = false;
+  for (int k = 0; k < rank; k++) {
+    empty |= dims[k] == 0;
+    if (dims[k] > 0 && __builtin_mul_overflow(elements, dims[k], &elements)) return false;
+    if (elements > MELIX_MAX_EXTENT) return false;
+  }
+  count = empty ? 0 : elements;
+  return true;
+}
+
 /// `f32[2, _]`; a negative size is `_`.
 static void addType(TextBuffer& out, uint8_t kind, int rank, const int64_t* dims) {
   out.add(kindName(kind));
@@ -55,7 +67,7 @@ void addMismatch(TextBuffer& out, const Asked& asked, uint8_t kind, int rank, co
 }
 
 const char* kindName(uint8_t kind) {
-  static const char* const names[] = {"()",  "bool",   "char",   "i8",  "i16",  "i32",  "i64",
+  static const char* const names[] = {"()",  "bool",   "char",   "i8",  "i16",  "i32",  "int",
                                       "u8",  "u16",    "u32",    "u64", "f16",  "bf16", "f32",
                                       "f64", "f8e4m3", "f8e5m2", "c64", "c128", "str"};
   return kind < sizeof names / sizeof *names ? names[kind] : "array";

@@ -28,6 +28,9 @@ void giveAsked(MelixTask* task, uint64_t* results, const Asked& asked, void* dat
 /// Results of a failure; the buffer is released.
 void giveError(MelixTask* task, uint64_t* results, const Asked& asked, TextBuffer& error);
 
+/// How many elements an array with these sizes has; false if there is no such array: an axis has at most
+/// MELIX_MAX_EXTENT elements, and so has an array, sizes of 0 left out of the count.
+bool countElements(int rank, const int64_t* dims, int64_t& count);
 /// Whether an array with these sizes has the rank and the dimensions asked for.
 bool fitsShape(const Asked& asked, int rank, const int64_t* dims);
 /// "it holds `f32[2, 3]`, asked for is `f64[_, 4]`"

@@ -76,12 +76,36 @@ bool badField(Reader& reader, MelixStr field, uint8_t kind, ParseStatus status) 
   reader.error.addShown(field, 40);
   reader.error.add("` ");
   reader.error.add(status == ParseStatus::TooLarge    ? "does not fit "
-                   : status == ParseStatus::NoInteger ? "is not a whole number, as "
+                   : status == ParseStatus::NoInteger ? "is written as a float, asked for is "
                    : kind == MELIX_KIND_BOOL          ? "is not a bool"
                                                       : "is not a number");
-  if (status != ParseStatus::NoNumber) reader.error.add(kindName(kind));
-  if (status == ParseStatus::NoInteger) reader.error.add(" asks");
+  if (status != ParseStatus::NoNumber) {
+    reader.error.addByte('`');
+    reader.error.add(kindName(kind));
+    reader.error.addByte('`');
+  }
   return false;
+}
+
+/// `0x10` and the like are literals of programs, not of tables, whatever the type of the column.
+bool hasPrefix(MelixStr field) {
+  const int64_t sign = field.len > 0 && (*field.data == '-' || *field.data == '+');
+  return field.len - sign > 2 && field.data[sign] == '0' && memchr("xbo", field.data[sign + 1], 3);
+}
+
+ParseStatus parseField(MelixStr field, uint8_t kind, void* out) {
+  return hasPrefix(field) ? ParseStatus::NoNumber : parseScalar(field, kind, out);
+}
+
+/// Null, or what the bytes of the file say that it is, instead of lines of text.
+const char* otherFormat(const TextBuffer& file) {
+  const uint8_t* at = file.data;
+  if (file.len < 2) return nullptr;
+  if (at[0] == 0x1f && at[1] == 0x8b) return "the file is packed by gzip; unpack it first";
+  if ((at[0] == 0xff && at[1] == 0xfe) || (at[0] == 0xfe && at[1] == 0xff))
+    return "the file is text in UTF-16; csv.read takes UTF-8";
+  if (at[0] == 'P' && at[1] == 'K') return "the file is an archive, not text";
+  return nullptr;
 }
 
 /// Reads one field, up to `to`, the comma behind it or the end of the line.
@@ -93,7 +117,7 @@ bool readField(Reader& reader, const uint8_t* from, const uint8_t*& to, const ui
   auto* comma = static_cast<const uint8_t*>(memchr(from, ',', static_cast<size_t>(lineEnd - from)));
   to = comma ? comma : lineEnd;
   const MelixStr field = stripped(from, to);
-  const ParseStatus status = parseScalar(field, kind, out);
+  const ParseStatus status = parseField(field, kind, out);
   return status == ParseStatus::Ok || badField(reader, field, kind, status);
 }
 
@@ -150,7 +174,7 @@ bool checkDim(Reader& reader, const Asked& asked, int64_t wanted, int64_t found,
 }
 
 /// Reads all rows into `out`; dims for a table, or for a vector that stands in one row or one column.
-bool readTable(Reader& reader, const Asked& asked, TextBuffer& out, int64_t* dims) {
+bool readTable(Reader& reader, const Asked& asked, int64_t skipped, TextBuffer& out, int64_t* dims) {
   int64_t rows = 0, columns = -1;
   int rank = asked.rank();
   int64_t wantedColumns = rank == 2 ? asked.dims[1] : -1;
@@ -164,7 +188,9 @@ bool readTable(Reader& reader, const Asked& asked, TextBuffer& out, int64_t* dim
     rows++;
     reader.nextLine();
   }
-  if (rows == 0) return reader.fail(reader.at, "the file is empty");
+  if (rows == 0)
+    return reader.fail(reader.at, skipped > 0 ? "there is no row behind the lines that are left out"
+                                              : "the file is empty");
   if (rank == 1) {
     dims[0] = rows * columns;
     return checkDim(reader, asked, asked.dims[0], dims[0], dims[0] == 1 ? " number" : " numbers");
@@ -186,13 +212,21 @@ bool readCsv(MelixStr path, int64_t skip, const Asked& asked, TextBuffer& conten
     error.addByte('`');
     return false;
   }
+  if (skip < 0) {
+    error.add("csv.read cannot leave out ");
+    error.addInt(skip);
+    error.add(" lines");
+    return false;
+  }
   if (!readFile(path, content, error)) return false;
   const uint8_t* begin = content.data;
   const uint8_t* end = begin + content.len;
   if (content.len >= 3 && memcmp(begin, "\xef\xbb\xbf", 3) == 0) begin += 3;
   Reader reader{path, begin, end, {1, begin}, error};
-  for (; skip > 0 && !reader.atEnd(); skip--) reader.nextLine();
-  return readTable(reader, asked, out, dims);
+  if (const char* other = otherFormat(content)) return reader.fail(begin, other);
+  int64_t skipped = 0;
+  for (; skipped < skip && !reader.atEnd(); skipped++) reader.nextLine();
+  return readTable(reader, asked, skipped, out, dims);
 }
 
 void addRow(TextBuffer& out, const MelixType* elem, const uint8_t* row, int64_t columns) {

@@ -46,19 +46,6 @@ void turnBytes(uint8_t* data, int64_t bytes, uint32_t size) {
   }
 }
 
-/// The size of the data in `header.bytes`; false if no array has such sizes.
-bool countBytes(Header& header) {
-  int64_t elements = 1; // as if no size were 0
-  bool empty = false;
-  for (int k = 0; k < header.rank; k++) {
-    empty |= header.dims[k] == 0;
-    if (header.dims[k] > 0 && __builtin_mul_overflow(elements, header.dims[k], &elements)) return false;
-    if (elements > MELIX_MAX_EXTENT) return false;
-  }
-  header.bytes = empty ? 0 : elements * static_cast<int64_t>(melix_scalar_types[header.kind].size);
-  return true;
-}
-
 /// Null, or what is wrong with the header; what is wrong with the packing comes first.
 const char* readHeader(UnpackedBytes& file, Header& header) {
   uint8_t bytes[4 * maxRank];
@@ -75,7 +62,9 @@ const char* readHeader(UnpackedBytes& file, Header& header) {
     memcpy(&size, bytes + 4 * k, sizeof size);
     header.dims[k] = __builtin_bswap32(size);
   }
-  return countBytes(header) ? nullptr : "its sizes are too large";
+  if (!countElements(header.rank, header.dims, header.bytes)) return "its sizes are too large";
+  header.bytes *= static_cast<int64_t>(melix_scalar_types[header.kind].size);
+  return nullptr;
 }
 
 /// Null, or what is wrong with the data, which ends where the file does.

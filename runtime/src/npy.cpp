@@ -44,14 +44,14 @@ struct HeaderText {
     at += len;
     return true;
   }
-  /// A quoted text up to 15 bytes.
-  bool quoted(char* out) {
+  /// What stands between quotes.
+  bool quoted(MelixStr& out) {
     blanks();
     if (at == end || (*at != '\'' && *at != '"')) return false;
-    char quote = *at++;
-    int n = 0;
-    while (at < end && *at != quote && n < 15) out[n++] = *at++;
-    out[n] = 0;
+    const char quote = *at++;
+    const char* first = at;
+    while (at < end && *at != quote) at++;
+    out = {reinterpret_cast<const uint8_t*>(first), at - first};
     return at < end && *at++ == quote;
   }
   bool number(int64_t& out) {
@@ -61,70 +61,98 @@ struct HeaderText {
     for (; at < end && *at >= '0' && *at <= '9'; at++) {
       if (__builtin_mul_overflow(out, 10, &out) || __builtin_add_overflow(out, *at - '0', &out)) return false;
     }
-    return at > first;
+    const bool some = at > first;
+    if (some && at < end && *at == 'L') at++; // as Python 2 wrote them
+    return some;
   }
 };
 
-bool parseDescr(const char* descr, Header& header) {
-  header.bigEndian = descr[0] == '>';
-  if (descr[0] != '<' && descr[0] != '>' && descr[0] != '|' && descr[0] != '=') return false;
+/// Adds what is wrong with a file; false.
+bool refuse(TextBuffer& wrong, const char* text) {
+  wrong.add(text);
+  return false;
+}
+bool refuseHeader(TextBuffer& wrong) { return refuse(wrong, "its header is malformed"); }
+
+bool isText(MelixStr text, const char* word) {
+  return text.len == static_cast<int64_t>(strlen(word)) &&
+         memcmp(text.data, word, static_cast<size_t>(text.len)) == 0;
+}
+
+bool parseDescr(HeaderText& text, Header& header, TextBuffer& wrong) {
+  if (text.take("[")) return refuse(wrong, "its elements are records, which are not supported");
+  MelixStr descr;
+  if (!text.quoted(descr)) return refuseHeader(wrong);
+  const bool ordered = descr.len > 0 && memchr("<>|=", *descr.data, 4);
+  header.bigEndian = descr.len > 0 && *descr.data == '>';
   for (const DescrKind& k : descrKinds) {
-    if (strcmp(k.text, descr + 1) == 0) {
+    if (ordered && isText({descr.data + 1, descr.len - 1}, k.text)) {
       header.kind = k.kind;
       return true;
     }
   }
-  return false;
+  wrong.add("its element type `");
+  wrong.addShown(descr, 40);
+  return refuse(wrong, "` is not supported");
 }
 
-bool parseShape(HeaderText& text, Header& header) {
-  if (header.rank >= 0 || !text.take("(")) return false; // twice
-  header.rank = 0;
+bool parseShape(HeaderText& text, Header& header, TextBuffer& wrong) {
+  if (header.rank >= 0 || !text.take("(")) return refuseHeader(wrong); // twice
+  int64_t rank = 0;
   while (!text.take(")")) {
-    if (header.rank == maxRank || !text.number(header.dims[header.rank++])) return false;
-    if (!text.take(",")) return text.take(")");
+    int64_t size;
+    if (!text.number(size)) return refuseHeader(wrong);
+    if (rank < maxRank) header.dims[rank] = size;
+    rank++;
+    if (text.take(",")) continue;
+    if (!text.take(")")) return refuseHeader(wrong);
+    break;
   }
-  return true;
+  header.rank = static_cast<int>(rank < maxRank ? rank : maxRank);
+  if (rank <= maxRank) return true;
+  wrong.add("it has ");
+  wrong.addInt(rank);
+  wrong.add(" dimensions, at most ");
+  wrong.addInt(maxRank);
+  return refuse(wrong, " are supported");
 }
 
-const char* parseDictionary(HeaderText text, Header& header) {
-  const char* malformed = "its header is malformed";
-  if (!text.take("{")) return malformed;
+bool parseEntry(HeaderText& text, Header& header, TextBuffer& wrong) {
+  MelixStr key;
+  if (!text.quoted(key) || !text.take(":")) return refuseHeader(wrong);
+  if (isText(key, "descr")) return parseDescr(text, header, wrong);
+  if (isText(key, "shape")) return parseShape(text, header, wrong);
+  header.fortran = text.take("True");
+  const bool known = isText(key, "fortran_order") && (header.fortran || text.take("False"));
+  return known || refuseHeader(wrong);
+}
+
+bool parseDictionary(HeaderText text, Header& header, TextBuffer& wrong) {
+  if (!text.take("{")) return refuseHeader(wrong);
   while (!text.take("}")) {
-    char key[16], descr[16];
-    if (!text.quoted(key) || !text.take(":")) return malformed;
-    if (strcmp(key, "descr") == 0) {
-      if (!text.quoted(descr) || !parseDescr(descr, header)) return "its element type is not supported";
-    } else if (strcmp(key, "fortran_order") == 0) {
-      header.fortran = text.take("True");
-      if (!header.fortran && !text.take("False")) return malformed;
-    } else if (strcmp(key, "shape") == 0) {
-      if (!parseShape(text, header)) return malformed;
-    } else {
-      return malformed;
-    }
-    if (!text.take(",")) {
-      if (!text.take("}")) return malformed;
-      break;
-    }
+    if (!parseEntry(text, header, wrong)) return false;
+    if (text.take(",")) continue;
+    if (!text.take("}")) return refuseHeader(wrong);
+    break;
   }
-  return header.kind && header.rank >= 0 ? nullptr : malformed;
+  return (header.kind && header.rank >= 0) || refuseHeader(wrong);
 }
 
-/// Null, or what is wrong with the file.
-const char* parseHeader(const TextBuffer& file, Header& header) {
-  if (file.len < 10 || memcmp(file.data, "\x93NUMPY", 6) != 0) return "it is not a .npy file";
+bool parseHeader(const TextBuffer& file, Header& header, TextBuffer& wrong) {
+  if (file.len >= 4 && memcmp(file.data, "PK\3\4", 4) == 0)
+    return refuse(wrong, "it is an archive, as .npz files are; npy.read takes the .npy files in it");
+  if (file.len < 10 || memcmp(file.data, "\x93NUMPY", 6) != 0) return refuse(wrong, "it is not a .npy file");
   int version = file.data[6];
-  if (version < 1 || version > 3) return "its version is not supported";
+  if (version < 1 || version > 3) return refuse(wrong, "its version is not supported");
   int64_t start = version == 1 ? 10 : 12;
-  if (file.len < start) return "its header is cut off";
+  if (file.len < start) return refuse(wrong, "its header is cut off");
   uint32_t length = static_cast<uint32_t>(file.data[8]) | static_cast<uint32_t>(file.data[9]) << 8;
   if (version > 1)
     length |= static_cast<uint32_t>(file.data[10]) << 16 | static_cast<uint32_t>(file.data[11]) << 24;
-  if (file.len - start < length) return "its header is cut off";
+  if (file.len - start < length) return refuse(wrong, "its header is cut off");
   header.dataAt = start + length;
   auto* text = reinterpret_cast<const char*>(file.data + start);
-  return parseDictionary({text, text + length}, header);
+  return parseDictionary({text, text + length}, header, wrong);
 }
 
 /// Bytes of an element part that byte order turns around: complex numbers have two.
@@ -180,24 +208,20 @@ bool fits(const Header& header, const Asked& asked) {
 
 bool checkFile(MelixStr path, const TextBuffer& file, Header& header, const Asked& asked, int64_t& count,
                TextBuffer& error) {
-  const char* wrong = parseHeader(file, header);
-  count = 1;
-  bool overflow = false;
-  for (int k = 0; k < header.rank; k++) overflow |= __builtin_mul_overflow(count, header.dims[k], &count);
-  int64_t bytes = 0;
-  if (!wrong)
-    overflow |=
-        __builtin_mul_overflow(count, static_cast<int64_t>(melix_scalar_types[header.kind].size), &bytes);
-  if (!wrong && (overflow || file.len - header.dataAt < bytes)) wrong = "its data is cut off";
-  if (!wrong && fits(header, asked)) return true;
+  const int64_t before = error.len;
   error.add("cannot read `");
   error.addShown(path);
   error.add("`: ");
-  if (wrong)
-    error.add(wrong);
-  else
+  if (!parseHeader(file, header, error)) return false;
+  if (!countElements(header.rank, header.dims, count)) return refuse(error, "its sizes are too large");
+  if (file.len - header.dataAt < count * static_cast<int64_t>(melix_scalar_types[header.kind].size))
+    return refuse(error, "its data is cut off");
+  if (!fits(header, asked)) {
     addMismatch(error, asked, header.kind, header.rank, header.dims);
-  return false;
+    return false;
+  }
+  error.len = before;
+  return true;
 }
 
 /// f16 values, in place of which f32 or f64 were asked for.
@@ -263,6 +287,7 @@ void melix_npy_read(MelixTask* task, const uint64_t* args, uint64_t* results) {
     giveError(task, results, asked, error);
     return;
   }
+  error.release();
   auto* data = static_cast<uint8_t*>(melix_alloc(task, count * static_cast<int64_t>(asked.elem()->size)));
   const uint8_t* source = file.data + header.dataAt;
   if (header.kind == asked.elem()->kind) {

@@ -2,6 +2,7 @@
 #include "system.h"
 
 #include "builtins.h"
+#include "melix/input.h"
 
 #include <errno.h>
 #include <time.h>
@@ -17,16 +18,20 @@ char** texts;
 uint8_t inputBuffer[4096];
 int64_t inputAt, inputEnd;
 
+/// More input in the buffer, which has been taken; what `read` gives.
+ssize_t fillInput() {
+  const ssize_t n = read(0, inputBuffer, sizeof inputBuffer);
+  inputAt = 0;
+  inputEnd = n > 0 ? n : 0;
+  return n;
+}
+
 /// The next byte of standard input, or -1.
 int nextByte(MelixTask* task) {
-  if (inputAt == inputEnd) {
-    ssize_t n;
-    do {
-      n = read(0, inputBuffer, sizeof inputBuffer);
-    } while (n < 0 && errno == EINTR && !task->head.cancel);
-    if (n <= 0) return -1;
-    inputAt = 0;
-    inputEnd = n;
+  while (inputAt == inputEnd) {
+    const ssize_t n = fillInput();
+    if (n > 0) break;
+    if (n == 0 || errno != EINTR || task->head.cancel) return -1;
   }
   return inputBuffer[inputAt++];
 }
@@ -93,6 +98,17 @@ void melix_io_read_line(MelixTask* task, const uint64_t*, uint64_t* results) {
     panicText(task, "a line of standard input is not UTF-8");
   }
   setStr(results + 1, takeStr(task, line));
+}
+
+int64_t melix_read_input(uint8_t* to, int64_t size) {
+  if (inputAt == inputEnd)
+    if (const ssize_t n = fillInput(); n <= 0) return n;
+  int64_t taken = 0;
+  while (taken < size && inputAt < inputEnd) {
+    to[taken++] = inputBuffer[inputAt++];
+    if (to[taken - 1] == '\n') break;
+  }
+  return taken;
 }
 
 void melix_exit(MelixTask* task, const uint64_t* args, uint64_t*) {

@@ -79,11 +79,14 @@ void TextBuffer::addShown(MelixStr text, int64_t longest) {
       add(escaped, 4);
       continue;
     }
+    i += n;
+    const bool digitFollows = i < text.len && text.data[i] >= '0' && text.data[i] <= '9';
     if (isSeen(c))
-      add(text.data + i, n);
+      add(text.data + i - n, n);
+    else if (c == 0 && digitFollows)
+      add("\\u{0}"); // `\0` and the digit would read as one number
     else
       addEscaped(c);
-    i += n;
   }
 }
 

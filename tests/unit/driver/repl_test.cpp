@@ -44,6 +44,11 @@ TEST(Repl, DefinitionsAreKeptAndRedefined) {
   EXPECT_EQ(answers("struct P { x: int }\nlet p = P(3)\np.x\np\n"), "3\nP(x: 3)\n");
 }
 
+TEST(Repl, WhatIsAskedForIsTheNextLine) {
+  EXPECT_EQ(answers("let a = read_line()\nhello\nlet b = (read_line(), read_line())\n1 + \nx y\n(a, b)\n"),
+            "(Some(\"hello\"), (Some(\"1 + \"), Some(\"x y\")))\n");
+}
+
 TEST(Repl, EntriesGoOnUntilTheyAreComplete) {
   EXPECT_EQ(answers("fn f(x: int) -> int {\n  x + 1\n}\nf(1 +\n2)\n"), "4\n");
 }

@@ -151,5 +151,34 @@ TEST(Layout, EmptyFilesStayEmpty) {
   EXPECT_EQ(formatted("// only a comment").text, "// only a comment\n");
 }
 
+/// Formatting keeps what the text means, and doing it again changes nothing.
+void expectMeansTheSame(const std::string& text) {
+  const Formatted first = formatted(text), second = formatted(first.text);
+  EXPECT_EQ(first.errors, "") << text;
+  EXPECT_EQ(second.errors, "") << first.text;
+  EXPECT_EQ(second.text, first.text) << text;
+  EXPECT_EQ(second.tree, first.tree) << first.text;
+}
+
+TEST(Layout, OperatorsOfRangesBehindComments) {
+  for (const std::string op : {"-", "+", "*", "/", "%", "&", "|", "<<"})
+    for (const std::string comment : {" // c\n  ", " /* c */ ", "\n  // c\n  ", " /* c\n */ "}) {
+      expectMeansTheSame("for i in most" + comment + op + " 2..most { f(i) }\n");
+      expectMeansTheSame("for i in 0..most" + comment + op + " 2 { f(i) }\n");
+      expectMeansTheSame("let r = most " + op + comment + " 2..most\n");
+    }
+  expectMeansTheSame("let r = x[a // c\n  - 1..b // d\n  - 2]\n");
+}
+
+TEST(Layout, CommentsOnBothSidesOfACommaBetweenFields) {
+  for (const std::string before : {"", " /* a */ ", " // a\n", "\n// a\n"})
+    for (const std::string after : {"", " /* b */ ", " // b\n", "\n// b\n"}) {
+      expectMeansTheSame("enum T { Leaf(v: int), Node(left: T" + before + "," + after + "right: T) }\n");
+      expectMeansTheSame("enum T { Leaf(v: int), Node(left: T, right: T" + before + "," + after + ") }\n");
+      expectMeansTheSame("struct S { a: int" + before + "," + after + "b: int }\n");
+      expectMeansTheSame("f(a" + before + "," + after + "b)\n");
+    }
+}
+
 } // namespace
 } // namespace melix::format

@@ -75,5 +75,42 @@ TEST(BlocksOutside, NotWhereMoreIsDoneThanToStoreTheSums) {
   EXPECT_FALSE(isTurned(turned("", "%s", "", "%n", "%z"))) << "the sum begins with something";
 }
 
+/// A kernel that stores, at each of its points, a chain of `turns` terms.
+std::string inPieces(const std::string& turns, const std::string& beside = "",
+                     const std::string& stored = "%s") {
+  return textAfter(
+      "kernel @k(%first: i64, %last: i64, %n: i64, %z: f32, %x: data, %y: data) {\n"
+      "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %known = const 4936 : i64\n"
+      "  %few = const 2048 : i64\n"
+      "  for points %first, %last { (%i)\n    for points vector 16 %zero, %n { (%j)\n"
+      "      %s = for %zero, " +
+          turns +
+          ", %z : f32 { (%k, %t)\n        %a = load %x[%k*%one] : f32\n"
+          "        %u = add %t, %a : f32\n" +
+          beside +
+          "        yield %u\n      }\n      %v = mul %s, %z : f32\n      store %y[%i*%n + %j*%one] = " +
+          stored + "\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
+      [](Module& module) {
+        takeBlocksOutside(module, module.functions[FunctionId(0)]);
+        EXPECT_EQ(verify(module, true), "");
+      });
+}
+
+TEST(BlocksOutside, ALongChainGoesOnPieceByPiece) {
+  for (const std::string turns : {"%n", "%known"}) {
+    const std::string text = inPieces(turns);
+    EXPECT_TRUE(isTurned(text)) << text;
+    EXPECT_LT(text.find("const 1024"), text.find("for points %first, %last")) << text;
+    EXPECT_LT(text.find("load %y["), text.find("load %x[")) << "it begins with what is stored: " << text;
+  }
+}
+
+TEST(BlocksOutside, AChainThatIsShortOrNotAllIsLeft) {
+  EXPECT_FALSE(isTurned(inPieces("%few")));
+  EXPECT_FALSE(isTurned(inPieces("%n", "", "%v"))) << "what is stored is made of the sum";
+  EXPECT_FALSE(isTurned(inPieces("%n", "        %w = load %y[%k*%one] : f32\n"))) << "what is stored is read";
+  EXPECT_FALSE(isTurned(inPieces("%j"))) << "points differ";
+}
+
 } // namespace
 } // namespace melix::loops

@@ -211,13 +211,11 @@ TEST(ExactStep, OfIntegersAndTruthValuesAndExtremesOfFloats) {
 /// A loop that carries the best of %x, whether there is one, and its place, as argmax is lowered; `more` is
 /// done beside it.
 Loop searching(const std::string& place, const std::string& more = "", const std::string& sign = "gt") {
-  return Loop("  %v, %there, %at = for points %one, %n, %w, %c, %m : f32, bool, i64 { (%i, %best, %has, %p)\n"
-              "    %t = load %x[%i*%one] : f32\n    %beyond = cmp " +
+  return Loop("  %v, %there, %at = for points %one, %n, %m, %c, %m : i64, bool, i64 { (%i, %best, %has, %p)\n"
+              "    %t = add %i, %m : i64\n    %better = cmp " +
               sign +
-              " %t, %best : bool\n    %nan = cmp ne %t, %t : bool\n    %fine = cmp eq %best, %best : bool\n"
-              "    %both = and %nan, %fine : bool\n    %better = or %beyond, %both : bool\n"
-              "    %none = not %has : bool\n    %take = or %none, %better : bool\n"
-              "    %next = select %take, %t, %best : f32\n    %true = const true : bool\n    %place = select "
+              " %t, %best : bool\n    %none = not %has : bool\n    %take = or %none, %better : bool\n"
+              "    %next = select %take, %t, %best : i64\n    %true = const true : bool\n    %place = select "
               "%take, " +
               place + ", %p : i64\n" + more + "    yield %next, %true, %place\n  }\n");
 }

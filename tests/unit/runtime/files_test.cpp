@@ -88,12 +88,24 @@ TEST_F(Files, csv_mistakes_are_told_with_their_place) {
   EXPECT_EQ(csv(std::string(50, 'x') + "\n"), "t.csv:1:1: `" + std::string(40, 'x') + "…` is not a number");
   EXPECT_EQ(csv("ä,2\n"), "t.csv:1:1: `ä` is not a number");
   EXPECT_EQ(csv("1, ,2\n"), "t.csv:1:4: a number is missing");
-  EXPECT_EQ(csv("1.5\n", MELIX_KIND_I32), "t.csv:1:1: `1.5` is not a whole number, as i32 asks");
-  EXPECT_EQ(csv("1\n300\n", MELIX_KIND_U8), "t.csv:2:1: `300` does not fit u8");
+  EXPECT_EQ(csv("1.5\n", MELIX_KIND_I32), "t.csv:1:1: `1.5` is written as a float, asked for is `i32`");
+  EXPECT_EQ(csv("4.0\n", MELIX_KIND_I64), "t.csv:1:1: `4.0` is written as a float, asked for is `int`");
+  EXPECT_EQ(csv("1\n300\n", MELIX_KIND_U8), "t.csv:2:1: `300` does not fit `u8`");
+  for (int kind : {MELIX_KIND_I64, MELIX_KIND_F64})
+    for (const std::string field : {"0x10", "-0b11", "0o7"})
+      EXPECT_EQ(csv(field + "\n", kind), "t.csv:1:1: `" + field + "` is not a number");
+  EXPECT_EQ(csv("0e1\n"), "[[0.0]]");
   EXPECT_EQ(csv("2\n", MELIX_KIND_BOOL), "t.csv:1:1: `2` is not a bool");
   EXPECT_EQ(csv(""), "t.csv:1:1: the file is empty");
   EXPECT_EQ(csv("\n\n"), "t.csv:1:1: the file is empty");
-  EXPECT_EQ(csv("x,y\n", MELIX_KIND_F32, {-1, -1}, 1), "t.csv:2:1: the file is empty");
+  EXPECT_EQ(csv("x,y\n", MELIX_KIND_F32, {-1, -1}, 1),
+            "t.csv:2:1: there is no row behind the lines that are left out");
+  EXPECT_EQ(csv("1\n", MELIX_KIND_F32, {-1, -1}, -1), "csv.read cannot leave out -1 lines");
+  EXPECT_EQ(csv("\xff\xfe"
+                "1"),
+            "t.csv:1:1: the file is text in UTF-16; csv.read takes UTF-8");
+  EXPECT_EQ(csv("\x1f\x8b\x08"), "t.csv:1:1: the file is packed by gzip; unpack it first");
+  EXPECT_EQ(csv(std::string(1, '\0') + "04\n"), "t.csv:1:1: `\\u{0}04` is not a number");
   EXPECT_EQ(csv("1,2\n", MELIX_KIND_F32, {-1, 65}),
             "t.csv:1:1: the file has 2 columns, `f32[_, 65]` asks for 65");
   EXPECT_EQ(csv("1,2\n3,4\n", MELIX_KIND_F32, {3, -1}),
@@ -219,9 +231,26 @@ TEST_F(Files, npy_mistakes) {
   write("hello");
   EXPECT_EQ(npy(path, MELIX_KIND_F32, {-1, -1}), "cannot read `t.csv`: it is not a .npy file");
   write(npyFile("{'descr': '|O', 'fortran_order': False, 'shape': (2,), }", ""));
-  EXPECT_EQ(npy(path, MELIX_KIND_F32, {-1}), "cannot read `t.csv`: its element type is not supported");
+  EXPECT_EQ(npy(path, MELIX_KIND_F32, {-1}), "cannot read `t.csv`: its element type `|O` is not supported");
+  write(npyFile("{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (2,), }", ""));
+  EXPECT_EQ(npy(path, MELIX_KIND_F32, {-1}),
+            "cannot read `t.csv`: its elements are records, which are not supported");
+  std::string axes;
+  for (int k = 0; k < 40; k++) axes += "1, ";
+  write(npyFile("{'descr': '<f4', 'fortran_order': False, 'shape': (" + axes + "), }", hex("0000803f")));
+  EXPECT_EQ(npy(path, MELIX_KIND_F32, {-1}),
+            "cannot read `t.csv`: it has 40 dimensions, at most 32 are supported");
+  write(npyFile("{'descr': '<f4', 'fortran_order': False, 'shape': (1L,), }", hex("0000803f")));
+  EXPECT_EQ(npy(path, MELIX_KIND_F32, {-1}), "[1.0]") << "as Python 2 wrote it";
+  write("PK\3\4 archive");
+  EXPECT_EQ(npy(path, MELIX_KIND_F32, {-1}),
+            "cannot read `t.csv`: it is an archive, as .npz files are; npy.read takes the .npy files in it");
   write(npyFile("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999, 99999999999), }", ""));
-  EXPECT_EQ(npy(path, MELIX_KIND_F32, {-1, -1}), "cannot read `t.csv`: its data is cut off");
+  EXPECT_EQ(npy(path, MELIX_KIND_F32, {-1, -1}), "cannot read `t.csv`: its sizes are too large");
+  for (const std::string shape : {"(0, 4611686018427387904)", "(99999999999, 0, 99999999999)"}) {
+    write(npyFile("{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + ", }", ""));
+    EXPECT_EQ(npy(path, MELIX_KIND_F32, {-1, -1}), "cannot read `t.csv`: its sizes are too large");
+  }
   for (const char* shape : {"", ", 'shape': (1,), 'shape': (1,)"}) { // none, and two
     write(npyFile(std::string("{'descr': '<f4', 'fortran_order': False") + shape + "}", hex("0000803f")));
     EXPECT_EQ(npy(path, MELIX_KIND_F32, {-1}), "cannot read `t.csv`: its header is malformed");
