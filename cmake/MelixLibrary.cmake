@@ -26,11 +26,23 @@ function(melix_allowed_folders folder out)
   set(${out} ${found} PARENT_SCOPE)
 endfunction()
 
-# melix_library(melix_<folder> [DEPS melix_<folder>...] [LLVM_COMPONENTS component...] [LIBRARIES other...])
+# melix_unite(target [count]): compiles so many sources of the target at a time (12), where MELIX_UNITY is on. Names of
+# one folder must differ for it, those of anonymous namespaces too.
+function(melix_unite target)
+  if(MELIX_UNITY)
+    set(count 12 ${ARGN})
+    list(GET count -1 count)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${count})
+  endif()
+endfunction()
+
+# melix_library(melix_<folder> [DEPS melix_<folder>...] [LLVM_COMPONENTS component...] [LIBRARIES other...]
+#   [TOGETHER count])
 #
 # A static library of all .cpp and .S files of the current folder but main.cpp. DEPS must agree with the layer table.
+# TOGETHER: how many sources are compiled at a time by MELIX_UNITY.
 function(melix_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS;LLVM_COMPONENTS;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TOGETHER" "DEPS;LLVM_COMPONENTS;LIBRARIES")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "${name}: unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -42,6 +54,7 @@ function(melix_library name)
 
   add_library(${name} STATIC ${sources})
   target_link_libraries(${name} PUBLIC melix_options)
+  melix_unite(${name} ${arg_TOGETHER})
   string(REGEX REPLACE "^melix_" "" folder ${name})
   melix_allowed_folders(${folder} allowed)
   foreach(dependency IN LISTS arg_DEPS)
