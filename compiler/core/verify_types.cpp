@@ -240,7 +240,9 @@ private:
   }
   std::string reshape() const {
     if (std::string wrong = shape(1, 1); !wrong.empty()) return wrong;
-    return is(types_.element(operand(0)), types_.element(result()));
+    const bool areArrays =
+        types_.kind(operand(0)) == TypeKind::Array && types_.kind(result()) == TypeKind::Array;
+    return areArrays ? is(types_.element(operand(0)), types_.element(result())) : "wants arrays";
   }
   std::string arrayOf() const {
     if (op_.operands.empty()) return "needs elements";

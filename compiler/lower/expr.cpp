@@ -121,6 +121,23 @@ ValueId BodyLowering::exprAt(NodeId n) {
   }
 }
 
+/// Core reshapes arrays only: a number with new axes is an array of it, and one that is left of an array is
+/// its element.
+static ValueId reshaped(Builder& b, types::TypeStore& types, ValueId v, TypeId type) {
+  const TypeId from = b.typeOf(v);
+  const bool wasArray = types.kind(from) == TypeKind::Array, isArray = types.kind(type) == TypeKind::Array;
+  if (wasArray && !isArray) {
+    const std::vector<ValueId> zeros(types.rank(from), b.constant(types.int64(), 0));
+    return b.get(v, core::Path(zeros.size(), core::PathStep{core::StepKind::Index, 0, {}, 1}), zeros);
+  }
+  if (!wasArray && isArray) {
+    const TypeId one = types.array(from, {types.dims.constant(1)});
+    v = b.one(Builder::simple(OpKind::ArrayOf, {v}), one);
+    if (one == type) return v;
+  }
+  return b.one(Builder::simple(OpKind::Reshape, {v}), type);
+}
+
 /// The nodes that are made of the values of their children and nothing else.
 ValueId BodyLowering::madeOf(const Node& node, std::vector<ValueId> v) {
   auto op = [&](OpKind kind, core::Attr attr = {}) {
@@ -141,7 +158,7 @@ ValueId BodyLowering::madeOf(const Node& node, std::vector<ValueId> v) {
   case NodeKind::Reshape:
     checkDimArguments(types_[node.type].dims, {});
     checkShape(types_[node.type].dims);
-    return op(OpKind::Reshape);
+    return reshaped(b_, types_, v[0], T(node.type));
   case NodeKind::CastDims: checkDims(node.as<DimChecks>().items); return cast(v[0], T(node.type));
   case NodeKind::Assert:
     check(core::CheckKind::Assert, std::move(v), {}, node.as<Const>().text);
