@@ -67,7 +67,13 @@ struct Library {
   const char* name;
   bool isAlwaysThere; ///< else a program that reaches it cannot be linked where it is missing
 };
-constexpr Library libraries[] = {{"libc.so.6", true}, {"libm.so.6", true}, {"libz.so.1", false}};
+constexpr Library libraries[] = {
+#ifdef MELIX_SANITIZE_PROGRAMS
+    {"libasan.so.8", true}, // which wants to be the first
+#endif
+    {"libc.so.6", true},
+    {"libm.so.6", true},
+    {"libz.so.1", false}};
 
 std::string withoutTrailingNewline(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();

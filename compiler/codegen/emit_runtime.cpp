@@ -1,5 +1,6 @@
 // Checks, panics and calls of the runtime.
 #include "codegen/function_emitter.h"
+#include "codegen/sanitize.h"
 
 #include "codegen/debug_info.h"
 #include "melix/abi.h"
@@ -118,9 +119,14 @@ llvm::Value* FunctionEmitter::listLength(llvm::Value* list) {
   return length;
 }
 
-/// The place of a new last element, zeroed. A list that has room and one owner takes no call.
+/// The place of a new last element, zeroed. A list that has room and one owner takes no call, unless the room
+/// is poisoned.
 llvm::Value* FunctionEmitter::listPush(llvm::Value* slot, types::TypeId elem) {
   auto* p = m_.ptr();
+  auto push = [&] {
+    return call(runtime("melix_list_push", p, {p, p, p}), {task_, slot, m_.descriptor(elem)});
+  };
+  if (sanitizesPrograms) return push();
   auto at = [&](llvm::Value* list, int64_t offset) {
     return b_.CreateConstInBoundsGEP1_64(m_.i8(), list, static_cast<uint64_t>(offset));
   };
@@ -147,7 +153,7 @@ llvm::Value* FunctionEmitter::listPush(llvm::Value* slot, types::TypeId elem) {
   b_.CreateBr(done);
 
   b_.SetInsertPoint(grow);
-  llvm::Value* made = call(runtime("melix_list_push", p, {p, p, p}), {task_, slot, m_.descriptor(elem)});
+  llvm::Value* made = push();
   b_.CreateBr(done);
 
   b_.SetInsertPoint(done);

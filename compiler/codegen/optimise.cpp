@@ -3,6 +3,7 @@
 // up, and pack what loops do to small arrays. No pass may change the bits of a float: none is allowed to, as
 // no fast-math flag is set.
 #include "codegen/pack_carries.h"
+#include "codegen/sanitize.h"
 #include "codegen/target.h"
 #include "codegen/vectorise.h"
 
@@ -48,6 +49,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, groups, modules);
 
+  if (sanitizesPrograms) markSanitized(module);
   llvm::ModulePassManager passes;
   passes.addPass(llvm::AlwaysInlinerPass());
   if (options.optimise) {
@@ -67,6 +69,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
   }
   passes.run(module, modules);
   keepLongFunctionsPlain(module);
+  if (sanitizesPrograms) sanitize(module);
 }
 
 } // namespace melix::codegen

@@ -1,9 +1,11 @@
 #include "jit/jit.h"
 
+#include "codegen/sanitize.h"
 #include "jit/runtime_symbols.h"
 #include "melix/abi.h"
 
 #include <llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>
+#include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/Support/MemoryBuffer.h>
 
@@ -41,6 +43,15 @@ llvm::Error bindRuntime(orc::LLJIT& jit) {
   return jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(map)));
 }
 
+/// The functions of the address sanitizer, which melix itself is linked with then.
+llvm::Error bindSanitizer(orc::LLJIT& jit) {
+  auto isItsOwn = [](const orc::SymbolStringPtr& name) { return (*name).starts_with("__asan_"); };
+  auto found = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess('\0', isItsOwn);
+  if (!found) return found.takeError();
+  jit.getMainJITDylib().addGenerator(std::move(*found));
+  return llvm::Error::success();
+}
+
 } // namespace
 
 Jit::Jit() : state_(std::make_unique<State>()) {
@@ -54,6 +65,7 @@ Jit::Jit() : state_(std::make_unique<State>()) {
   if (!state_->check(made.takeError())) return;
   state_->jit = std::move(*made);
   state_->check(bindRuntime(*state_->jit));
+  if (codegen::sanitizesPrograms) state_->check(bindSanitizer(*state_->jit));
 }
 
 Jit::~Jit() {

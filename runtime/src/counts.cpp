@@ -1,4 +1,5 @@
 // Reference counts: who owns a block, what is released with it, copies for writing.
+#include "guarded_memory.h"
 #include "lists.h"
 
 namespace melix::runtime {
@@ -145,6 +146,13 @@ void melix_release_value(MelixTask* task, const MelixType* type, const void* val
   finish(work);
 }
 
+/// What of a block's data is in use: not the room of a list.
+static int64_t usedBytes(MelixBlock* block) {
+  if (block->layout != MELIX_LAYOUT_LIST) return static_cast<int64_t>(block->bytes);
+  const int64_t length = reinterpret_cast<const MelixListHead*>(dataOf(block))->len;
+  return MELIX_LIST_ELEMENTS + length * static_cast<int64_t>(block->type->size);
+}
+
 void* melix_ensure_unique(MelixTask* task, void* data) { return melix_unique_beside(task, data, 0, 0); }
 
 void* melix_unique_beside(MelixTask* task, void* data, int64_t first, int64_t last) {
@@ -152,8 +160,8 @@ void* melix_unique_beside(MelixTask* task, void* data, int64_t first, int64_t la
   MelixBlock* block = headerOf(data);
   int32_t refs = task->head.threaded ? __atomic_load_n(&block->refs, __ATOMIC_ACQUIRE) : block->refs;
   if (refs == 1) return data;
-  auto bytes = static_cast<int64_t>(block->bytes);
-  void* copy = melix_alloc(task, bytes);
+  const auto size = static_cast<int64_t>(block->bytes), bytes = usedBytes(block);
+  void* copy = melix_alloc(task, size);
   MelixBlock* fresh = headerOf(copy);
   fresh->type = block->type;
   fresh->layout = block->layout;
@@ -161,6 +169,7 @@ void* melix_unique_beside(MelixTask* task, void* data, int64_t first, int64_t la
   memcpy(copy, data, static_cast<size_t>(first));
   memcpy(static_cast<uint8_t*>(copy) + last, static_cast<uint8_t*>(data) + last,
          static_cast<size_t>(bytes - last));
+  guardRest(static_cast<uint8_t*>(copy), static_cast<uint64_t>(bytes), static_cast<uint64_t>(size));
   retainContents(task, fresh);
   melix_release(task, data);
   return copy;

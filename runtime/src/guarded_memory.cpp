@@ -48,7 +48,7 @@ void giveGuardedMemory(uint8_t* header, uint64_t bytes, size_t size, size_t shif
   munmap(header - shift, size);
 }
 
-#else
+#elif !defined(MELIX_SANITIZE_PROGRAMS)
 
 uint8_t* takeGuardedMemory(uint64_t, size_t&, size_t&) { return nullptr; }
 void giveGuardedMemory(uint8_t*, uint64_t, size_t, size_t) {}

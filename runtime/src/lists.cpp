@@ -1,6 +1,8 @@
 // Growable lists: a block with length and capacity in front of the elements; null is the empty list.
 #include "lists.h"
 
+#include "guarded_memory.h"
+
 namespace melix::runtime {
 
 namespace {
@@ -23,6 +25,12 @@ void* makeList(MelixTask* task, const MelixType* elem, int64_t cap) {
   return list;
 }
 
+/// From now on a list may be touched up to its end.
+void guardBehind(void* list, const MelixType* elem) {
+  const uint64_t used = MELIX_LIST_ELEMENTS + static_cast<uint64_t>(headOf(list)->len) * elem->size;
+  guardRest(static_cast<uint8_t*>(list), used, headerOf(list)->bytes);
+}
+
 } // namespace
 
 bool isUnique(MelixTask* task, void* data) {
@@ -36,6 +44,7 @@ static void growList(MelixTask* task, void** list, const MelixType* elem, int64_
   void* fresh = makeList(task, elem, cap);
   if (old) memcpy(elementsOf(fresh), elementsOf(old), static_cast<size_t>(len) * elem->size);
   headOf(fresh)->len = len;
+  guardBehind(fresh, elem);
   if (old) {
     if (isUnique(task, old))
       headOf(old)->len = 0; // the elements have moved
@@ -69,6 +78,7 @@ void* melix_list_push(MelixTask* task, void** list, const MelixType* elem) {
     growList(task, list, elem, want < leastCapacity ? leastCapacity : want);
   }
   headOf(*list)->len = len + 1;
+  guardBehind(*list, elem);
   uint8_t* place = elementsOf(*list) + static_cast<uint64_t>(len) * elem->size;
   memset(place, 0, elem->size);
   return place;

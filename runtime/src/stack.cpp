@@ -181,6 +181,14 @@ void watchStack(MelixTask* task) {
   }
 }
 
+MelixTask* taskOf(const void* at) {
+  for (MelixTask* const& slot : watched) {
+    MelixTask* task = __atomic_load_n(&slot, __ATOMIC_ACQUIRE);
+    if (task && task->stack.contains(at)) return task;
+  }
+  return nullptr;
+}
+
 void unwatchStack(MelixTask* task) {
   MelixTask* self = task;
   __atomic_compare_exchange_n(&interruptible, &self, nullptr, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);

@@ -95,6 +95,8 @@ size_t workerStackBytes();
 /// Makes the handler for stack overflows know this task, and gives the calling thread a signal stack.
 void watchStack(MelixTask* task);
 void unwatchStack(MelixTask* task);
+/// The watched task on whose stack that is, or null.
+MelixTask* taskOf(const void* at);
 
 // panic.cpp
 [[noreturn]] void stackOverflow(MelixTask* task, const void* const* frame);

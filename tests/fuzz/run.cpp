@@ -59,8 +59,10 @@ void catchSignals() {
   for (int signal : {SIGPROF, SIGABRT}) sigaction(signal, &action, nullptr);
 #else
   for (int signal : {SIGPROF, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigaction(signal, &action, nullptr);
+#ifndef MELIX_SANITIZE_PROGRAMS // what is noted of each address takes addresses
   rlimit limit{memoryLimit, memoryLimit};
   setrlimit(RLIMIT_AS, &limit);
+#endif
 #endif
 }
 
