@@ -141,7 +141,7 @@ void BodyLowering::lookInside(NodeId n) {
     });
     break;
   case NodeKind::BlackBox: break; // computed where it stands
-  case NodeKind::Elementwise: // its last child is about elements
+  case NodeKind::Elementwise:     // its last child is about elements
     for (size_t k = 0; k + 1 < node.children.size(); ++k) look(node.children[k]);
     break;
   default: forEachChild(node, [&](NodeId child) { look(child); });
