@@ -93,6 +93,21 @@ TypeId withSizesHidden(Body& body, TypeId type) {
   return body.types.pack(payload, open);
 }
 
+NodeId checkAsked(Body& body, SynId value, TypeId asked) {
+  const NodeId made = body.checkExpr(value, asked);
+  if (!asked) return made;
+  const TypeId given = body.infer.zonk(body.b.typeOf(made)), wanted = body.infer.zonk(asked);
+  auto declaration = [&](TypeId t) { return body.types.recordInfo(body.types[t].record).declaration; };
+  const bool isSame =
+      body.types.kind(given) == body.types.kind(wanted) && declaration(given) == declaration(wanted);
+  const std::vector<TypeId> open = body.types.typeArgs(wanted);
+  const std::vector<TypeId> told = isSame ? body.types.typeArgs(given) : std::vector<TypeId>();
+  for (size_t k = 0; k < open.size(); ++k)
+    if (body.types.kind(body.infer.shallow(open[k])) == TypeKind::Var)
+      body.infer.unify(k < told.size() ? told[k] : body.types.unit(), open[k]);
+  return made;
+}
+
 TypeId askedOfReceiver(Body& body, const Member& member, TypeId expected) {
   if (!tells(body, member.base, expected)) return TypeId::none();
   std::vector<DeclId> given;

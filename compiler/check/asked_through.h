@@ -10,6 +10,10 @@ namespace melix::check {
 /// A type asked for inside of another: sizes that are still to be found are hidden in it.
 TypeId withSizesHidden(Body& body, TypeId type);
 
+/// An expression of which such a type is asked. What nothing told of that type is then as the expression has
+/// it.
+NodeId checkAsked(Body& body, SynId value, TypeId asked);
+
 /// Of the receiver of `call.name(…)`, where a function of that name gives back a parameter of its receiver's
 /// type, as `or_panic` and `or_else` do; none if nothing is told.
 TypeId askedOfReceiver(Body& body, const syntax::Member& member, TypeId expected);

@@ -29,7 +29,7 @@ NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
   if (ast.kind(node.condition) == SynKind::LetCondition) {
     const auto& let = ast[node.condition].as<LetCondition>();
     NodeId value =
-        checkExpr(let.value, askedThroughPattern(*this, let.value, let.pattern, node.then, expected));
+        checkAsked(*this, let.value, askedThroughPattern(*this, let.value, let.pattern, node.then, expected));
     bool refutable = false;
     Arm hit;
     hit.pattern = checkPattern(let.pattern, b.typeOf(value), false, refutable);

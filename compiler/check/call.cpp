@@ -206,7 +206,7 @@ NodeId Body::callMember(SynId callee, WrittenCall& call) {
   if (!isPlace) attempt.drop();
   bool direct = isPlace && place.openings.empty() && place.before.empty();
   NodeId base = direct ? readPlace(place.place, ast.span(member.base))
-                       : checkExpr(member.base, askedOfReceiver(*this, member, call.expected));
+                       : checkAsked(*this, member.base, askedOfReceiver(*this, member, call.expected));
   NodeId whole = unpacked(base, ast.span(member.base));
   TypeId type = b.typeOf(whole);
   if (types.kind(type) == TypeKind::Error) return base;

@@ -14,7 +14,7 @@ using namespace syntax;
 
 NodeId Body::checkMatch(const syntax::Match& node, Span span, TypeId expected) {
   if (ast.kind(node.scrutinee) == SynKind::Ref) return matchPlace(node, span, expected);
-  NodeId value = checkExpr(node.scrutinee, askedOfScrutinee(*this, node, expected));
+  NodeId value = checkAsked(*this, node.scrutinee, askedOfScrutinee(*this, node, expected));
   return b.kindOf(value) == TypeKind::Error ? value : matchArms(node, value, {}, span, expected);
 }
 

@@ -146,20 +146,11 @@ private:
   ValueId rebuiltCase(const check::Pattern& p, ValueId original);
 
   // --- match_table.cpp
-  struct TableEntry {
-    const check::Pattern* literal;
-    size_t arm;
-  };
-  ValueId matchTable(const Matching& m, size_t k, size_t count);
-  size_t armsInTable(const Matching& m, size_t k);
-  std::vector<TableEntry> tableOf(const Matching& m, size_t k, size_t count);
-  ValueId chosen(ValueId value, std::span<const TableEntry> entries, size_t none);
-  ValueId armOf(const Matching& m, size_t k, size_t count, ValueId number, size_t first, size_t last);
+  std::optional<ValueId> matchTable(const Matching& m, size_t k);
 
   // --- pattern.cpp
   ValueId test(ValueId value, check::PatternId p);
-  ValueId testLiteral(ValueId value, const check::Pattern& p);
-  ValueId compareLiteral(ops::CmpKind how, ValueId value, const check::Pattern& p);
+  ValueId testLiteral(ValueId value, const check::Pattern& p, ops::CmpKind how = ops::CmpKind::Eq);
   ValueId testAlternatives(ValueId value, const check::Pattern& p);
   ValueId testCase(ValueId value, const check::Pattern& p);
   ValueId testElements(ValueId list, const check::Pattern& p);

@@ -59,7 +59,7 @@ ValueId BodyLowering::matchChain(const Matching& m, size_t k) {
     flow_ = FlowKind::Off;
     return unit();
   }
-  if (const size_t count = armsInTable(m, k)) return matchTable(m, k, count);
+  if (const std::optional<ValueId> found = matchTable(m, k)) return *found;
   const check::Arm& arm = m.arms[k];
   auto bound = [&](const Make& make) {
     bind(m.value, arm.pattern);

@@ -30,27 +30,20 @@ bool isOrdered(const types::TypeStore& types, TypeId type) {
   return types.isInt(type) || kind == TypeKind::Char || kind == TypeKind::Str;
 }
 
-} // namespace
+struct TableEntry {
+  const Pattern* literal;
+  size_t arm;
+};
 
-/// How many arms from `k` on are a table: none if they are few.
-size_t BodyLowering::armsInTable(const Matching& m, size_t k) {
-  if (!isOrdered(types_, b_.typeOf(m.value))) return 0;
-  size_t end = k;
-  while (end < m.arms.size() && !m.arms[end].guard.valid() && isLiteral(instance_, m.arms[end].pattern))
-    ++end;
-  return end - k >= fewArms ? end - k : 0;
-}
-
-/// The literals of `count` arms from `k` on in ascending order, each with its first arm.
-std::vector<BodyLowering::TableEntry> BodyLowering::tableOf(const Matching& m, size_t k, size_t count) {
+/// The literals of arms in ascending order, each with the number of its first arm.
+std::vector<TableEntry> tableOf(const Instance& instance, TypeKind kind, std::span<const check::Arm> arms) {
   std::vector<TableEntry> entries;
   std::function<void(PatternId, size_t)> add = [&](PatternId id, size_t arm) {
-    const Pattern& p = instance_.patterns[id];
+    const Pattern& p = instance.patterns[id];
     if (p.kind == PatternKind::Literal) return entries.push_back({&p, arm});
     for (PatternId sub : p.subs) add(sub, arm);
   };
-  for (size_t arm = 0; arm < count; ++arm) add(m.arms[k + arm].pattern, arm);
-  const TypeKind kind = types_.kind(b_.typeOf(m.value));
+  for (size_t arm = 0; arm < arms.size(); ++arm) add(arms[arm].pattern, arm);
   const unsigned unused = kind == TypeKind::Str ? 0 : 64 - types::scalarBits(kind);
   const bool isSigned = types::scalarClass(kind) == types::ScalarClass::SInt;
   auto before = [&](const TableEntry& x, const TableEntry& y) {
@@ -65,39 +58,47 @@ std::vector<BodyLowering::TableEntry> BodyLowering::tableOf(const Matching& m, s
   return entries;
 }
 
-/// The number of the arm that the value chooses among these entries, or `none`.
-ValueId BodyLowering::chosen(ValueId value, std::span<const TableEntry> entries, size_t none) {
+} // namespace
+
+/// The arms from `k` on that are literals, and what follows them; none if they are few.
+std::optional<ValueId> BodyLowering::matchTable(const Matching& m, size_t k) {
+  if (!isOrdered(types_, b_.typeOf(m.value))) return std::nullopt;
+  const auto begin = m.arms.begin() + static_cast<std::ptrdiff_t>(k);
+  const auto end = std::find_if(begin, m.arms.end(), [&](const check::Arm& arm) {
+    return arm.guard.valid() || !isLiteral(instance_, arm.pattern);
+  });
+  const std::span<const check::Arm> arms(begin, end);
+  if (arms.size() < fewArms) return std::nullopt;
+  const TypeKind kind = types_.kind(b_.typeOf(m.value));
   auto number = [&](size_t arm) { return b_.integer(static_cast<int64_t>(arm)); };
-  const bool isText = types_.kind(b_.typeOf(value)) == TypeKind::Str;
-  if (entries.size() <= (isText ? 1 : fewLiterals)) {
-    ValueId arm = number(none);
-    for (const TableEntry& entry : entries)
-      arm = b_.select(testLiteral(value, *entry.literal), number(entry.arm), arm);
-    return arm;
-  }
-  const size_t half = entries.size() / 2;
-  return branches(
-      Builder::simple(OpKind::If, {compareLiteral(ops::CmpKind::Lt, value, *entries[half].literal)}),
-      {[&](RegionId) { return chosen(value, entries.first(half), none); },
-       [&](RegionId) { return chosen(value, entries.subspan(half), none); }},
-      types_.int64(), {});
-}
-
-/// The arms first..last behind `k`, of which `number` is one; the one at `count` is what follows the table.
-ValueId BodyLowering::armOf(const Matching& m, size_t k, size_t count, ValueId number, size_t first,
-                            size_t last) {
-  if (last - first == 1) return first == count ? matchChain(m, k + count) : armBody(m, m.arms[k + first]);
-  const size_t half = first + (last - first) / 2;
-  ValueId isBefore = b_.compare(ops::CmpKind::Lt, number, b_.integer(static_cast<int64_t>(half)));
-  return branches(Builder::simple(OpKind::If, {isBefore}),
-                  {[&](RegionId) { return armOf(m, k, count, number, first, half); },
-                   [&](RegionId) { return armOf(m, k, count, number, half, last); }},
-                  m.type, m.sizes);
-}
-
-ValueId BodyLowering::matchTable(const Matching& m, size_t k, size_t count) {
-  const std::vector<TableEntry> entries = tableOf(m, k, count);
-  return armOf(m, k, count, chosen(m.value, entries, count), 0, count + 1);
+  // The number of the arm that the value chooses among entries, or that behind all arms.
+  std::function<ValueId(std::span<const TableEntry>)> chosen = [&](std::span<const TableEntry> entries) {
+    if (entries.size() <= (kind == TypeKind::Str ? 1 : fewLiterals)) {
+      ValueId arm = number(arms.size());
+      for (const TableEntry& entry : entries)
+        arm = b_.select(testLiteral(m.value, *entry.literal), number(entry.arm), arm);
+      return arm;
+    }
+    const size_t half = entries.size() / 2;
+    core::Op isBefore =
+        Builder::simple(OpKind::If, {testLiteral(m.value, *entries[half].literal, ops::CmpKind::Lt)});
+    return branches(std::move(isBefore),
+                    {[&](RegionId) { return chosen(entries.first(half)); },
+                     [&](RegionId) { return chosen(entries.subspan(half)); }},
+                    types_.int64(), {});
+  };
+  const std::vector<TableEntry> entries = tableOf(instance_, kind, arms);
+  const ValueId choice = chosen(entries);
+  // The arms first..last, of which it is one.
+  std::function<ValueId(size_t, size_t)> armOf = [&](size_t first, size_t last) {
+    if (last - first == 1) return first == arms.size() ? matchChain(m, k + first) : armBody(m, arms[first]);
+    const size_t half = first + (last - first) / 2;
+    return branches(
+        Builder::simple(OpKind::If, {b_.compare(ops::CmpKind::Lt, choice, number(half))}),
+        {[&](RegionId) { return armOf(first, half); }, [&](RegionId) { return armOf(half, last); }}, m.type,
+        m.sizes);
+  };
+  return armOf(0, arms.size() + 1);
 }
 
 } // namespace melix::lower

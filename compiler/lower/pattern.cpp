@@ -129,11 +129,7 @@ ValueId BodyLowering::test(ValueId value, PatternId id) {
   }
 }
 
-ValueId BodyLowering::testLiteral(ValueId value, const Pattern& p) {
-  return compareLiteral(ops::CmpKind::Eq, value, p);
-}
-
-ValueId BodyLowering::compareLiteral(ops::CmpKind how, ValueId value, const Pattern& p) {
+ValueId BodyLowering::testLiteral(ValueId value, const Pattern& p, ops::CmpKind how) {
   TypeId type = b_.typeOf(value);
   ValueId constant =
       types_.kind(type) == TypeKind::Str ? b_.text(p.value.text) : b_.constant(type, p.value.bits);

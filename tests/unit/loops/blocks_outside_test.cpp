@@ -78,23 +78,25 @@ TEST(BlocksOutside, NotWhereMoreIsDoneThanToStoreTheSums) {
 /// A kernel that stores, at each of its points, a chain of `turns` terms.
 std::string inPieces(const std::string& turns, const std::string& beside = "",
                      const std::string& stored = "%s") {
-  return textAfter(
-      "kernel @k(%first: i64, %last: i64, %n: i64, %z: f32, %x: data, %y: data) {\n"
-      "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %known = const 4936 : i64\n"
-      "  %few = const 2048 : i64\n"
-      "  for points %first, %last { (%i)\n    for points vector 16 %zero, %n { (%j)\n"
-      "      %s = for %zero, " +
-          turns +
-          ", %z : f32 { (%k, %t)\n        %a = load %x[%k*%one] : f32\n"
-          "        %u = add %t, %a : f32\n" +
-          beside +
-          "        yield %u\n      }\n      %v = mul %s, %z : f32\n      store %y[%i*%n + %j*%one] = " +
-          stored + "\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
-      [](Module& module) {
-        takeBlocksOutside(module, module.functions[FunctionId(0)]);
-        EXPECT_EQ(verify(module, true), "");
-      });
+  return textAfter("kernel @k(%first: i64, %last: i64, %n: i64, %z: f32, %x: data, %y: data) {\n"
+                   "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %known = const 4936 : i64\n"
+                   "  %few = const 2048 : i64\n"
+                   "  for points %first, %last { (%i)\n    for points vector 16 %zero, %n { (%j)\n"
+                   "      %s = for %zero, " +
+                       turns +
+                       ", %z : f32 { (%k, %t)\n        %a = load %x[%k*%one] : f32\n"
+                       "        %u = add %t, %a : f32\n" +
+                       beside + "        yield %u\n      }\n" +
+                       std::string(stored == "%v" ? "      %v = mul %s, %z : f32\n" : "") +
+                       "      store %y[%i*%n + %j*%one] = " + stored +
+                       "\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
+                   [](Module& module) {
+                     takeBlocksOutside(module, module.functions[FunctionId(0)]);
+                     EXPECT_EQ(verify(module, true), "");
+                   });
 }
+
+bool areInPieces(const std::string& text) { return text.find("const 1024") != std::string::npos; }
 
 TEST(BlocksOutside, ALongChainGoesOnPieceByPiece) {
   for (const std::string turns : {"%n", "%known"}) {
@@ -106,10 +108,18 @@ TEST(BlocksOutside, ALongChainGoesOnPieceByPiece) {
 }
 
 TEST(BlocksOutside, AChainThatIsShortOrNotAllIsLeft) {
-  EXPECT_FALSE(isTurned(inPieces("%few")));
-  EXPECT_FALSE(isTurned(inPieces("%n", "", "%v"))) << "what is stored is made of the sum";
-  EXPECT_FALSE(isTurned(inPieces("%n", "        %w = load %y[%k*%one] : f32\n"))) << "what is stored is read";
-  EXPECT_FALSE(isTurned(inPieces("%j"))) << "points differ";
+  EXPECT_FALSE(areInPieces(inPieces("%few")));
+  EXPECT_FALSE(areInPieces(inPieces("%n", "", "%v"))) << "what is stored is made of the sum";
+  EXPECT_FALSE(areInPieces(inPieces("%n", "        %w = load %y[%k*%one] : f32\n")))
+      << "what is stored is read";
+  EXPECT_FALSE(areInPieces(inPieces("%j"))) << "points differ";
+}
+
+TEST(BlocksOutside, OfBlocksThatComeToOnePiecesAreTaken) {
+  const std::string text = turned();
+  EXPECT_TRUE(areInPieces(text)) << text;
+  EXPECT_LT(text.find("load %y["), text.find("load %x["))
+      << "the chain goes on with what is stored: " << text;
 }
 
 } // namespace
