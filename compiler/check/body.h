@@ -65,6 +65,7 @@ public:
   size_t scopeFloor = 0; ///< names below it are not seen, but for those of the script
   std::vector<LoopFrame> loops;
   TypeId returnType;                 ///< declared or being inferred; none: no function
+  NodeId toldByTry;                  ///< the operand of the `?` that told it
   std::vector<DimSym> returnedSizes; ///< of the values returned
   TypeId freshResult(Span span);
   bool mayReturn = false;
@@ -128,6 +129,7 @@ public:
   NodeId coerceParts(NodeId node, TypeId tuple, Span span, DiagId id, std::string_view what, Span asker);
   NodeId rowsOf(NodeId node, TypeId ragged, Span span);
   NodeId tryValue(NodeId value, Span span);
+  void refuseTry(NodeId value, TypeId back, Span span);
   NodeId passedOn(NodeId error, TypeId wanted, Span span);
   NodeId checkTry(const syntax::One& t, Span span, TypeId expected);
   NodeId checkTuple(const syntax::Many& m, Span span, TypeId expected);
@@ -306,6 +308,7 @@ public:
   UnifyResult unifyGiven(TypeId want, TypeId given);
   bool applicable(DeclId decl, const std::vector<CallArg>& args, std::vector<int>& score);
   NodeId checkArg(const CallArg& arg, TypeId expected = TypeId::none());
+  std::string parametersHint(std::string_view label, const std::vector<std::string_view>& known);
   void unknownArgument(const CallArg& arg, std::string_view callee, bool isGiven,
                        const std::vector<std::string_view>& known);
   bool matchArgs(const FunctionDecl& fn, const std::vector<CallArg>& args, std::vector<int>& argOf,

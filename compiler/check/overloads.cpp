@@ -2,6 +2,7 @@
 #include "check/attempt.h"
 #include "check/bounds.h"
 #include "check/declared_call.h"
+#include "check/key_hint.h"
 #include "check/specific.h"
 
 namespace melix::check {
@@ -201,7 +202,16 @@ void Body::unknownArgument(const CallArg& arg, std::string_view callee, bool isG
   if (isGiven)
     sink.report(DiagId::ArgumentTwice, arg.span, callee, label);
   else
-    sink.report(DiagId::UnknownArgument, arg.span, callee, label).hint = c.suggest(label, known);
+    sink.report(DiagId::UnknownArgument, arg.span, callee, label).hint = parametersHint(label, known);
+}
+
+/// The parameter that is meant, or those that there are.
+std::string Body::parametersHint(std::string_view label, const std::vector<std::string_view>& known) {
+  const std::string meant = c.suggest(label, known);
+  if (!meant.empty() || known.empty()) return meant;
+  std::string listed;
+  for (std::string_view name : known) listed += (listed.empty() ? "`" : ", `") + std::string(name) + "`";
+  return "it has " + listed;
 }
 
 namespace {
@@ -226,10 +236,12 @@ bool Body::matchArgs(const FunctionDecl& fn, const std::vector<CallArg>& args, s
     if (!args[k].label) {
       at = position++;
       if (at >= fn.params.size()) {
-        if (report && !refusedVariadic(sink, fn))
+        if (report && !refusedVariadic(sink, fn)) {
           sink.report(DiagId::ArgumentCount, span, name, std::to_string(fn.params.size()),
                       std::to_string(args.size()))
               .notes.push_back({fn.span, "declared here"});
+          hintKey(*this, fn);
+        }
         return false;
       }
     } else {
@@ -246,9 +258,11 @@ bool Body::matchArgs(const FunctionDecl& fn, const std::vector<CallArg>& args, s
   }
   for (size_t p = 0; p < fn.params.size(); ++p)
     if (argOf[p] < 0 && !fn.params[p].defaultValue) {
-      if (report)
+      if (report) {
         sink.report(DiagId::MissingArgument, span, name, types.names.text(fn.params[p].name))
             .notes.push_back({fn.span, "declared here"});
+        hintKey(*this, fn);
+      }
       return false;
     }
   return true;

@@ -2,6 +2,7 @@
 #include "check/attempt.h"
 #include "check/body.h"
 #include "check/dicts.h"
+#include "check/ended_names.h"
 #include "check/template_names.h"
 #include "check/text_hint.h"
 
@@ -144,7 +145,10 @@ NodeId Body::unknownName(NameId name, Span span) {
       if (below != name || !d.notes.empty()) continue;
       d.notes.push_back({at, "`" + std::string(text) + "` is bound here, below its use"});
     }
-    if (d.notes.empty()) {
+    if (const Span ended = endedBefore(*ast.at, name, span); d.notes.empty() && ended.valid()) {
+      d.notes.push_back({ended, "`" + std::string(text) + "` is bound here, and ends with its block"});
+      d.hint = "a name ends with its block: `var " + std::string(text) + " = …` before the block keeps it";
+    } else if (d.notes.empty()) {
       d.hint = converted.empty() ? c.suggestName(module, name, near) : converted;
     } else {
       d.hint = "a variable is known from its `let` on";
@@ -159,6 +163,7 @@ void Body::unknownTarget(NameId name, Span span) {
   unknownName(name, span);
   if (sink.all().size() == before || sink.all().back().id != DiagId::UnknownName) return;
   const std::string meant = sink.all().back().hint;
+  if (!sink.all().back().notes.empty() && meant.starts_with("a name ends")) return; // it says how
   sink.hintLast("`var " + std::string(types.names.text(name)) + " = …` declares it" +
                 (meant.empty() ? "" : "; " + meant));
 }
