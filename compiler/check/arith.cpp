@@ -90,51 +90,14 @@ TypeId NodeBuilder::commonElement(NodeId a, NodeId b, std::string_view what, Spa
   } else if (types.isFloat(ea) && types.isInt(eb)) {
     return ea;
   }
-  if (types.isFloat(ea) && types.isFloat(eb))
-    sink.report(DiagId::FloatWidthsMix, span, std::string(what), show(ea), show(eb));
-  else
+  if (types.isFloat(ea) && types.isFloat(eb)) {
+    const bool widensLeft = types::scalarBits(types.kind(ea)) < types::scalarBits(types.kind(eb));
+    sink.report(DiagId::FloatWidthsMix, span, std::string(what), show(ea), show(eb)).hint =
+        "convert one of them: `" + library.writtenOperand(spanOf(widensLeft ? a : b)) + " as " +
+        show(widensLeft ? eb : ea) + "`";
+  } else
     sink.report(DiagId::OperatorTypes, span, std::string(what), show(typeOf(a)), show(typeOf(b)));
   return TypeId::none();
-}
-
-/// The first quotient of whole numbers in what is computed.
-NodeId NodeBuilder::wholeQuotientIn(NodeId value) const {
-  const Node& node = instance.nodes[value];
-  if (node.kind == NodeKind::Op && node.as<OpRef>().kind == OpKind::IDiv) return value;
-  if (node.kind != NodeKind::Op && node.kind != NodeKind::Elementwise) return NodeId::none();
-  for (NodeId child : node.children)
-    if (NodeId found = wholeQuotientIn(child); found.valid()) return found;
-  return NodeId::none();
-}
-
-std::string NodeBuilder::asFloatQuotient(NodeId value, TypeId type) {
-  const NodeId quotient = wholeQuotientIn(value);
-  if (!quotient.valid()) return {};
-  auto written = [this](NodeId operand) {
-    const Node& node = instance.nodes[operand];
-    return library.writtenOperand(spanOf(node.kind == NodeKind::Convert ? node.children[0] : operand));
-  };
-  const std::vector<NodeId>& operands = instance.nodes[quotient].children;
-  return "`" + written(operands[0]) + " as " + show(infer.zonk(type)) + " / " + written(operands[1]) +
-         "` divides as floats, `a / b` of whole numbers rounds down";
-}
-
-/// A quotient of whole numbers that meets elements of this type, also where a variable of our own stands for
-/// it.
-void NodeBuilder::noteQuotient(NodeId value, TypeId element) {
-  while (instance.nodes[value].kind == NodeKind::Local) {
-    auto own = standsFor.find(instance.nodes[value].as<LocalRef>().local);
-    if (own == standsFor.end()) break;
-    value = own->second;
-  }
-  const Node& node = instance.nodes[value];
-  if (node.kind == NodeKind::Op && node.as<OpRef>().kind == OpKind::IDiv)
-    quotients.push_back({value, element});
-}
-
-NodeId NodeBuilder::asElement(NodeId value, TypeId element, Span span) {
-  noteQuotient(value, element);
-  return convert(value, element, span);
 }
 
 /// A comparison of a u64 with a signed integer compares the numbers: a negative one is below all others.
@@ -170,7 +133,7 @@ NodeId NodeBuilder::elementwise(std::vector<NodeId> args, Span span,
   if (shape.kind == UnifyKind::DimsDiffer) {
     const AxisPair& at = shape.differ;
     reportShapes(args[at.leftOperand], at.leftAxis, args[at.rightOperand], at.rightAxis, span);
-    hintNewAxes(typeOf(args[at.leftOperand]), typeOf(args[at.rightOperand]));
+    hintOperands(args[at.leftOperand], args[at.rightOperand]);
     return error(span);
   }
   // The sizes compared may come from the arguments: these are evaluated before.
@@ -189,6 +152,7 @@ NodeId NodeBuilder::elementwise(std::vector<NodeId> args, Span span,
   for (NodeId arg : args) {
     LocalId element =
         newLocal("e" + std::to_string(elements.size()), types.element(typeOf(arg)), spanOf(arg));
+    boundTo.emplace(element, arg);
     payload.elements.push_back(element);
     elements.push_back(local(element, spanOf(arg)));
   }
@@ -223,13 +187,13 @@ NodeId NodeBuilder::mixedElementwise(std::vector<NodeId> args, Span span,
     return error(span);
   }
   return elementwise(args, span, [&](std::vector<NodeId> elements) {
-    for (NodeId& e : elements) e = asElement(e, element, span);
+    for (NodeId& e : elements) e = convert(e, element, span);
     return body(std::move(elements), element);
   });
 }
 
 NodeId NodeBuilder::scalarBinary(BinaryKind kind, NodeId a, NodeId b, TypeId element, Span span) {
-  NodeId left = asElement(a, element, span), right = asElement(b, element, span);
+  NodeId left = convert(a, element, span), right = convert(b, element, span);
   if (auto cmp = comparison(kind))
     return op(OpKind::Cmp, types.boolean(), {left, right}, span, static_cast<uint32_t>(*cmp));
   TypeId shallow = infer.shallow(element);
@@ -293,8 +257,6 @@ NodeId NodeBuilder::binary(BinaryKind kind, NodeId a, NodeId b, Span span) {
       });
     TypeId element = commonElement(a, b, "`" + std::string(binaryText(kind)) + "`", span);
     if (!element) return error(span);
-    if (ka == TypeKind::Array || kb == TypeKind::Array)
-      for (NodeId operand : {a, b}) noteQuotient(operand, element);
     return elementwise({a, b}, span, [&](std::vector<NodeId> e) {
       NodeId result = scalarBinary(kind, e[0], e[1], element, span);
       if (arrays) arrayQuotients.push_back({result, ta, tb});
@@ -357,7 +319,7 @@ NodeId NodeBuilder::powerLiteral(NodeId a, int64_t k, Span span) {
   return elementwise({a}, span, [&](std::vector<NodeId> e) {
     TypeId type = typeOf(e[0]);
     if (k == 0) // 1 that depends on `x`, with slope 0
-      return types.isParam(type) ? e[0] : library.callPrelude("pow_int", {e[0], integer(0, span)}, span);
+      return types.isParam(type) ? e[0] : library.callPrelude(powerFunction, {e[0], integer(0, span)}, span);
     std::vector<NodeId> lets;
     LocalId base = bind("x", e[0], lets);
     NodeId result = local(base, span);
@@ -379,7 +341,7 @@ NodeId NodeBuilder::power(NodeId a, NodeId b, Span span) {
     TypeId element = commonElement(a, b, "`^`", span);
     if (!element) return error(span);
     return elementwise({a, b}, span, [&](std::vector<NodeId> e) {
-      return op(OpKind::Math, element, {asElement(e[0], element, span), asElement(e[1], element, span)}, span,
+      return op(OpKind::Math, element, {convert(e[0], element, span), convert(e[1], element, span)}, span,
                 static_cast<uint32_t>(ops::MathKind::Pow));
     });
   }
@@ -392,7 +354,7 @@ NodeId NodeBuilder::power(NodeId a, NodeId b, Span span) {
   if (infer.isOpen(eb)) infer.unify(types.int64(), eb);
   return elementwise({a, b}, span, [&](std::vector<NodeId> e) {
     if (types.isParam(typeOf(e[0]))) return e[0];
-    return library.callPrelude("pow_int", {e[0], convert(e[1], types.int64(), span)}, span);
+    return library.callPrelude(powerFunction, {e[0], convert(e[1], types.int64(), span)}, span);
   });
 }
 
@@ -415,6 +377,7 @@ NodeId NodeBuilder::matmul(NodeId a, NodeId b, Span span) {
   UnifyKind match = infer.unifyDim(inner, db[0]);
   if (match == UnifyKind::DimsDiffer) {
     reportShapes(a, da.size() - 1, b, 0, span);
+    hintProduct(a, b);
     return error(span);
   }
   std::vector<NodeId> nodes;
@@ -428,47 +391,12 @@ NodeId NodeBuilder::matmul(NodeId a, NodeId b, Span span) {
       ia.push_back(k[0]);
       std::vector<LocalId> ib{k[0]};
       if (db.size() == 2) ib.push_back(axes.back());
-      NodeId x = summable(asElement(at(local(left, span), ia, span), element, span), span);
-      NodeId y = summable(asElement(at(local(right, span), ib, span), element, span), span);
+      NodeId x = summable(convert(at(local(left, span), ia, span), element, span), span);
+      NodeId y = summable(convert(at(local(right, span), ib, span), element, span), span);
       return op(OpKind::Mul, typeOf(x), {x, y}, span);
     });
   }));
   return block(std::move(nodes), span);
-}
-
-/// How products of a batch are written, where `@` is given arrays of matrices; empty where it is not.
-static std::string productsHint(NodeBuilder& b, TypeId left, TypeId right) {
-  const size_t leftRank = b.types.rank(left), rightRank = b.types.rank(right);
-  if (leftRank == 0 || rightRank < 3 || !b.isNumber(b.types.element(left)) ||
-      !b.isNumber(b.types.element(right)))
-    return {};
-  std::string names;
-  for (size_t k = 0; k + 2 < rightRank; ++k) names += k == 0 ? "h" : ", h" + std::to_string(k);
-  const std::string at = "[" + names + "]";
-  const std::string product = "a" + (leftRank > 2 ? at : "") + " @ b" + at;
-  std::string hint =
-      "`@` takes matrices and vectors: `[for " + names + ": " + product + "]` is a product of each";
-  if (leftRank == 3 && rightRank == 3) hint += ", and so is `vmap((a, b) => a @ b)(a, b)`";
-  return hint;
-}
-
-NodeId NodeBuilder::operatorError(BinaryKind kind, NodeId a, NodeId b, Span span) {
-  if (lacksFor(kind, typeOf(a), span) || lacksFor(kind, typeOf(b), span)) return error(span);
-  Diagnostic& d = sink.report(DiagId::OperatorTypes, span, "`" + std::string(binaryText(kind)) + "`",
-                              show(typeOf(a)), show(typeOf(b)));
-  const bool joinsText = kind == BinaryKind::Add &&
-                         (types.kind(typeOf(a)) == TypeKind::Str) != (types.kind(typeOf(b)) == TypeKind::Str);
-  if (kind == BinaryKind::MatMul) d.hint = productsHint(*this, typeOf(a), typeOf(b));
-  const std::string left = library.takesOut(typeOf(a)), right = library.takesOut(typeOf(b));
-  if (left.empty() != right.empty()) d.hint = left + right;
-  if (kind == BinaryKind::Add && types.kind(typeOf(a)) == TypeKind::List &&
-      types.kind(typeOf(b)) == TypeKind::List)
-    d.hint = "`+` adds tangents: `concat(xs, ys)` joins two Lists";
-  if (kind == BinaryKind::Mul && types.kind(typeOf(a)) == TypeKind::Str && isNumber(typeOf(b)))
-    d.hint = "`s.repeat(n)` is a text `n` times";
-  const bool formatsText = kind == BinaryKind::Rem && types.kind(typeOf(a)) == TypeKind::Str;
-  if (joinsText || formatsText) d.hint = "values stand in braces in a text: `\"n = {n}\"`";
-  return error(span);
 }
 
 } // namespace melix::check

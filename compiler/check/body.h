@@ -65,6 +65,7 @@ public:
   size_t scopeFloor = 0; ///< names below it are not seen, but for those of the script
   std::vector<LoopFrame> loops;
   TypeId returnType;                 ///< declared or being inferred; none: no function
+  NodeId toldByTry;                  ///< the operand of the `?` that told it
   std::vector<DimSym> returnedSizes; ///< of the values returned
   TypeId freshResult(Span span);
   bool mayReturn = false;
@@ -128,6 +129,7 @@ public:
   NodeId coerceParts(NodeId node, TypeId tuple, Span span, DiagId id, std::string_view what, Span asker);
   NodeId rowsOf(NodeId node, TypeId ragged, Span span);
   NodeId tryValue(NodeId value, Span span);
+  void refuseTry(NodeId value, TypeId back, Span span);
   NodeId passedOn(NodeId error, TypeId wanted, Span span);
   NodeId checkTry(const syntax::One& t, Span span, TypeId expected);
   NodeId checkTuple(const syntax::Many& m, Span span, TypeId expected);

@@ -10,9 +10,6 @@ class NodeBuilder : public SizeChecks {
 public:
   using SizeChecks::SizeChecks;
 
-  /// Quotients that meet another number at once, and the element type they meet at: a whole one that meets a
-  /// float gets a warning when types are settled.
-  std::vector<std::pair<NodeId, TypeId>> quotients;
   /// Quotients of arrays of open numbers: one that is settled as whole is an error.
   struct ArrayQuotient {
     NodeId value; ///< of elements
@@ -20,9 +17,8 @@ public:
   };
   std::vector<ArrayQuotient> arrayQuotients;
 
-  /// Says how a float is made where `value` divides whole numbers and a float of this type is asked for:
-  /// converted afterwards it would be rounded down. Empty: it divides none.
-  std::string asFloatQuotient(NodeId value, TypeId type);
+  /// The function of the library that `x ^ k` calls.
+  static constexpr std::string_view powerFunction = "pow_int";
 
   // --- operators
   NodeId binary(BinaryKind kind, NodeId a, NodeId b, Span span);
@@ -87,11 +83,10 @@ private:
   NodeId structural(BinaryKind kind, NodeId a, NodeId b, Span span);
   NodeId equalSizesToo(NodeId a, NodeId b, Span span);
   NodeId addTangent(BinaryKind kind, NodeId a, NodeId b, TypeId type, TypeId tangent, Span span);
+  std::string eachHint(BinaryKind kind, NodeId a, NodeId b);
+  std::string textHint(BinaryKind kind, NodeId a, NodeId b);
   NodeId operatorError(BinaryKind kind, NodeId a, NodeId b, Span span);
   NodeId asText(NodeId value);
-  void noteQuotient(NodeId value, TypeId element);
-  NodeId wholeQuotientIn(NodeId value) const;
-  NodeId asElement(NodeId value, TypeId element, Span span);
   NodeId compareWithU64(ops::CmpKind cmp, NodeId a, NodeId b, Span span);
 };
 

@@ -3,6 +3,7 @@
 #include "check/body.h"
 #include "check/free_names.h"
 #include "check/pack_names.h"
+#include "check/quotients.h"
 #include "check/template_names.h"
 
 namespace melix::check {
@@ -22,6 +23,7 @@ void Body::capture(Known& known, NameId name, NodeId value, std::vector<NodeId>&
     return;
   known.captureNames.push_back(name);
   known.captureTypes.push_back(b.typeOf(value));
+  if (const auto quotient = quotientIn(b, value)) known.captureQuotients.emplace(name, *quotient);
   values.push_back(value);
 }
 
@@ -105,7 +107,12 @@ void Body::noteLets(SynId statement) {
   namesInPattern(*ast.at, ast[statement].as<Let>().pattern, names);
   for (NameId name : names)
     if (auto let = lets.find(name); let != lets.end() && let->second == ast.span(statement).begin)
-      if (LocalId l = lookupAny(name)) scriptLets[name] = l;
+      if (LocalId l = lookupAny(name)) {
+        scriptLets[name] = l;
+        c.scriptQuotients.erase(name);
+        if (const auto quotient = quotientIn(b, b.local(l, ast.span(statement))))
+          c.scriptQuotients.emplace(name, *quotient);
+      }
 }
 
 /// The value of a `let` of the script for a call of `function`; none if it has none here.
@@ -263,6 +270,8 @@ void Body::bindCaptures(const Known& known, const std::vector<TypeId>& captured,
     LocalId l = b.newLocal(text, captured[k], span);
     instance.params.push_back(l);
     used.insert(l);
+    if (auto quotient = known.captureQuotients.find(name); quotient != known.captureQuotients.end())
+      b.quotientsOutside.insert({l, quotient->second});
     if (text.starts_with(scriptPrefix)) {
       scriptLets[types.names.intern(text.substr(scriptPrefix.size()))] = l;
     } else if (DimId* dim = capturedDim(env, name)) {
@@ -311,6 +320,8 @@ void Body::bindLets(const std::vector<NameId>& lets, const std::vector<TypeId>& 
     instance.params.push_back(l);
     used.insert(l);
     if (types.isUnit(captured[k])) continue;
+    if (auto quotient = c.scriptQuotients.find(lets[k]); quotient != c.scriptQuotients.end())
+      b.quotientsOutside.insert({l, quotient->second});
     scope.add({lets[k], l});
     scriptLets[lets[k]] = l;
   }

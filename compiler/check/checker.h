@@ -242,6 +242,7 @@ public:
   bool isAlike(DeclId decl) const { return alike_.contains(decl); }
   /// The `let`s of the script that a function sees, itself or through what it calls (rule 9).
   std::vector<NameId> scriptLets(DeclId decl);
+  std::map<NameId, WrittenQuotient> scriptQuotients; ///< `let`s of the script that are made of one
   /// The declaration of a function inside of a function.
   DeclId nested(ModuleId module, const syntax::Ast& tree, SynId node);
   bool inTest = false; ///< what is checked is run by a test, without the statements of the script

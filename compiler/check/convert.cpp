@@ -1,6 +1,9 @@
 // Types asked for: coercion, what is written in annotations.
 #include "check/attempt.h"
+#include "check/ended_names.h"
 #include "check/function_values.h"
+#include "check/key_hint.h"
+#include "check/quotients.h"
 
 namespace melix::check {
 
@@ -55,6 +58,34 @@ NodeId Body::coerce(NodeId node, TypeId type, Span span, DiagId id, std::string_
   return b.error(span);
 }
 
+namespace {
+
+/// How a function of one value is applied to the elements of an array, or to those of the rows that `map`
+/// gives it.
+std::string eachHint(Body& body, TypeId array, Span span, std::string_view function) {
+  const std::string written = body.writtenShort(span);
+  const bool isMapped = written.find("map(") != std::string::npos;
+  const bool isName = written.find_first_of("([. …") == std::string::npos;
+  const size_t rank = body.types.rank(body.infer.zonk(array)) + isMapped;
+  const std::string name = isName && !isMapped ? written : rank == 1 ? "xs" : "m", call(function);
+  std::string index;
+  for (size_t k = 0; k < rank; ++k) index += std::string(k == 0 ? "" : ", ") + static_cast<char>('i' + k);
+  return "apply it to every element: " +
+         (rank == 1 ? "`[for x in " + name + ": " + call + "(x)]`"
+                    : "`[for " + index + ": " + call + "(" + name + "[" + index + "])]`");
+}
+
+/// Says of a name that means a function that a block bound it before.
+void noteEndedName(Body& body, Span span) {
+  const std::string name(body.c.modules.sources.text(span));
+  const Span ended = endedBefore(*body.ast.at, body.types.names.intern(name), span);
+  if (!ended.valid()) return;
+  body.sink.annotateLast(ended, "this `" + name + "` ends with its block");
+  body.sink.hintLast("a name ends with its block: `var " + name + " = …` before the block keeps it");
+}
+
+} // namespace
+
 /// A value of another type than is asked for.
 void Body::reportType(TypeId type, NodeId given, Span span, DiagId id, std::string_view what) {
   const TypeId actual = b.typeOf(given);
@@ -62,10 +93,12 @@ void Body::reportType(TypeId type, NodeId given, Span span, DiagId id, std::stri
   if (id == DiagId::ArgumentType) {
     bool scalarWanted = types.isScalar(infer.shallow(type)) && types.kind(actual) == TypeKind::Array;
     if (scalarWanted)
-      sink.report(DiagId::ArrayToScalarFunction, span, what, expected, got);
+      sink.report(DiagId::ArrayToScalarFunction, span, what, expected, got).hint =
+          eachHint(*this, actual, span, what);
     else
       sink.report(id, span, what, expected, got).hint =
           expected == got ? templateHint(*this, type, actual) : conversionHint(type, given, span);
+    hintKey(*this, what, type);
   } else if (id == DiagId::PatternType) {
     sink.report(id, span, expected);
   } else {
@@ -75,6 +108,8 @@ void Body::reportType(TypeId type, NodeId given, Span span, DiagId id, std::stri
     Diagnostic& d = sink.report(id, span, expected, got);
     if (!hint.empty()) d.hint = std::move(hint);
   }
+  if (types.isFloat(infer.zonk(type))) noteQuotient(b, given, span);
+  if (types.kind(actual) == TypeKind::Known) noteEndedName(*this, span);
 }
 
 /// An expression as it is written; `…` where that is long.
@@ -131,9 +166,12 @@ std::string Body::conversionHint(TypeId want, NodeId value, Span span) {
     return "`array(" + writtenOperand(span) + ")` is the array of its elements";
   if (wanted == TypeKind::List && given == TypeKind::Array)
     return "`list(" + writtenOperand(span) + ")` is the List of its elements";
+  if (wanted == TypeKind::Array && given == TypeKind::Array)
+    if (std::string axis = b.axisHint(infer.zonk(want), infer.zonk(got), writtenOperand(span)); !axis.empty())
+      return axis;
   bool differ = types.isNumber(to) && types.isNumber(from) && to != from;
   if (!differ || types.rank(infer.zonk(want)) != types.rank(infer.zonk(got))) return {};
-  const std::string divided = types.isFloat(to) ? b.asFloatQuotient(value, to) : "";
+  const std::string divided = types.isFloat(to) ? quotientHint(b, value, to) : "";
   if (!divided.empty()) return divided;
   return "`" + writtenOperand(span) + " as " + b.show(to) + "` converts it";
 }

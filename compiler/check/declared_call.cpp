@@ -2,6 +2,7 @@
 
 #include "check/elsewhere.h"
 #include "check/free_names.h"
+#include "check/quotients.h"
 
 #include <numeric>
 
@@ -255,6 +256,19 @@ bool DeclaredCall::tangentsFit() {
   return true;
 }
 
+/// The message that a parameter takes no integers shows how the argument with these becomes one of floats.
+void DeclaredCall::hintFloat(TypeId given) {
+  const DiagnosticSink& sink = body_.sink;
+  if (sink.all().empty() || sink.all().back().id != DiagId::BoundNotMet ||
+      sink.all().back().args[2] != "Float")
+    return;
+  for (const ParameterValue& parameter : given_) {
+    if (!parameter.value.valid() || types_.element(b_.typeOf(parameter.value)) != given) continue;
+    body_.sink.hintLast(floatHint(b_, parameter.value));
+    return noteQuotient(b_, parameter.value, span_);
+  }
+}
+
 bool DeclaredCall::boundsMet() {
   for (const GenericParam& g : fn_.generics) {
     if (g.kind == GenericKind::Type) {
@@ -267,7 +281,11 @@ bool DeclaredCall::boundsMet() {
         const bool isOpen = types_.kind(standard) == TypeKind::F32;
         body_.infer.unify(type, isOpen ? body_.infer.freshVar(types::VarClass::OpenFloat, span_) : standard);
       }
-      if (!body_.boundMet(name(), g, body_.infer.zonk(call_.bound.types[g.name]), span_)) return false;
+      const TypeId given = body_.infer.zonk(call_.bound.types[g.name]);
+      if (!body_.boundMet(name(), g, given, span_)) {
+        if (types_.isInt(given)) hintFloat(given);
+        return false;
+      }
     } else if (g.kind == GenericKind::Pack && !call_.bound.packs.contains(g.name)) {
       if (body_.sink.errorCount() == body_.errorsBefore) // else what would settle it may be what went wrong
         body_.sink.report(DiagId::NothingSettles, span_, "the shape of `" + std::string(name()) + "`");

@@ -45,6 +45,7 @@ private:
   NodeId defaultValue(SynId written, TypeId type, size_t mark);
   bool tangentsFit();
   bool boundsMet();
+  void hintFloat(TypeId given);
   NodeId inBlock(NodeId result);
   void unifyMonomorphicArguments(const std::vector<int>& argOf);
   NodeId divergingArgument();

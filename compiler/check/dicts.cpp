@@ -222,6 +222,13 @@ NodeId callDictType(Body& body, DeclId decl, const WrittenCall& call) {
     if (isDict || isIterated(body, x)) {
       NodeId list = body.callPrelude("list", {x}, call.span);
       if (b.kindOf(list) == TypeKind::Error) return list;
+      const bool isText = b.kindOf(x) == TypeKind::Str;
+      if (isText && !isDict && body.types.kind(body.infer.shallow(element)) == TypeKind::Str) {
+        body.sink.report(DiagId::ArgumentKind, call.args[0].span, name, "elements of type `str`", "char")
+            .hint =
+            "in brackets a text is one element: `Set([" + body.writtenShort(call.args[0].span) + "])`";
+        return b.error(call.span);
+      }
       list = body.coerce(list, body.types.list(element), call.args[0].span, DiagId::ArgumentType, name);
       if (b.kindOf(list) == TypeKind::Error || !isKey(body, asked[0], call.args[0].span))
         return b.error(call.span);

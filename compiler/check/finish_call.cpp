@@ -178,7 +178,11 @@ void Body::finishCall(PendingCall& call) {
   for (DimId d : canonical.stoodFor) dims.push_back(infer.zonk(d));
   for (DimId d : dims)
     if (infer.hasInferenceDim(d)) {
-      if (!c.program_.instance(made).failed)
+      const auto told = sink.all().begin() + static_cast<ptrdiff_t>(messagesBefore);
+      const bool isTold = std::any_of(told, sink.all().end(), [](const Diagnostic& one) {
+        return one.id == DiagId::DimensionValue; // which may have left it open
+      });
+      if (!c.program_.instance(made).failed && !isTold)
         reportUnsettled(sink, key.known ? nullptr : &c.function(key.decl), types.dims.show(d), types.names,
                         span);
       instance.failed = true;

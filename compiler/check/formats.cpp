@@ -12,7 +12,7 @@ using types::TypeStore;
 
 /// What a format asks for that not every type has.
 struct Wanted {
-  bool number = false, integer = false, digits = false;
+  bool number = false, integer = false, digits = false, fraction = false;
 };
 
 Wanted wantedBy(std::string_view format) {
@@ -28,6 +28,7 @@ Wanted wantedBy(std::string_view format) {
   out.number =
       format[0] == '+' || format[0] == '0' || std::string_view("efg%").find(letter) != std::string_view::npos;
   out.digits = format.find('.') != std::string_view::npos;
+  out.fraction = out.digits || std::string_view("efg%").find(letter) != std::string_view::npos;
   return out;
 }
 
@@ -57,5 +58,7 @@ bool formatFits(const TypeStore& types, TypeId type, std::string_view format) {
   std::set<TypeId> seen;
   return fits(types, type, wantedBy(format), seen);
 }
+
+bool showsFraction(std::string_view format) { return wantedBy(format).fraction; }
 
 } // namespace melix::check

@@ -97,7 +97,6 @@ void Checker::refuseBound(std::string_view of, const GenericParam& g, TypeId got
   d.notes.push_back({g.span, "the bound stands here"});
   if (types.kind(got) == TypeKind::Array && (bound == "Eq" || bound == "Ord"))
     d.hint = "comparisons of arrays give an array of bools: `all(x == y)` is one";
-  if (bound == "Float" && types.isInt(got)) d.hint = "`x as f64` converts";
 }
 
 /// Whether an instance is asked for at the types that stand for the type parameters themselves.

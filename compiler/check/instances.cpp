@@ -337,7 +337,11 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
   if (!declared) {
     TypeId type = body.b.typeOf(value);
     const bool adds = body.determinesType(type);
-    if (body.returnType && adds) {
+    if (body.returnType && body.toldByTry.valid() && types.isUnit(type)) {
+      body.refuseTry(body.toldByTry, type, body.b.spanOf(body.toldByTry));
+      instance.failed = true;
+      type = types.error();
+    } else if (body.returnType && adds) {
       value = body.coerce(value, body.freshResult(body.b.spanOf(value)), body.b.spanOf(value));
       type = body.infer.zonk(body.returnType);
     } else if (body.returnType && (body.isProvisional || types.kind(type) == TypeKind::Never)) {

@@ -286,7 +286,7 @@ bool ArrayIntrinsics::reduces(IntrinsicKind kind, TypeId element, Span span) {
     b.sink.report(DiagId::WantsBool, span, "`" + name + "`", b.show(type)).hint =
         "compare: `" + name + "(x != 0)`";
   else if (kind == IntrinsicKind::LogSumExp)
-    b.sink.report(DiagId::WantsFloat, span, name, b.show(type));
+    b.sink.report(DiagId::WantsFloat, span, name, b.show(type)).hint = "`as f64` behind a value converts it";
   else
     b.sink.report(DiagId::WantsNumbers, span, name, b.show(type)).hint =
         k == TypeKind::Array  ? "of arrays, collect them first: `" + name + "([for i: x[i]], over: 0)`"

@@ -1,5 +1,6 @@
 // Intrinsics that look at shapes, and element-wise functions.
 #include "check/intrinsics.h"
+#include "check/quotients.h"
 
 #include <algorithm>
 #include <numeric>
@@ -39,9 +40,8 @@ NodeId ArrayIntrinsics::floatFunction(OpKind op, uint32_t index, NodeId x, std::
     b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, span), element);
   else if (!b.types.isFloat(element)) {
     if (!b.lacks(element, "Float", "`" + std::string(name) + "`", span)) {
-      Diagnostic& d = b.sink.report(DiagId::WantsFloat, span, std::string(name), b.show(b.typeOf(x)));
-      if (std::string hint = b.asFloatQuotient(x, b.types.scalar(types::TypeKind::F64)); !hint.empty())
-        d.hint = hint;
+      b.sink.report(DiagId::WantsFloat, span, std::string(name), b.show(b.typeOf(x))).hint = floatHint(b, x);
+      noteQuotient(b, x, span);
     }
     return b.error(span);
   }
@@ -68,7 +68,8 @@ NodeId ArrayIntrinsics::directedFunction(ops::DirectedKind kind, GivenArgs& args
       b.sink
           .report(DiagId::ArgumentType, b.spanOf(x), std::string(ops::directedRow(kind).name), "f64",
                   b.show(b.typeOf(x)))
-          .hint = b.isNumber(element) ? "`x as f64` converts" : "";
+          .hint = floatHint(b, x);
+      noteQuotient(b, x, b.spanOf(x));
       return b.error(span);
     }
     given.push_back(x);

@@ -123,6 +123,21 @@ LocalId NodeFactory::bind(std::string_view name, NodeId init, std::vector<NodeId
   return l;
 }
 
+void NodeFactory::noteBound(PatternId pattern, NodeId init) {
+  const Pattern& p = instance.patterns[pattern];
+  if (p.kind == PatternKind::Bind && !instance.locals[p.local].isVar) boundTo.emplace(p.local, init);
+  if (p.kind != PatternKind::Parts || instance.nodes[init].kind != NodeKind::Tuple) return;
+  const std::vector<NodeId>& parts = instance.nodes[init].children;
+  const std::vector<PatternId>& subs = p.subs;
+  for (size_t k = 0; k < subs.size() && k < parts.size(); ++k) noteBound(subs[k], parts[k]);
+}
+
+NodeId NodeFactory::valueOf(LocalId l) const {
+  for (const auto* values : {&boundTo, &standsFor})
+    if (auto found = values->find(l); found != values->end()) return found->second;
+  return NodeId::none();
+}
+
 NodeId NodeFactory::after(NodeId x, NodeId result, Span span) {
   NodeId root = x;
   while (instance.nodes[root].kind == NodeKind::Get) {

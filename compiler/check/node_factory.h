@@ -2,6 +2,7 @@
 // Makes nodes of one instance's typed tree. Knows nothing of syntax.
 
 #include "check/infer.h"
+#include "check/written_quotient.h"
 #include "diagnostics/diagnostic.h"
 #include "types/dim_facts.h"
 
@@ -27,6 +28,14 @@ public:
 
   /// Variables that the program does not name, and what of the program each is.
   std::map<LocalId, NodeId> standsFor;
+  /// Variables that never change, and what each was given where it was bound.
+  std::map<LocalId, NodeId> boundTo;
+  /// Variables whose value is made of a quotient outside of this body.
+  std::map<LocalId, WrittenQuotient> quotientsOutside;
+  /// The names of a pattern have what stands there in `init`.
+  void noteBound(PatternId pattern, NodeId init);
+  /// What a variable that never changes was given; none if it changes, or has its value from elsewhere.
+  NodeId valueOf(LocalId l) const;
 
   // --- nodes
   NodeId make(NodeKind kind, TypeId type, Span span, std::vector<NodeId> children = {}, Payload payload = {});

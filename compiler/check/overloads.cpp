@@ -2,6 +2,7 @@
 #include "check/attempt.h"
 #include "check/bounds.h"
 #include "check/declared_call.h"
+#include "check/key_hint.h"
 #include "check/specific.h"
 #include "check/suggestions.h"
 
@@ -227,10 +228,12 @@ bool Body::matchArgs(const FunctionDecl& fn, const std::vector<CallArg>& args, s
     if (!args[k].label) {
       at = position++;
       if (at >= fn.params.size()) {
-        if (report && !refusedVariadic(sink, fn))
+        if (report && !refusedVariadic(sink, fn)) {
           sink.report(DiagId::ArgumentCount, span, name, std::to_string(fn.params.size()),
                       std::to_string(args.size()))
               .notes.push_back({fn.span, "declared here"});
+          hintKey(*this, fn);
+        }
         return false;
       }
     } else {
@@ -247,9 +250,11 @@ bool Body::matchArgs(const FunctionDecl& fn, const std::vector<CallArg>& args, s
   }
   for (size_t p = 0; p < fn.params.size(); ++p)
     if (argOf[p] < 0 && !fn.params[p].defaultValue) {
-      if (report)
+      if (report) {
         sink.report(DiagId::MissingArgument, span, name, types.names.text(fn.params[p].name))
             .notes.push_back({fn.span, "declared here"});
+        hintKey(*this, fn);
+      }
       return false;
     }
   return true;

@@ -72,8 +72,8 @@ TypeId NodeBuilder::commonWithParam(NodeId a, NodeId b, std::string_view what, S
   Diagnostic& d =
       sink.report(DiagId::OperatorTypes, span, std::string(what), show(typeOf(a)), show(typeOf(b)));
   if (types.isNumber(other))
-    d.hint = "which type they meet in depends on `" + types.show(param) +
-             "`: convert one, for example `x as " + types.show(param) + "`";
+    d.hint = "which type they meet in depends on `" + types.show(param) + "`: convert one, for example `" +
+             library.writtenOperand(spanOf(otherNode)) + " as " + types.show(param) + "`";
   return TypeId::none();
 }
 

@@ -29,6 +29,19 @@ void cannotIndex(Body& body, TypeId type, Span base, const std::vector<Argument>
   }
 }
 
+/// Reports that a character of a text is no place; another text is made of its parts.
+void refuseTextPlace(Body& body, const Brackets& brackets, Span span) {
+  const std::string text = body.writtenOperand(body.ast.span(brackets.base));
+  const SynId item = brackets.items[0].value;
+  std::string at = body.writtenShort(body.ast.span(item)), behind = at + " + 1";
+  if (body.ast.kind(item) == SynKind::IntLit && at.size() < 10) behind = std::to_string(std::stoll(at) + 1);
+  body.sink.report(DiagId::NotAssignable, span, body.c.modules.sources.text(span)).hint =
+      body.ast.kind(item) == SynKind::Range || brackets.items.size() != 1
+          ? "a text stays as it is: a new one is made of its parts, `s[0..a] + \"x\" + s[b..]`"
+          : "a text stays as it is: `" + text + " = " + text + "[0.." + at + "] + \"x\" + " + text + "[" +
+                behind + "..]` makes another";
+}
+
 /// Whether a `let` binds the local and nothing else.
 bool isLet(const Body& body, LocalId l) {
   const Span at = body.instance.locals[l].span;
@@ -62,7 +75,17 @@ bool Body::checkTarget(SynId node, Target& target) {
 }
 
 bool Body::checkPlaceTarget(SynId node, Target& target) {
-  return partOf(node, target, true) && mayChange(target.place, node);
+  const size_t before = sink.all().size();
+  if (partOf(node, target, true) && mayChange(target.place, node)) return true;
+  SynId written = node;
+  while (ast.kind(written) == SynKind::Paren) written = ast[written].as<One>().inner;
+  const SynKind kind = ast.kind(written);
+  const bool isPlace = kind == SynKind::Name || kind == SynKind::Member || kind == SynKind::TupleIndex ||
+                       kind == SynKind::Brackets;
+  if (!isPlace && sink.all().size() > before && sink.all().back().id == DiagId::NotAssignable)
+    sink.hintLast("a value has no place in which it could change: `var x = " +
+                  writtenShort(ast.span(written)) + "` makes a variable of it");
+  return false;
 }
 
 /// A target that is one place.
@@ -160,6 +183,10 @@ bool Body::targetOf(SynId node, Target& target, bool report) {
     if (types.kind(type) == TypeKind::List && brackets.items.size() == 1)
       return elementOf(place, brackets.items[0].value, n.span);
     if (types.isDict(type)) return placeOfKey(*this, target, brackets.items, n.span);
+    if (types.kind(type) == TypeKind::Str) {
+      if (report) refuseTextPlace(*this, brackets, n.span);
+      return false;
+    }
     if (types.kind(type) != TypeKind::Array) {
       if (report && types.kind(type) != TypeKind::Error)
         cannotIndex(*this, type, ast.span(brackets.base), brackets.items, n.span);

@@ -3,6 +3,7 @@
 // table of instances, and the diagnostics' trace of how an instance came to be checked.
 
 #include "check/infer.h"
+#include "check/written_quotient.h"
 #include "names/modules.h"
 
 #include <memory>
@@ -104,7 +105,8 @@ struct Known {
   TypeId asked;                     ///< of its result, where the lambda stands for a function type; none
   std::vector<NameId> captureNames; ///< one for each capture
   std::vector<TypeId> captureTypes; ///< as seen where the lambda stands
-  TypeEnv env;                      ///< generic parameters and dimensions visible there
+  std::map<NameId, WrittenQuotient> captureQuotients; ///< of the captures that are made of one there
+  TypeEnv env;                                        ///< generic parameters and dimensions visible there
   Nesting nesting;
   PullbackShape pullback;
 };

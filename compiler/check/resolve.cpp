@@ -320,7 +320,12 @@ TypeId TypeResolver::arrayOf(TypeId element, const std::vector<Argument>& items,
     if (n.kind == SynKind::PackUse) {
       if (std::exchange(hasPack, true)) return error(DiagId::PacksTwice, n.span, {});
       auto pack = env_.packs.find(n.as<Name>().name);
-      if (pack == env_.packs.end()) return error(DiagId::DimensionUnbound, n.span, text(n.as<Name>().name));
+      if (pack == env_.packs.end()) {
+        const std::string name = ".." + std::string(text(n.as<Name>().name));
+        checker_.sink.report(DiagId::DimensionUnbound, n.span, name).hint =
+            "`" + name + "` stands for the axes of a parameter, or is declared: `fn f[" + name + "](…)`";
+        return types_.error();
+      }
       dims.insert(dims.end(), pack->second.begin(), pack->second.end());
       continue;
     }
@@ -415,9 +420,24 @@ DimId TypeResolver::dim(SynId node, bool alone) {
   default:
     if (around.valueDim)
       if (DimId value = around.valueDim(node)) return value;
-    checker_.sink.report(DiagId::DimensionValue, n.span, checker_.modules.sources.text(n.span));
-    return DimId::none();
+    return notASize(n.span);
   }
+}
+
+/// Says that an expression is no size, once in a file. In a body a `let` makes one of an `int`; what a result
+/// has is `_`.
+DimId TypeResolver::notASize(Span span) {
+  const std::string written(checker_.modules.sources.text(span));
+  const bool isTold =
+      std::any_of(checker_.sink.all().begin(), checker_.sink.all().end(), [&](const Diagnostic& told) {
+        return told.id == DiagId::DimensionValue && told.args[0] == written && told.span.file == span.file;
+      });
+  if (isTold) return DimId::none();
+  Diagnostic& d = checker_.sink.report(DiagId::DimensionValue, span, written);
+  d.hint = around.valueType
+               ? "an `int` is a size by its name: `let n = " + written + "` before this, and `n` here"
+               : "a size that is computed is `_` in the type of a parameter, a field or a result";
+  return DimId::none();
 }
 
 void TypeResolver::reportNoSize(NameId name, Span span) {
@@ -460,8 +480,7 @@ DimId TypeResolver::memberDim(SynId node) {
       checker_.sink.report(DiagId::DimensionValue, span, checker_.modules.sources.text(span)).hint = size.why;
     return size.dim;
   }
-  checker_.sink.report(DiagId::DimensionValue, span, checker_.modules.sources.text(span));
-  return DimId::none();
+  return notASize(span);
 }
 
 DimId TypeResolver::binaryDim(const Binary& binary, Span span) {
@@ -488,8 +507,7 @@ DimId TypeResolver::binaryDim(const Binary& binary, Span span) {
     break;
   default: break;
   }
-  checker_.sink.report(DiagId::DimensionValue, span, checker_.modules.sources.text(span));
-  return DimId::none();
+  return notASize(span);
 }
 
 } // namespace melix::check

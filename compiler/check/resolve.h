@@ -71,6 +71,7 @@ private:
   bool asksForSizes(syntax::NodeId node) const;
   TypeId arrayOf(TypeId element, const std::vector<syntax::Argument>& items, Span span);
   DimId binaryDim(const syntax::Binary& binary, Span span);
+  DimId notASize(Span span);
   DimId memberDim(syntax::NodeId node);
   void reportNoSize(NameId name, Span span);
   TypeId error(DiagId id, Span span, std::string_view name);

@@ -4,7 +4,9 @@
 #include "check/formats.h"
 #include "check/growing.h"
 #include "check/keyed.h"
+#include "check/literal_digits.h"
 #include "check/literal_sign.h"
+#include "check/quotients.h"
 #include "check/typed_walk.h"
 #include "check/unzip.h"
 
@@ -193,6 +195,7 @@ void Body::reportMisapplied(const OpRef& op, TypeId type, Span span) {
 
 void Body::settle() {
   std::vector<Span> unsolved;
+  const std::vector<OpenFloat> wide = isProvisional ? std::vector<OpenFloat>() : wideLiterals(*this);
   infer.settle(unsolved);
   for (DimSym s : returnedSizes) // nothing of that size is returned there
     if (infer.hasInferenceDim(types.dims.symbol(s))) infer.solve(s, types.dims.constant(0));
@@ -203,7 +206,9 @@ void Body::settle() {
           "write the whole type beside it: `let x: Option[int] = None`, `fn f() -> Result[int] = Ok(1)`";
   settleCalls();
   settleInside();
+  if (!isProvisional) warnQuotients(*this);
   settleNodes();
+  warnLostDigits(*this, wide);
   for (uint32_t k = 0; k < instance.locals.size(); ++k) {
     Local& local = instance.locals[LocalId(k)];
     local.type = infer.zonk(local.type);
@@ -369,15 +374,12 @@ void Body::settlePayload(Node& node) {
   }
 }
 
-/// Rule 15: quotients of literals that nothing made floats.
+/// Rule 15: quotients of arrays of literals that nothing made floats.
 void Body::settleQuotients() {
   for (auto [quotient, left, right] : b.arrayQuotients)
     if (types.isInt(instance.nodes[quotient].type))
       sink.report(DiagId::IntegerArrayDivision, instance.nodes[quotient].span, b.show(infer.zonk(left)),
                   b.show(infer.zonk(right)));
-  for (auto [quotient, met] : b.quotients)
-    if (types.isInt(instance.nodes[quotient].type) && types.isFloat(infer.zonk(met)))
-      sink.report(DiagId::IntegerQuotient, instance.nodes[quotient].span);
 }
 
 /// The number of a literal pattern, from the node that settled it.

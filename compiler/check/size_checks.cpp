@@ -1,6 +1,10 @@
 // Messages about sizes: the same words when compiling and at run time, and where each size comes from.
 #include "check/size_checks.h"
 
+#include "check/text_hint.h"
+
+#include <algorithm>
+
 namespace melix::check {
 
 namespace {
@@ -76,17 +80,69 @@ void SizeChecks::shapesDiffer(TypeId left, size_t leftAxis, TypeId right, size_t
            library.writtenOperand(rightOperand) + " as " + (sameAxes ? show(left) : "T[…]") + "`";
 }
 
-void SizeChecks::hintNewAxes(TypeId left, TypeId right) {
-  std::vector<DimId> few = dimsOf(left), many = dimsOf(right);
-  if (few.size() > many.size()) std::swap(few, many);
+void SizeChecks::hintProduct(NodeId left, NodeId right) {
+  const std::vector<DimId> l = dimsOf(typeOf(left)), r = dimsOf(typeOf(right));
+  const std::string a = library.writtenOperand(spanOf(left)), b = library.writtenOperand(spanOf(right));
+  std::vector<std::string> fitting;
+  if (r.size() == 2 && areSame(l.back(), r[1])) fitting.push_back(a + " @ transpose(" + asArgument(b) + ")");
+  if (l.size() == 2 && areSame(l[0], r[0])) fitting.push_back("transpose(" + asArgument(a) + ") @ " + b);
+  if (fitting.empty() && l.size() <= 2 && areSame(r.back(), l[0])) fitting.push_back(b + " @ " + a);
+  if (fitting.size() == 1) sink.hintLast("`" + fitting[0] + "` fits");
+  if (fitting.size() == 2) sink.hintLast("`" + fitting[0] + "` and `" + fitting[1] + "` fit");
+}
+
+void SizeChecks::hintOperands(NodeId left, NodeId right) {
+  const std::vector<DimId> l = dimsOf(typeOf(left)), r = dimsOf(typeOf(right));
+  if (areTurned(l, r))
+    return sink.hintLast("`transpose(" + asArgument(library.writtenOperand(spanOf(right))) +
+                         ")` has the sizes of `" + library.writtenOperand(spanOf(left)) + "`");
+  hintNewAxes(left, right);
+}
+
+bool SizeChecks::areTurned(const std::vector<DimId>& a, const std::vector<DimId>& b) {
+  return a.size() == 2 && b.size() == 2 && areSame(a[0], b[1]) && areSame(a[1], b[0]);
+}
+
+std::string SizeChecks::axisHint(TypeId want, TypeId got, const std::string& written) {
+  std::vector<DimId> wanted = dimsOf(want), given = dimsOf(got);
+  const bool adds = wanted.size() == given.size() + 1;
+  if (given.empty() || wanted.empty() || (!adds && given.size() != wanted.size() + 1) ||
+      (types.element(want) != types.element(got) && !infer.isOpen(types.element(got))))
+    return {};
+  std::vector<DimId>&many = adds ? wanted : given, &few = adds ? given : wanted;
+  auto isRest = [&](size_t first) {
+    return std::equal(few.begin(), few.end(), many.begin() + static_cast<ptrdiff_t>(first),
+                      [this](DimId x, DimId y) {
+                        return areSame(x, y) || infer.hasInferenceDim(x) || infer.hasInferenceDim(y);
+                      });
+  };
+  auto isOne = [&](DimId d) { return types.dims.asConstant(infer.zonk(d)) == 1; };
+  const std::string item = adds ? "new" : "0";
+  std::string index;
+  if (isOne(many.back()) && isRest(0)) {
+    for (size_t k = 0; k < few.size(); ++k) index += ":, ";
+    index += item;
+  } else if (isOne(many.front()) && isRest(1)) {
+    index = item;
+  }
+  return index.empty() ? "" : "`" + written + "[" + index + "]` has these sizes";
+}
+
+void SizeChecks::hintNewAxes(NodeId left, NodeId right) {
+  std::vector<DimId> few = dimsOf(typeOf(left)), many = dimsOf(typeOf(right));
+  NodeId smaller = left;
+  if (few.size() > many.size()) {
+    std::swap(few, many);
+    smaller = right;
+  }
   if (few.empty() || few.size() == many.size()) return;
   for (size_t k = 0; k < few.size(); ++k)
-    if (infer.zonk(few[k]) != infer.zonk(many[k])) return;
+    if (!areSame(few[k], many[k])) return;
   std::string index;
   for (size_t k = 0; k < many.size(); ++k)
     index += (k == 0 ? "" : ", ") + std::string(k < few.size() ? ":" : "new");
-  sink.hintLast("shapes meet at their last axes: `s[" + index +
-                "]` gives the smaller one, `s`, an axis of size 1 there");
+  sink.hintLast("shapes meet at their last axes: `" + library.writtenOperand(spanOf(smaller)) + "[" + index +
+                "]` has an axis of size 1 there");
 }
 
 void SizeChecks::noteNames(DimId size) {
@@ -123,7 +179,9 @@ void SizeChecks::reportMismatch(const UnifyResult& match, TypeId want, TypeId go
   std::string expected = show(want);
   Diagnostic& d = sink.report(DiagId::ShapeExpected, span, expected, show(got), std::to_string(match.axis),
                               types.dims.show(left), types.dims.show(right));
-  if (!types.dims.asConstant(left) || !types.dims.asConstant(right))
+  if (areTurned(dimsOf(want), dimsOf(got)))
+    d.hint = "`transpose(" + asArgument(library.writtenOperand(span)) + ")` has these sizes";
+  else if (!types.dims.asConstant(left) || !types.dims.asConstant(right))
     d.hint = "a size that is only known to be equal at run time is checked by `" +
              library.writtenOperand(span) + " as " + expected + "`";
   std::string what = "`" + std::string(asking.what) + "`";

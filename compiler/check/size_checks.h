@@ -43,9 +43,15 @@ public:
   /// Adds to the last message where a size comes from: the names in it, or the value that has it.
   void noteNames(DimId size);
   void noteOrigin(NodeId value, size_t axis);
-  /// Where the operand of lower rank has the first sizes of the other: how it gets axes of size 1 behind
-  /// them.
-  void hintNewAxes(TypeId left, TypeId right);
+  /// The last message is of shapes that do not fit in `left @ right`: what fits with one of them transposed,
+  /// or with both swapped, is its hint.
+  void hintProduct(NodeId left, NodeId right);
+  /// The same for operands that are combined element by element: one is the other's transpose, or lacks axes
+  /// of size 1.
+  void hintOperands(NodeId left, NodeId right);
+  /// How an array, as it is written, gets or loses an axis of size 1 where that is all that it differs by;
+  /// else empty.
+  std::string axisHint(TypeId want, TypeId got, const std::string& written);
   void reportShapes(NodeId left, size_t leftAxis, NodeId right, size_t rightAxis, Span span);
   DimChecks checksOf(std::vector<DimCheckItem> items, bool written);
   /// The node with `checks` made before it, at `type`.
@@ -54,6 +60,11 @@ public:
   void reportBadAxis(size_t rank, Span span);
 
 private:
+  bool areSame(DimId a, DimId b) { return infer.zonk(a) == infer.zonk(b); }
+  bool areTurned(const std::vector<DimId>& a, const std::vector<DimId>& b);
+  /// Where the operand of lower rank has the first sizes of the other: how it gets axes of size 1 behind
+  /// them.
+  void hintNewAxes(NodeId left, NodeId right);
   std::string showAtRun(TypeId type, std::vector<DimId>& shown);
 };
 

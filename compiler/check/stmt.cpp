@@ -182,6 +182,7 @@ NodeId Body::checkLet(const syntax::Let& let, Span span) {
           ? checkPattern(let.pattern, type, let.isVar, refutable)
           : b.bindPattern(declareLocal(ast[let.pattern].as<Name>().name, type, ast.span(let.pattern), true),
                           type, ast.span(let.pattern));
+  if (!let.isVar) b.noteBound(pattern, init);
   if (refutable && !let.otherwise) sink.report(DiagId::Refutable, ast.span(let.pattern));
   if (simpleName && !let.isVar) {
     TypeId shallow = infer.shallow(type);

@@ -1,5 +1,5 @@
 #pragma once
-// What reads a number out of a text, for messages about conversions.
+// What hints are made of: what reads a number out of a text, operands as arguments.
 
 #include "types/types.h"
 
@@ -12,6 +12,12 @@ inline std::string readingHint(const std::string& text, types::TypeKind number) 
   const bool isInt = types::isIntKind(number);
   return "`" + text + (isInt ? ".to_int()` reads an integer" : ".to_f64()` reads a float") +
          ", if there is one in the text";
+}
+
+/// An operand as it is written, with brackets where it has blanks in it, as an argument.
+inline std::string asArgument(const std::string& operand) {
+  const bool inBrackets = operand.starts_with("(") && operand.find(' ') != std::string::npos;
+  return inBrackets ? operand.substr(1, operand.size() - 2) : operand;
 }
 
 } // namespace melix::check

@@ -2,6 +2,7 @@
 #include "check/attempt.h"
 #include "check/body.h"
 #include "check/dicts.h"
+#include "check/ended_names.h"
 #include "check/suggestions.h"
 #include "check/template_names.h"
 #include "check/text_hint.h"
@@ -143,13 +144,19 @@ NodeId Body::unknownName(NameId name, Span span) {
       near.push_back(below);
       if (below == name && !boundAt.valid()) boundAt = at;
     }
+    const Span ended = boundAt.valid() ? Span() : endedBefore(*ast.at, name, span);
     std::string hint = conversionHint(text, span);
-    if (hint.empty() && !boundAt.valid()) hint = nameHint(c, module, name, span, near);
+    if (hint.empty() && !boundAt.valid() && !ended.valid()) hint = nameHint(c, module, name, span, near);
     Diagnostic& d = sink.report(DiagId::UnknownName, span, text);
     d.hint = hint;
-    if (!boundAt.valid()) return b.error(span);
-    d.notes.push_back({boundAt, "`" + std::string(text) + "` is bound here, below its use"});
-    d.hint = "a variable is known from its `let` on";
+    const std::string shown = "`" + std::string(text) + "`";
+    if (boundAt.valid()) {
+      d.notes.push_back({boundAt, shown + " is bound here, below its use"});
+      d.hint = "a variable is known from its `let` on";
+    } else if (ended.valid()) {
+      d.notes.push_back({ended, shown + " is bound here, and ends with its block"});
+      d.hint = "a name ends with its block: `var " + std::string(text) + " = …` before the block keeps it";
+    }
   }
   return b.error(span);
 }
@@ -160,6 +167,7 @@ void Body::unknownTarget(NameId name, Span span) {
   unknownName(name, span);
   if (sink.all().size() == before || sink.all().back().id != DiagId::UnknownName) return;
   const std::string meant = sink.all().back().hint;
+  if (!sink.all().back().notes.empty() && meant.starts_with("a name ends")) return; // it says how
   sink.hintLast("`var " + std::string(types.names.text(name)) + " = …` declares it" +
                 (meant.empty() ? "" : "; " + meant));
 }

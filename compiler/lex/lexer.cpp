@@ -203,6 +203,9 @@ private:
                                 : "`_` stands between two digits";
     for (const Prefix& prefix : prefixes)
       if (text.starts_with(prefix.text)) hint = prefix.hint;
+    const std::string_view unit = text.substr(std::min(text.find_last_of("0123456789.") + 1, text.size()));
+    if (unit == "im" || unit == "i" || unit == "j")
+      hint = "complex numbers are not supported yet: a tuple or a struct holds the two parts";
     report(DiagId::BadNumber, begin, scan_.position(), text, hint);
   }
 

@@ -122,10 +122,16 @@ std::string OtherSpelling::bracedElements() const {
   return "an array stands in square brackets: " + code("[" + (elements.empty() ? "…" : elements) + "]");
 }
 
-/// `List<int>`
+/// `List<int>`, `fn id<T>`
 std::string OtherSpelling::angleBrackets() const {
   if (!is(TokenKind::Less) || !is(TokenKind::Identifier, -1)) return {};
   const std::string name(textOf(around(-1)));
+  if (is(TokenKind::KwFn, -2) || is(TokenKind::KwStruct, -2) || is(TokenKind::KwEnum, -2)) {
+    const std::string params =
+        textBetween(at_ + 1, findOutside(at_ + 1, std::min(at_ + 20, tokens_.size()), TokenKind::Greater));
+    return "what stands for types is declared in square brackets: " +
+           code(name + "[" + (params.empty() ? "T" : params) + "]");
+  }
   return syntax::isCapital(name) ? "the parameters of a type stand in brackets: " + code(name + "[…]") : "";
 }
 
@@ -198,24 +204,14 @@ std::string_view OtherSpelling::habit() const {
 
 std::string OtherSpelling::hint() const {
   using Shape = std::string (OtherSpelling::*)() const;
-  constexpr Shape shapes[] = {&OtherSpelling::structLiteral,
-                              &OtherSpelling::comprehension,
-                              &OtherSpelling::inclusiveRange,
-                              &OtherSpelling::countingLoop,
-                              &OtherSpelling::colonRange,
-                              &OtherSpelling::steppedRange,
-                              &OtherSpelling::namedArgument,
-                              &OtherSpelling::tupleBinding,
-                              &OtherSpelling::functionBinding,
-                              &OtherSpelling::functionWord,
-                              &OtherSpelling::semicolonInArray,
-                              &OtherSpelling::bracedElements,
-                              &OtherSpelling::angleBrackets,
-                              &OtherSpelling::importedModule,
-                              &OtherSpelling::pointFirst,
-                              &OtherSpelling::typedDeclaration,
-                              &OtherSpelling::block,
-                              &OtherSpelling::closedOtherwise};
+  constexpr Shape shapes[] = {
+      &OtherSpelling::structLiteral,   &OtherSpelling::comprehension,    &OtherSpelling::inclusiveRange,
+      &OtherSpelling::countingLoop,    &OtherSpelling::colonRange,       &OtherSpelling::steppedRange,
+      &OtherSpelling::namedArgument,   &OtherSpelling::tupleBinding,     &OtherSpelling::constantTuple,
+      &OtherSpelling::functionBinding, &OtherSpelling::functionWord,     &OtherSpelling::semicolonInArray,
+      &OtherSpelling::bracedElements,  &OtherSpelling::angleBrackets,    &OtherSpelling::importedModule,
+      &OtherSpelling::pointFirst,      &OtherSpelling::typedDeclaration, &OtherSpelling::block,
+      &OtherSpelling::closedOtherwise};
   constexpr Shape weakShapes[] = {&OtherSpelling::textAfterName, &OtherSpelling::callWithoutBrackets,
                                   &OtherSpelling::missingComma};
   for (Shape shape : shapes)

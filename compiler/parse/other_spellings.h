@@ -57,6 +57,7 @@ private:
   std::string colonRange() const;
   std::string steppedRange() const;
   std::string tupleBinding() const;
+  std::string constantTuple() const;
   std::string functionBinding() const;
   std::string functionWord() const;
   std::string typedDeclaration() const;

@@ -126,6 +126,16 @@ std::string OtherSpelling::tupleBinding() const {
          code(std::string(textOf(around(-2))) + " (" + names + ")" + (isLoop ? " in …" : " = …"));
 }
 
+/// `const (a, b) = …`, `const a, b = …`
+std::string OtherSpelling::constantTuple() const {
+  const bool isTuple = is(TokenKind::LParen) && is(TokenKind::KwConst, -1);
+  const bool isList = is(TokenKind::Comma) && is(TokenKind::Identifier, -1) && is(TokenKind::KwConst, -2);
+  if (!isTuple && !isList) return {};
+  const std::string first(textOf(around(isTuple ? 1 : -1))), second(textOf(around(isTuple ? 3 : 1)));
+  return "a constant has one name: " + code("const " + first + " = …") + ", " +
+         code("const " + second + " = …");
+}
+
 /// `let f(x) = …`
 std::string OtherSpelling::functionBinding() const {
   const bool isLet = is(TokenKind::KwLet, -2) || is(TokenKind::KwVar, -2);

@@ -123,7 +123,14 @@ NodeId BodyParser::parseComparison() {
   NodeId right = parseRange();
   left = ast_.add(NodeKind::Binary, spanFrom(begin), Binary{*op, left, right, opSpan});
   if (!recovering_ && infixAt(peek().kind, LevelCompare) && continuesLine()) {
-    sink_.report(DiagId::ChainedComparison, tokenSpan(peek()));
+    const Binary first = ast_[left].as<Binary>();
+    const bool isCall = first.op == BinaryOp::Lt && is(TokenKind::Greater) && is(TokenKind::LParen, 1) &&
+                        ast_.kind(first.left) == NodeKind::Name && ast_.kind(first.right) == NodeKind::Name;
+    const std::string types = "[" + std::string(sources_.text(ast_.span(first.right))) + "]";
+    Diagnostic& d = sink_.report(DiagId::ChainedComparison, tokenSpan(peek()));
+    if (isCall) // `f<int>(x)`
+      d.hint = "types are given in square brackets: `" + std::string(sources_.text(ast_.span(first.left))) +
+               types + "(…)`";
     take();
     parseRange();
   }

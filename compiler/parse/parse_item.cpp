@@ -2,6 +2,8 @@
 #include "parse/parser.h"
 #include "syntax/attributes.h"
 
+#include <utility>
+
 namespace melix::parse {
 
 using namespace syntax;
@@ -152,13 +154,38 @@ std::vector<Generic> Parser::parseGenerics() {
   return out;
 }
 
+/// Whether a function stands among the fields or cases that the brace at `open` holds; one that is not
+/// further in than the line of that brace stands behind it, and the brace that closes it is missing.
+bool Parser::isMethod(uint32_t open) const {
+  if (!is(TokenKind::KwFn) && !(is(TokenKind::KwPub) && is(TokenKind::KwFn, 1))) return false;
+  return sameLine() || indentAt(peek().begin).size() > indentAt(tokens_[open].begin).size();
+}
+
+/// Reads over a function where something else is expected; the first one is told.
+void Parser::skipMethod(std::string_view expected, bool isTold) {
+  accept(TokenKind::KwPub);
+  const std::string name = is(TokenKind::Identifier, 1) ? std::string(textOf(peek(1))) : "f";
+  if (!isTold) {
+    fail(expected);
+    sink_.hintLast("a method is a function outside of the type: `x." + name + "()` calls `fn " + name +
+                   "(x: …)`");
+  }
+  skipTo(false);
+  separators();
+}
+
 /// fields = { [ name ":" ] type [ "=" expr ] | splice } separated by newlines, `,` or `;`
 std::vector<FieldDecl> Parser::parseFields(TokenKind close, bool namesOptional) {
   std::vector<FieldDecl> out;
   auto open = static_cast<uint32_t>(at_ - 1);
   Scoped newlines(ignoreNewlines_, close != TokenKind::RBrace);
   separators();
+  bool hasMethods = false;
   while (!is(close) && !closesBlock()) {
+    if (close == TokenKind::RBrace && isMethod(open)) {
+      skipMethod("a field", std::exchange(hasMethods, true));
+      continue;
+    }
     if (missesBrace(open)) return out;
     FieldDecl f;
     size_t before = at_;
@@ -212,7 +239,13 @@ NodeId Parser::parseEnum(uint32_t begin, std::vector<Attribute> attributes, bool
       auto open = static_cast<uint32_t>(at_ - 1);
       Scoped newlines(ignoreNewlines_, false);
       separators();
-      while (!closesBlock() && !missesBrace(open)) {
+      bool hasMethods = false;
+      while (!closesBlock()) {
+        if (isMethod(open)) {
+          skipMethod("a case", std::exchange(hasMethods, true));
+          continue;
+        }
+        if (missesBrace(open)) break;
         size_t before = at_;
         parseCaseInto(item.cases);
         endsElement();

@@ -183,8 +183,8 @@ NodeId BodyParser::parseString() {
         NodeKind kind = ast_.kind(part.value);
         bool literal = kind == NodeKind::IntLit || kind == NodeKind::FloatLit || kind == NodeKind::CharLit ||
                        kind == NodeKind::BoolLit || kind == NodeKind::String;
-        if (literal && !recovering_ && !inUnclosedString(ast_.span(part.value).begin))
-          sink_.report(DiagId::BracedLiteral, ast_.span(part.value));
+        const bool refused = literal && !recovering_ && !inUnclosedString(ast_.span(part.value).begin);
+        if (refused) sink_.report(DiagId::BracedLiteral, ast_.span(part.value));
         while (!recovering_ && is(TokenKind::FormatText)) {
           part.format += stream_.texts[take().text] + "{}";
           part.formatValues.push_back(parseExpr());
@@ -193,6 +193,10 @@ NodeId BodyParser::parseString() {
           part.format += stream_.texts[take().text];
         else
           fail("`}`");
+        if (refused && !part.format.empty() && part.formatValues.empty())
+          sink_.hintLast(
+              "what is formatted has a name: `let s = " + std::string(sources_.text(ast_.span(part.value))) +
+              "`, then `\"{s:" + part.format + "}\"`");
       }
       part.span = spanFrom(partBegin);
       string.parts.push_back(std::move(part));

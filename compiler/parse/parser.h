@@ -19,6 +19,8 @@ private:
   bool parseItemInto(syntax::NodeList& out) override;
   size_t attributesAhead() const;
   NodeId parseFn(uint32_t begin, syntax::FnItem item);
+  bool isMethod(uint32_t open) const;
+  void skipMethod(std::string_view expected, bool isTold);
   NodeId parseStruct(uint32_t begin, std::vector<syntax::Attribute> attributes, bool isPub);
   void parseCaseInto(std::vector<syntax::CaseDecl>& out) override;
   NodeId parseEnum(uint32_t begin, std::vector<syntax::Attribute> attributes, bool isPub);

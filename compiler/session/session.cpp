@@ -1,6 +1,7 @@
 #include "session/session.h"
 
 #include "check/unused_functions.h"
+#include "check/unused_imports.h"
 #include "core/effect_audit.h"
 #include "core/verify.h"
 #include "expand/expanded_text.h"
@@ -29,6 +30,12 @@ struct Session::Lowered {
   lower::Lowering lowering;
   std::vector<check::InstanceId> added;
 };
+
+/// What a root module has and nothing in it needs.
+static void warnUnused(const names::Modules& modules, names::ModuleId root) {
+  check::warnUnusedFunctions(modules, root);
+  check::warnUnusedImports(modules, root);
+}
 
 Session::Session(Options options)
     : types(names), options_(std::move(options)), modules_(sources, names, sink, *this),
@@ -114,7 +121,7 @@ bool Session::check(names::ModuleId root) {
   std::vector<check::InstanceId> blocks;
   for (auto& [name, id] : checker_.tests(root, "")) blocks.push_back(id);
   for (auto& [name, id] : checker_.benches(root, "")) blocks.push_back(id);
-  if (sink.errorCount() == 0) check::warnUnusedFunctions(modules_, root);
+  if (sink.errorCount() == 0) warnUnused(modules_, root);
   sink.sortSince(0); // as a reader of the file meets them
   if (sink.errorCount() > 0 || !checkSyntax(entry, blocks)) return false;
   others.insert(others.end(), blocks.begin(), blocks.end());
@@ -158,7 +165,7 @@ bool Session::program(names::ModuleId root) {
   if (sink.errorCount() > 0) return false;
   checker_.checkModule(root);
   check::InstanceId entry = checker_.program(root);
-  if (sink.errorCount() == 0) check::warnUnusedFunctions(modules_, root);
+  if (sink.errorCount() == 0) warnUnused(modules_, root);
   sink.sortSince(0);
   if (sink.errorCount() > 0) return false;
   if (checker_.program_.instance(entry).failed) {
@@ -196,7 +203,7 @@ Session::NamedFunctions Session::loweredBlocks(names::ModuleId root,
   checker_.checkModule(root);
   check::Checker::NamedInstances instances = of();
   if (sink.errorCount() > 0) return out;
-  check::warnUnusedFunctions(modules_, root);
+  warnUnused(modules_, root);
   for (auto& [name, id] : instances) out.push_back({name, lowered(id)});
   if (!refuseSyntax()) out.clear();
   return out;
