@@ -37,7 +37,7 @@ private:
     case SynKind::Let: bind(ast_[s].as<Let>().pattern); break;
     case SynKind::LetCondition: bind(ast_[s].as<LetCondition>().pattern); break;
     case SynKind::For:
-      for (const ForHead& head : ast_[s].as<For>().heads) bind(head.pattern);
+      for (const syntax::ForHead& head : ast_[s].as<syntax::For>().heads) bind(head.pattern);
       break;
     case SynKind::Builder:
     case SynKind::Generator:

@@ -13,9 +13,9 @@ using names::DeclId;
 using names::DeclKind;
 using SynId = syntax::NodeId;
 
-namespace {
-
 bool isWordByte(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80); }
+
+namespace {
 
 class Reached {
 public:

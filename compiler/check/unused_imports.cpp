@@ -1,6 +1,7 @@
 #include "check/unused_imports.h"
 
 #include "check/protocols.h"
+#include "check/unused_functions.h"
 
 #include <algorithm>
 #include <cctype>
@@ -13,8 +14,6 @@ using names::DeclKind;
 using SynId = syntax::NodeId;
 
 namespace {
-
-bool isWordByte(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80); }
 
 bool holdsWord(std::string_view text, std::string_view word) {
   for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
