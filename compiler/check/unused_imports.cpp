@@ -44,7 +44,7 @@ public:
 
 private:
   void note(NameId name) {
-    if (name) used_.insert(modules_.names.spelling(name));
+    if (name && !isSpliced(name)) used_.insert(modules_.names.spelling(name));
   }
 
   void warnOf(const UseItem& use, Span span) const {
