@@ -275,6 +275,7 @@ void Session::keepWritten(std::vector<transforms::AdProblem>& problems, const co
   core::Module written(types);
   const std::unique_ptr<Lowered> again = makeLowering(written);
   for (check::InstanceId id : lowering.added) written.functions[again->add(id)].keep = true;
+  const core::EffectAudit own(written); // passes tell of this module, not of the one that is compiled
   functionsKnown(written);
   std::vector<Span> places;
   for (core::LocId loc : transforms::independentGradients(written))

@@ -136,9 +136,9 @@ bool Ad::isSteep(const Function& f, RegionId region) {
   return steep;
 }
 
-/// What calls itself is found by what else it does.
+/// What calls itself counts as steep.
 bool Ad::isSteep(FunctionId f) {
-  const auto [known, isNew] = steep_.try_emplace(f, false);
+  const auto [known, isNew] = steep_.try_emplace(f, true);
   if (!isNew) return known->second;
   const bool steep = isSteep(module.functions[f], module.functions[f].body);
   return steep_[f] = steep;

@@ -104,7 +104,7 @@ const char* otherFormat(const TextBuffer& file) {
   if (at[0] == 0x1f && at[1] == 0x8b) return "the file is packed by gzip; unpack it first";
   if ((at[0] == 0xff && at[1] == 0xfe) || (at[0] == 0xfe && at[1] == 0xff))
     return "the file is text in UTF-16; csv.read takes UTF-8";
-  if (at[0] == 'P' && at[1] == 'K') return "the file is an archive, not text";
+  if (file.len >= 4 && memcmp(at, "PK\3\4", 4) == 0) return "the file is an archive, not text";
   return nullptr;
 }
 
@@ -142,8 +142,9 @@ bool tooFew(Reader& reader, const uint8_t* lineEnd, int64_t count, int64_t colum
 /// Appends the numbers of one line; `columns` is their number, or -1 before the first row.
 bool readRow(Reader& reader, const MelixType* elem, int64_t& columns, TextBuffer& out) {
   const uint8_t* lineEnd = reader.lineEnd();
-  // A line has at most as many numbers as bytes, and one that may be empty.
-  if (!out.reserve((lineEnd - reader.at + 1) * elem->size)) return reader.fail(reader.at, "out of memory");
+  // A number that was read has a byte and a comma.
+  const int64_t most = columns >= 0 ? columns : (lineEnd - reader.at) / 2 + 1;
+  if (!out.reserve((most + 1) * elem->size)) return reader.fail(reader.at, "out of memory");
   uint8_t* store = out.data + out.len;
   int64_t count = 0;
   const uint8_t* to = reader.at;

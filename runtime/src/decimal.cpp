@@ -86,7 +86,7 @@ bool roundShortest(double value, Count countAt, ShortDigits& out) {
   return count <= tellingDigits && !roundDigits(out, point - count);
 }
 
-constexpr size_t longestExact = 512; // 309 digits, the point, 99 digits
+constexpr size_t longestExact = 512; // 309 digits, the point, 101 digits of a percentage
 
 /// The f64 nearest to a few digits.
 double valueOf(ShortDigits digits) {

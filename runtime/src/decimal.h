@@ -30,7 +30,8 @@ bool roundedShort(double value, int32_t places, ShortDigits& out);
 
 /// value = 0.d1 d2 … dn · 10^point (d1 ≠ 0, dn ≠ 0); no digits stand for zero.
 struct Decimal {
-  /// Whole parts have at most 309 digits, specifications ask for at most 99 (`melix/format_limits.h`).
+  /// Whole parts have at most 309 digits, specifications ask for at most 99 (`melix/format_limits.h`), of
+  /// percentages for two more.
   static constexpr int capacity = 416;
   char digits[capacity]; ///< '0'..'9'
   int32_t count = 0;

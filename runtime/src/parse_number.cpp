@@ -134,7 +134,7 @@ ParseStatus parseFloat(MelixStr text, uint8_t kind, uint64_t& bits) {
 template <class Float>
 int64_t readFront(MelixStr text, void* out) {
   auto* begin = reinterpret_cast<const char*>(text.data);
-  Float value;
+  Float value = 0;
   const char* end = readDecimal(begin, begin + text.len, value);
   memcpy(out, &value, sizeof value);
   return end - begin;
