@@ -31,9 +31,9 @@ TEST(CoreText, PlacesAndRecords) {
   roundTrip(R"(struct Body[D] { x: f32[D], m: f32 }
 enum Tree { Leaf(f32), Node(Tree, Tree) }
 
-fn f [N] (%b: Body[3][N], %i: i64, %v: f32, %t: Tree) -> (Body[3][N], f32[N, 2], Tree) keep {
+fn f [N] (%b: Body[3][N], %i: i64, %v: f32, %t: Tree) -> (Body[3][N], f32[2], Tree) keep {
   %0 = get %b[%i].0[%i] : f32
-  %1 = get %b[:].0[%i +: 2 by 3] : f32[N, 2]
+  %1 = get %b[%i].0[%i +: 2 by 3] : f32[2]
   %2 = set %b[%i].1 = %v : Body[3][N]
   %3 = add_at %2[%i].1 += %0 : Body[3][N]
   %4 = variant 1 %t, %t : Tree
