@@ -64,17 +64,14 @@ fn f (%p: List[P], %n: i64) -> (f32, f32) {
 TEST(ComposeReads, FieldsOfElementsAreReadWhereTheyStand) {
   PassText m(R"(struct P { a: f32, b: f32 }
 
-fn f (%p: P[][3], %n: i64) -> (f32, f32) {
+fn f (%p: P[][3], %n: i64) -> (f32) {
   %e = get %p[%n] : P
   %a = get %e.1 : f32
-  %all = get %p.0 : f32[3]
-  %b = get %all[%n] : f32
-  yield %a, %b
+  yield %a
 }
 )");
   m.apply(compose);
   EXPECT_EQ(m.count("get %p[%n].1"), 1u) << m.text();
-  EXPECT_EQ(m.count("get %p[%n].0"), 1u) << m.text();
 }
 
 TEST(ComposeReads, ContainersInsideOfContainersAreReadOnTheirOwn) {
