@@ -59,9 +59,17 @@ endif()
 # what it gives is what LLVM asks for, and executables are linked with the same file.
 function(melix_sanitized_sources)
   if(MELIX_SANITIZE_PROGRAMS)
-    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_DEFINITIONS MELIX_SANITIZE_PROGRAMS=1)
+    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_DEFINITIONS MELIX_SANITIZE_PROGRAMS=1
+      MELIX_ASAN_LIBRARY="${MELIX_ASAN_LIBRARY}")
   endif()
 endfunction()
 if(MELIX_SANITIZE_PROGRAMS)
   target_link_options(melix_options INTERFACE -fsanitize=address)
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libasan.so
+    OUTPUT_VARIABLE asan_library OUTPUT_STRIP_TRAILING_WHITESPACE)
+  file(REAL_PATH ${asan_library} asan_library)
+  string(REGEX MATCH "libasan\\.so\\.[0-9]+" MELIX_ASAN_LIBRARY ${asan_library})
+  if(NOT MELIX_ASAN_LIBRARY)
+    message(FATAL_ERROR "${CMAKE_CXX_COMPILER} has no address sanitizer: ${asan_library}")
+  endif()
 endif()

@@ -69,7 +69,7 @@ struct Library {
 };
 constexpr Library libraries[] = {
 #ifdef MELIX_SANITIZE_PROGRAMS
-    {"libasan.so.8", true}, // which wants to be the first
+    {MELIX_ASAN_LIBRARY, true}, // which wants to be the first
 #endif
     {"libc.so.6", true},
     {"libm.so.6", true},

@@ -4,6 +4,7 @@
 #include "check/iteration.h"
 #include "check/protocols.h"
 #include "check/text_hint.h"
+#include "check/tries.h"
 
 namespace melix::check {
 
@@ -213,14 +214,14 @@ NodeId Body::tryValue(NodeId value, Span span) {
     sink.report(DiagId::NoTryHere, span);
     return b.error(span);
   }
-  if (!returnType) toldByTry = value; // the first to tell what is returned
+  if (!returnType) returned.byTry = value; // the first to tell what is returned
   if (!returnType && option) returnType = optionOf(fresh(span));
   if (DeclId either = c.typeDecl(c.modules.prelude(), types.names.intern("Result")); !returnType && either)
     returnType = c.recordType(either, {fresh(span), types.fieldType(type, caseNumber(type, "Err"), 0)});
   TypeId back = returnType ? infer.zonk(freshResult(span)) : TypeId::none();
   bool fits = back && (option ? isPreludeEnum(back, "Option") : isPreludeEnum(back, "Result"));
   if (!fits) {
-    refuseTry(value, back, span);
+    refuseTry(*this, value, back, span);
     return b.error(span);
   }
   uint32_t goodCase = caseNumber(type, option ? "Some" : "Ok"),
@@ -261,23 +262,23 @@ NodeId Body::tryValue(NodeId value, Span span) {
   return match;
 }
 
-/// `value?` in a function that returns `back`, none if nothing says what: nothing to pass on with.
-void Body::refuseTry(NodeId value, TypeId back, Span span) {
-  const TypeId type = b.typeOf(value);
-  const bool option = isPreludeEnum(type, "Option");
-  Diagnostic& d = sink.report(DiagId::QuestionContext, span, b.show(type), option ? "an Option" : "a Result",
-                              back ? b.show(back) : "()");
-  const DeclId own = c.info(id).key.decl;
-  const bool givesNothing = own && (!back || types.isUnit(back));
-  const std::string name = givesNothing ? std::string(types.names.text(c.modules.decl(own).name)) : "";
+void refuseTry(Body& body, NodeId value, TypeId back, Span span) {
+  Checker& c = body.c;
+  const TypeId type = body.b.typeOf(value);
+  const bool option = body.isPreludeEnum(type, "Option");
+  Diagnostic& d = c.sink.report(DiagId::QuestionContext, span, body.b.show(type),
+                                option ? "an Option" : "a Result", back ? body.b.show(back) : "()");
+  const DeclId own = c.info(body.id).key.decl;
+  const bool givesNothing = own && (!back || c.types.isUnit(back));
+  const std::string name = givesNothing ? std::string(c.types.names.text(c.modules.decl(own).name)) : "";
   if (givesNothing && (!option || name == "main")) {
     const std::string params = c.function(own).params.empty() ? "()" : "(…)";
     d.hint = "`fn " + name + params + " -> Result[()]` ends in `Ok(())`, and may leave " +
              (option ? "by `x.or_error(\"…\")?`" : "by `?`");
-  } else if (option && back && isPreludeEnum(back, "Result")) {
+  } else if (option && back && body.isPreludeEnum(back, "Result")) {
     d.hint = "`x.or_error(\"…\")?` makes a Result of it, the text being its error";
   } else {
-    d.hint = takesOut(type);
+    d.hint = body.takesOut(type);
   }
 }
 

@@ -10,16 +10,17 @@ namespace melix::check {
 /// A type asked for inside of another: sizes that are still to be found are hidden in it.
 TypeId withSizesHidden(Body& body, TypeId type);
 
-/// An expression of which such a type is asked. What nothing told of that type is then as the expression has
-/// it.
+/// Checks an expression of which such a type is asked. Parts of the type that are still open take what the
+/// expression has.
 NodeId checkAsked(Body& body, SynId value, TypeId asked);
 
-/// Of the receiver of `call.name(…)`, where a function of that name gives back a parameter of its receiver's
-/// type, as `or_panic` and `or_else` do; none if nothing is told.
+/// The type asked of the receiver of `call.name(…)`, where a function of that name gives back a parameter of
+/// its receiver's type, as `or_panic` and `or_else` do; none if nothing determines it.
 TypeId askedOfReceiver(Body& body, const syntax::Member& member, TypeId expected);
-/// Of a value that `pattern` takes apart for `branch`, where the branch gives back what the pattern binds.
+/// The type asked of a value that `pattern` takes apart for `branch`, where the branch gives back what the
+/// pattern binds.
 TypeId askedThroughPattern(Body& body, SynId value, SynId pattern, SynId branch, TypeId expected);
-/// Of the value that a `match` is of, by the first of its arms that tells.
+/// The type asked of the value that a `match` takes apart, by the first of its arms that determines it.
 TypeId askedOfScrutinee(Body& body, const syntax::Match& match, TypeId expected);
 
 } // namespace melix::check

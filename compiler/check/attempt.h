@@ -29,9 +29,9 @@ public:
       : body_(body), messages_(body.sink.all().size()), errors_(body.sink.errorCount()),
         nodes_(body.instance.nodes.size()), locals_(body.instance.locals.size()),
         patterns_(body.instance.patterns.size()), instances_(body.c.instanceCount()),
-        lists_{ListMark(body.pending),      ListMark(body.follows),         ListMark(body.inside),
-               ListMark(body.declared),     ListMark(body.literalPatterns), ListMark(body.b.arrayQuotients),
-               ListMark(body.returnedSizes)},
+        lists_{ListMark(body.pending),       ListMark(body.follows),         ListMark(body.inside),
+               ListMark(body.declared),      ListMark(body.literalPatterns), ListMark(body.b.arrayQuotients),
+               ListMark(body.returned.sizes)},
         returnType_(body.returnType), loops_(body.loops), solved_(body.infer.state()) {}
 
   bool hasMessages() const { return body_.sink.all().size() > messages_; }

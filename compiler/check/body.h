@@ -64,9 +64,12 @@ public:
   Scope scope;
   size_t scopeFloor = 0; ///< names below it are not seen, but for those of the script
   std::vector<LoopFrame> loops;
-  TypeId returnType;                 ///< declared or being inferred; none: no function
-  NodeId toldByTry;                  ///< the operand of the `?` that told it
-  std::vector<DimSym> returnedSizes; ///< of the values returned
+  TypeId returnType; ///< declared or being inferred; none: no function
+  /// What values that are returned told of the result.
+  struct Returned {
+    std::vector<DimSym> sizes;
+    NodeId byTry; ///< the operand of the `?` that told the type
+  } returned;
   TypeId freshResult(Span span);
   bool mayReturn = false;
   bool isProvisional = false; ///< a result was guessed: another round will check this body again
@@ -129,7 +132,6 @@ public:
   NodeId coerceParts(NodeId node, TypeId tuple, Span span, DiagId id, std::string_view what, Span asker);
   NodeId rowsOf(NodeId node, TypeId ragged, Span span);
   NodeId tryValue(NodeId value, Span span);
-  void refuseTry(NodeId value, TypeId back, Span span);
   NodeId passedOn(NodeId error, TypeId wanted, Span span);
   NodeId checkTry(const syntax::One& t, Span span, TypeId expected);
   NodeId checkTuple(const syntax::Many& m, Span span, TypeId expected);
@@ -155,9 +157,7 @@ public:
   // --- statements (stmt.cpp)
   NodeId checkStatement(SynId node, bool last, TypeId expected);
   NodeId checkConst(const syntax::ConstItem& item, Span span);
-  bool namesSizes(SynId type) const;
   void makeSizesUnknown(TypeId asked, Span span);
-  bool hidesSizes(NodeId value);
   NodeId letNever(const syntax::Let& let, NodeId init, Span span);
   NodeId checkLet(const syntax::Let& let, Span span);
   NodeId checkAssign(const syntax::Assign& a, Span span);
@@ -402,7 +402,6 @@ public:
   NodeId callPrint(IntrinsicKind kind, const std::vector<CallArg>& args, Span span);
   NodeId wrongCount(IntrinsicKind kind, const std::string& wanted, size_t got, Span span);
   NodeId callMapLeaves(const std::vector<CallArg>& args, Span span);
-  TextOf pathText(NodeId f, size_t values, Span span);
   NodeId callFoldLeaves(const std::vector<CallArg>& args, TypeId expected, Span span);
   NodeId callBuild(const std::vector<CallArg>& args, TypeId expected, Span span);
   NodeId callDot(IntrinsicKind kind, const std::vector<CallArg>& args, Span span);
@@ -436,7 +435,6 @@ public:
   NodeId callPrelude(std::string_view name, std::vector<NodeId> args, Span span) override;
   NodeId callOwnEquality(NodeId a, NodeId b, Span span) override;
   NodeId callEquality(NodeId a, NodeId b, Span span) override;
-  Span placeOfEquality();
   std::string writtenShort(Span span);
   std::string writtenOperand(Span span) override;
   NodeId callMoved(NodeId x, NodeId t, Span span) override;

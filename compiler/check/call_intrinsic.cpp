@@ -141,6 +141,14 @@ NodeId Body::wrongCount(IntrinsicKind kind, const std::string& wanted, size_t go
   return b.error(span);
 }
 
+/// What texts the path of a leaf is made of, for a function that takes it before `values`; null for one that
+/// takes none.
+static TextOf pathText(Body& body, NodeId f, size_t values, Span span) {
+  const std::set<size_t> counts = body.arities(f);
+  if (counts.contains(values) || !counts.contains(values + 1)) return nullptr;
+  return [&body, span](NodeId key) { return body.toStr(key, "", span); };
+}
+
 NodeId Body::callMapLeaves(const std::vector<CallArg>& args, Span span) {
   if (args.size() < 2) {
     return wrongCount(IntrinsicKind::MapLeaves, "at least 2", args.size(), span);
@@ -155,15 +163,7 @@ NodeId Body::callMapLeaves(const std::vector<CallArg>& args, Span span) {
     NodeId made = callFunction(f, std::move(leaf), span);
     return asked ? coerce(made, asked, span) : made;
   };
-  return leaves.map({call, pathText(f, values.size(), span)}, values, span);
-}
-
-/// What texts the path of a leaf is made of, for a function that takes it before `values`; null for one that
-/// takes none.
-TextOf Body::pathText(NodeId f, size_t values, Span span) {
-  const std::set<size_t> counts = arities(f);
-  if (counts.contains(values) || !counts.contains(values + 1)) return nullptr;
-  return [this, span](NodeId key) { return toStr(key, "", span); };
+  return leaves.map({call, pathText(*this, f, values.size(), span)}, values, span);
 }
 
 NodeId Body::callFoldLeaves(const std::vector<CallArg>& args, TypeId expected, Span span) {
@@ -181,7 +181,7 @@ NodeId Body::callFoldLeaves(const std::vector<CallArg>& args, TypeId expected, S
                        return growing(*this, start, next, span);
                      },
                      [&](NodeId made, TypeId type) { return coerce(made, type, span); }};
-  return leaves.fold(by, zero, {calling(f), pathText(f, 1, span)}, value, span);
+  return leaves.fold(by, zero, {calling(f), pathText(*this, f, 1, span)}, value, span);
 }
 
 NodeId Body::callBuild(const std::vector<CallArg>& args, TypeId expected, Span span) {

@@ -19,11 +19,11 @@ constexpr std::string_view scriptPrefix = "script.";
 
 /// Makes `node` a capture of `known` under `name`, unless there is one.
 void Body::capture(Known& known, NameId name, NodeId value, std::vector<NodeId>& values) {
-  if (std::find(known.captureNames.begin(), known.captureNames.end(), name) != known.captureNames.end())
+  if (std::find(known.captures.names.begin(), known.captures.names.end(), name) != known.captures.names.end())
     return;
-  known.captureNames.push_back(name);
-  known.captureTypes.push_back(b.typeOf(value));
-  if (const auto quotient = quotientIn(b, value)) known.captureQuotients.emplace(name, *quotient);
+  known.captures.names.push_back(name);
+  known.captures.types.push_back(b.typeOf(value));
+  if (const auto quotient = quotientIn(b, value)) known.captures.quotients.emplace(name, *quotient);
   values.push_back(value);
 }
 
@@ -75,10 +75,10 @@ DimId* Body::capturedDim(TypeEnv& of, NameId name) {
 /// The captured dimensions that the types of the captures do not tell.
 std::vector<NameId> Body::undeterminedDims(const Known& known) {
   types::DimSubst told;
-  for (TypeId type : known.captureTypes) c.matchSymbols(type, type, told);
+  for (TypeId type : known.captures.types) c.matchSymbols(type, type, told);
   TypeEnv there = known.env;
   std::vector<NameId> out;
-  for (NameId name : known.captureNames)
+  for (NameId name : known.captures.names)
     if (DimId* dim = capturedDim(there, name)) {
       std::vector<DimSym> symbols;
       types.dims.collectSymbols(*dim, symbols);
@@ -233,7 +233,7 @@ void Body::giveCaptures(const Known& known, NodeId function) {
   KnownId id = types[b.typeOf(function)].known;
   if (!known.nesting.isSet)
     return given.push_back(
-        {known.candidates, known.captureNames, function, known.nesting.isNested ? id : KnownId::none()});
+        {known.candidates, known.captures.names, function, known.nesting.isNested ? id : KnownId::none()});
   for (uint32_t k = 0; k < known.candidates.size(); ++k) {
     NodeId member = part(function, k, b.spanOf(function));
     given.push_back({{known.candidates[k]}, {}, member, types[b.typeOf(member)].known});
@@ -259,18 +259,18 @@ NodeId Body::functionValue(std::vector<DeclId> candidates, Span span) {
 void Body::bindCaptures(const Known& known, const std::vector<TypeId>& captured, Span span) {
   env = known.env;
   types::DimSubst there;
-  for (size_t k = 0; k < captured.size(); ++k) c.matchSymbols(known.captureTypes[k], captured[k], there);
+  for (size_t k = 0; k < captured.size(); ++k) c.matchSymbols(known.captures.types[k], captured[k], there);
   for (auto& [name, dim] : env.dims) dim = types.dims.substitute(dim, there);
   for (auto& [name, pack] : env.packs)
     for (DimId& d : pack) d = types.dims.substitute(d, there);
   const std::vector<NameId> untold = undeterminedDims(known);
   for (size_t k = 0; k < captured.size(); ++k) {
-    NameId name = known.captureNames[k];
+    NameId name = known.captures.names[k];
     std::string_view text = types.names.text(name);
     LocalId l = b.newLocal(text, captured[k], span);
     instance.params.push_back(l);
     used.insert(l);
-    if (auto quotient = known.captureQuotients.find(name); quotient != known.captureQuotients.end())
+    if (auto quotient = known.captures.quotients.find(name); quotient != known.captures.quotients.end())
       b.quotientsOutside.insert({l, quotient->second});
     if (text.starts_with(scriptPrefix)) {
       scriptLets[types.names.intern(text.substr(scriptPrefix.size()))] = l;

@@ -212,8 +212,11 @@ public:
     std::function<void(DeclId)> prepareSignature;
     std::function<bool(DeclId)> prepareBody;
   } hooks;
-  std::set<DeclId> openAliases;
-  std::map<DeclId, TypeId> aliasTypes; ///< found while the outermost alias is read
+  /// Aliases and constants that are being read.
+  struct Aliases {
+    std::set<DeclId> open;
+    std::map<DeclId, TypeId> types; ///< found while the outermost is read
+  } aliases;
   /// Default values being checked: in which instance, of which parameter.
   std::set<std::tuple<InstanceId, DeclId, size_t>> openDefaults;
   /// The variables at the top of a script, or before an entry at the prompt; and where each `let` begins.

@@ -11,7 +11,7 @@ NodeId Body::constantValue(DeclId constant, TypeId expected, Span span) {
   InstanceKey itself;
   itself.decl = constant;
   const InstanceId own = c.instantiate(itself, span);
-  if (c.openAliases.contains(constant) || c.info(own).inProgress) {
+  if (c.aliases.open.contains(constant) || c.info(own).inProgress) {
     sink.report(DiagId::ConstValue, span, types.names.text(c.modules.decl(constant).name)).hint =
         "it needs its own value";
     return b.error(span);
@@ -50,12 +50,12 @@ NodeId Body::wholeConstant(DeclId constant, Span span) {
 /// The expression of a constant, checked where it is used.
 NodeId Body::constantExpression(DeclId constant, TypeId expected, Span span) {
   const auto& item = c.ast(constant)[c.modules.decl(constant).node].as<ConstItem>();
-  c.openAliases.insert(constant);
+  c.aliases.open.insert(constant);
   Elsewhere home(*this, c.ast(constant), c.modules.decl(constant).module, {}, scope.size());
   TypeId asked = item.type ? resolveType(item.type, false) : expected;
   NodeId value = checkExpr(item.value, asked);
   if (item.type) value = coerce(value, asked, span);
-  c.openAliases.erase(constant);
+  c.aliases.open.erase(constant);
   if (b.kindOf(value) != TypeKind::I64 || b.dimOf(value)) return value;
   const auto number = c.constantNumber(constant); // run when compiling: the same size everywhere
   return number ? b.integer(*number, span) : value;

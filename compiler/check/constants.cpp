@@ -29,14 +29,14 @@ DimId Checker::constantDim(ModuleId module, NameId name) {
 const Checker::ConstantSize& Checker::constantSize(DeclId decl) {
   if (auto found = constantSizes_.find(decl); found != constantSizes_.end()) return found->second;
   ConstantSize size;
-  if (openAliases.insert(decl).second) {
+  if (aliases.open.insert(decl).second) {
     const Ast& tree = ast(decl);
     const size_t before = sink.all().size();
     TypeEnv none;
     TypeResolver resolver(*this, modules.decl(decl).module, tree, none);
     size.dim = resolver.dim(tree[modules.decl(decl).node].as<ConstItem>().value);
     sink.rewind(before);
-    openAliases.erase(decl);
+    aliases.open.erase(decl);
     if (!size.dim) size = computedSize(decl);
   } else {
     size.why = "it is made of itself";

@@ -136,9 +136,9 @@ private:
     }
     TypeEnv none;
     TypeResolver resolver(c_, decl_.module, ast_, none);
-    c_.openAliases.insert(id_);
+    c_.aliases.open.insert(id_);
     resolver.type(item.type);
-    c_.openAliases.erase(id_);
+    c_.aliases.open.erase(id_);
   }
 
   void fields(const std::vector<Generic>& params, const std::vector<FieldDecl>& list) {

@@ -73,13 +73,13 @@ void DeclaredCall::findCaptures(DeclId decl) {
     }
     types::DimSubst there;
     for (size_t n = 0; n < call_.untyped.size(); ++n)
-      body_.c.matchSymbols(known.captureTypes[n], call_.untyped[n], there);
+      body_.c.matchSymbols(known.captures.types[n], call_.untyped[n], there);
     for (auto& [name, dim] : call_.bound.dims) dim = types_.dims.substitute(dim, there);
     for (auto& [name, pack] : call_.bound.packs)
       for (DimId& dim : pack) dim = types_.dims.substitute(dim, there);
     for (NameId name : body_.undeterminedDims(known)) {
-      auto at =
-          std::find(known.captureNames.begin(), known.captureNames.end(), name) - known.captureNames.begin();
+      auto at = std::find(known.captures.names.begin(), known.captures.names.end(), name) -
+                known.captures.names.begin();
       NodeId size = body_.part(given.value, static_cast<uint32_t>(at), span_);
       *body_.capturedDim(call_.bound, name) =
           b_.dimOf(b_.local(b_.bind(types_.names.text(name), size, before_.lets), span_));

@@ -118,7 +118,7 @@ NodeId DeclaredCall::valueNamed(NameId name) {
       return given_[p].value;
     }
   const std::vector<NameId> names =
-      call_.known ? body_.c.program_.known(call_.known).captureNames : body_.c.scriptLets(call_.decl);
+      call_.known ? body_.c.program_.known(call_.known).captures.names : body_.c.scriptLets(call_.decl);
   auto at = std::find(names.begin(), names.end(), name);
   if (at == names.end()) return NodeId();
   auto k = static_cast<uint32_t>(at - names.begin());

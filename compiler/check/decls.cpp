@@ -71,7 +71,7 @@ bool Checker::usedAsType(const Ast& ast, SynId type, NameId name, ModuleId modul
     if (!isRecord || recordDecls_.contains(decl) == false) {
       if (!isRecord) return false;
       // A record that is being read (recursive): its own parameters are of the kind asked for.
-      if (openAliases.contains(decl)) return false;
+      if (aliases.open.contains(decl)) return false;
     }
     const std::vector<GenericParam> generics = record(decl).generics;
     for (size_t k = 0; k < b.items.size() && k < generics.size(); ++k)
@@ -172,9 +172,9 @@ const RecordDecl& Checker::record(DeclId decl) {
     generics = &item.generics;
     read(item.fields);
   }
-  openAliases.insert(decl);
+  aliases.open.insert(decl);
   record->generics = readGenerics(tree, *generics, typeNodes, d.module);
-  openAliases.erase(decl);
+  aliases.open.erase(decl);
   return *(recordDecls_[decl] = std::move(record));
 }
 

@@ -1,7 +1,7 @@
 // `==` of enums and Lists: arms by case, elements one by one (rule 18). Lists, and enums and structs inside
 // of themselves, are compared by an instance of their own. A `==` that a user declared goes before that,
 // wherever in a value its structs or enums stand (rule 48).
-#include "check/body.h"
+#include "check/equality.h"
 
 namespace melix::check {
 
@@ -15,10 +15,10 @@ NodeId Body::callOwnEquality(NodeId x, NodeId y, Span span) {
   return own.valid() ? boolean(own, "`==` inside of a value", span) : own;
 }
 
-/// Instances that compare are those of one module where it declares or imports a `==` of its own.
-Span Body::placeOfEquality() {
-  if (c.functionLayers(module, types.names.intern(spelling(BinaryOp::Eq))).empty()) return {};
-  const Ast& tree = c.modules[module].ast;
+Span placeOfEquality(const Body& body) {
+  Checker& c = body.c;
+  if (c.functionLayers(body.module, c.types.names.intern(spelling(BinaryOp::Eq))).empty()) return {};
+  const Ast& tree = c.modules[body.module].ast;
   return {tree.span(tree.root).file, 0, 0};
 }
 
@@ -36,7 +36,7 @@ NodeId Body::callEquality(NodeId x, NodeId y, Span span) {
   Known known;
   known.kind = KnownKind::Equality;
   known.name = "==";
-  return callOwn(std::move(known), placeOfEquality(), {x, y}, span);
+  return callOwn(std::move(known), placeOfEquality(*this), {x, y}, span);
 }
 
 /// The body of the instance that compares `x` and `y`.

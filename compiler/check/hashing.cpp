@@ -3,8 +3,10 @@
 // compares by a `==` is hashed by the user's `hash` (rule 48).
 #include "check/attempt.h"
 #include "check/dicts.h"
+#include "check/equality.h"
 #include "check/protocols.h"
 
+#include <cassert>
 #include <set>
 
 namespace melix::check {
@@ -137,7 +139,8 @@ TypeId unhashedInside(Body& body, TypeId type, Span span) {
 NodeId hashed(Body& body, NodeId hash, NodeId x, Span span) {
   const TypeId type = body.b.typeOf(x);
   if (hasOwnEquality(body, type, span)) {
-    NodeId own = ownHash(body, x, span); // there is one: the type is a key
+    NodeId own = ownHash(body, x, span);
+    assert(own.valid() && "a key with a `==` of its own has a `hash` too");
     return body.b.kindOf(own) == TypeKind::Error ? own : body.callPrelude("hash_add", {hash, own}, span);
   }
   switch (body.types.kind(type)) {
@@ -155,7 +158,7 @@ NodeId hashed(Body& body, NodeId hash, NodeId x, Span span) {
     Known known;
     known.kind = KnownKind::Hashed;
     known.name = "hash_of";
-    return body.callOwn(std::move(known), body.placeOfEquality(), {hash, x}, span);
+    return body.callOwn(std::move(known), placeOfEquality(body), {hash, x}, span);
   }
   default: return body.callPrelude("hash_add", {hash, x}, span);
   }

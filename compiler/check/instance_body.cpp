@@ -147,7 +147,7 @@ void InstanceBody::checkKnown() {
                                  : c_.types.boolean();
     c_.info(id_).state = ResultState::Known;
   }
-  size_t captures = lambda ? known.captureNames.size() : bare ? 0 : 1;
+  size_t captures = lambda ? known.captures.names.size() : bare ? 0 : 1;
   instance_.captures = static_cast<uint32_t>(captures);
   if (lambda)
     body.bindCaptures(known, {args_.begin(), args_.begin() + static_cast<ptrdiff_t>(captures)},
@@ -346,7 +346,7 @@ NodeId InstanceBody::bindCaptures(Body& body, const FunctionDecl& fn) {
   const std::vector<NameId> lets = key_.known ? std::vector<NameId>() : c_.scriptLets(key_.decl);
   auto untyped = static_cast<size_t>(
       std::count_if(fn.params.begin(), fn.params.end(), [](const ParamDecl& p) { return !p.type; }));
-  size_t captures = key_.known ? nested.captureNames.size() : lets.size();
+  size_t captures = key_.known ? nested.captures.names.size() : lets.size();
   capturedEnd_ = args_.size() - untyped;
   const std::vector<TypeId> captured(args_.begin() + static_cast<ptrdiff_t>(capturedEnd_ - captures),
                                      args_.begin() + static_cast<ptrdiff_t>(capturedEnd_));

@@ -1,6 +1,7 @@
 // Instances: keys, signatures, checking of bodies on demand.
 #include "check/body.h"
 #include "check/key_reuse.h"
+#include "check/tries.h"
 
 namespace melix::check {
 
@@ -337,8 +338,8 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
   if (!declared) {
     TypeId type = body.b.typeOf(value);
     const bool adds = body.determinesType(type);
-    if (body.returnType && body.toldByTry.valid() && types.isUnit(type)) {
-      body.refuseTry(body.toldByTry, type, body.b.spanOf(body.toldByTry));
+    if (body.returnType && body.returned.byTry.valid() && types.isUnit(type)) {
+      refuseTry(body, body.returned.byTry, type, body.b.spanOf(body.returned.byTry));
       instance.failed = true;
       type = types.error();
     } else if (body.returnType && adds) {

@@ -214,7 +214,7 @@ NodeId Body::callOverloads(NodeId function, const std::vector<CallArg>& written,
   if (auto intrinsic = intrinsicMeant(known, args))
     return callKnown(intrinsicValue(*intrinsic, span), args, expected, span);
   std::vector<NodeId> nodes;
-  if (!known.nesting.isNested && !known.captureNames.empty() && !isReadable(function))
+  if (!known.nesting.isNested && !known.captures.names.empty() && !isReadable(function))
     function = b.local(b.bind("f", function, nodes), span);
   size_t before = given.size();
   giveCaptures(known, function);

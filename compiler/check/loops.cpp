@@ -159,8 +159,8 @@ TypeId Body::freshResult(Span span) {
   for (DimSym s : symbols)
     if (types.dims.info(s).kind == types::DimSymKind::Unknown &&
         std::find(own.begin(), own.end(), s) == own.end()) {
-      returnedSizes.push_back(infer.freshDim(types.dims.info(s).name, span));
-      open.emplace(s, types.dims.symbol(returnedSizes.back()));
+      returned.sizes.push_back(infer.freshDim(types.dims.info(s).name, span));
+      open.emplace(s, types.dims.symbol(returned.sizes.back()));
     }
   return types.substitute(returnType, open);
 }

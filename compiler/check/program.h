@@ -91,6 +91,12 @@ struct WrittenLambda {
   const syntax::Ast* tree = nullptr;
   syntax::NodeId node;
 };
+/// What a lambda captures, as it is where the lambda stands.
+struct Captures {
+  std::vector<NameId> names;
+  std::vector<TypeId> types;                   ///< one for each name
+  std::map<NameId, WrittenQuotient> quotients; ///< of those that are made of one
+};
 struct Known {
   KnownKind kind = KnownKind::Overloads;
   std::vector<DeclId> candidates; ///< of Overloads
@@ -101,12 +107,10 @@ struct Known {
   // Lambda:
   ModuleId module;
   WrittenLambda lambda;
-  std::string name;                 ///< `main.lambda`
-  TypeId asked;                     ///< of its result, where the lambda stands for a function type; none
-  std::vector<NameId> captureNames; ///< one for each capture
-  std::vector<TypeId> captureTypes; ///< as seen where the lambda stands
-  std::map<NameId, WrittenQuotient> captureQuotients; ///< of the captures that are made of one there
-  TypeEnv env;                                        ///< generic parameters and dimensions visible there
+  std::string name; ///< `main.lambda`
+  TypeId asked;     ///< of its result, where the lambda stands for a function type; none
+  Captures captures;
+  TypeEnv env; ///< generic parameters and dimensions visible there
   Nesting nesting;
   PullbackShape pullback;
 };

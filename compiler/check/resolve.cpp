@@ -121,23 +121,24 @@ TypeId TypeResolver::alias(DeclId decl, Span span) {
   const Ast& ast = checker_.modules.astOf(decl);
   const auto& item = ast[d.node].as<TypeItem>();
   if (!item.generics.empty()) return error(DiagId::NoAliasParameters, span, {});
-  if (checker_.openAliases.contains(decl)) {
+  if (checker_.aliases.open.contains(decl)) {
     bool isTold =
         std::any_of(checker_.sink.all().begin(), checker_.sink.all().end(), [&](const Diagnostic& told) {
           return told.id == DiagId::AliasCycle &&
-                 std::any_of(checker_.openAliases.begin(), checker_.openAliases.end(),
+                 std::any_of(checker_.aliases.open.begin(), checker_.aliases.open.end(),
                              [&](DeclId open) { return checker_.modules.decl(open).span == told.span; });
         });
     return isTold ? types_.error() : error(DiagId::AliasCycle, d.span, text(d.name));
   }
-  if (checker_.openAliases.empty()) checker_.aliasTypes.clear();
-  if (auto known = checker_.aliasTypes.find(decl); known != checker_.aliasTypes.end()) return known->second;
-  checker_.openAliases.insert(decl);
+  if (checker_.aliases.open.empty()) checker_.aliases.types.clear();
+  if (auto known = checker_.aliases.types.find(decl); known != checker_.aliases.types.end())
+    return known->second;
+  checker_.aliases.open.insert(decl);
   TypeEnv none;
   TypeResolver inner(checker_, d.module, ast, none);
   TypeId type = inner.type(item.type);
-  checker_.openAliases.erase(decl);
-  checker_.aliasTypes.emplace(decl, type);
+  checker_.aliases.open.erase(decl);
+  checker_.aliases.types.emplace(decl, type);
   return type;
 }
 
@@ -251,10 +252,9 @@ bool TypeResolver::asksForSizes(SynId node) const {
   return found;
 }
 
-/// Whether a `?N` stands in a type: its size may stand in several parts.
-bool TypeResolver::namesSizes(SynId node) const {
-  bool found = ast_.kind(node) == SynKind::FreshDim;
-  forEachChild(ast_, node, [&](SynId part) { found |= namesSizes(part); });
+bool namesSizes(const syntax::Ast& ast, SynId type) {
+  bool found = ast.kind(type) == SynKind::FreshDim;
+  forEachChild(ast, type, [&](SynId part) { found = found || namesSizes(ast, part); });
   return found;
 }
 
@@ -262,7 +262,7 @@ TypeId TypeResolver::nested(SynId node) {
   if (ast_.kind(node) == SynKind::Underscore && around.bindType && owner) // of any type
     if (TypeId bound = around.bindType(unnamed(), ast_.span(node))) return bound;
   if (ast_.kind(node) == SynKind::Paren) return nested(ast_[node].as<One>().inner);
-  if (ast_.kind(node) == SynKind::Tuple && !namesSizes(node)) { // each part keeps its sizes beside it
+  if (ast_.kind(node) == SynKind::Tuple && !namesSizes(ast_, node)) { // each part keeps its sizes beside it
     std::vector<TypeId> parts;
     for (SynId part : ast_[node].as<Many>().items) parts.push_back(nested(part));
     return types_.tuple(std::move(parts));

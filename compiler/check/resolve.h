@@ -30,6 +30,9 @@ struct TypeSurroundings {
 /// `int`, `f32` and their like.
 std::optional<TypeKind> scalarNamed(std::string_view name);
 
+/// Whether a `?N` stands in a type as it is written: its size may stand in several parts.
+bool namesSizes(const syntax::Ast& ast, syntax::NodeId type);
+
 class TypeResolver {
 public:
   TypeResolver(Checker& checker, ModuleId module, const syntax::Ast& ast, TypeEnv& env)
@@ -67,7 +70,6 @@ private:
   bool boundsHold(const RecordDecl& record, const std::vector<TypeId>& typeArgs, Span span);
   TypeId alias(DeclId decl, Span span);
   TypeId bracketed(syntax::NodeId node);
-  bool namesSizes(syntax::NodeId node) const;
   bool asksForSizes(syntax::NodeId node) const;
   TypeId arrayOf(TypeId element, const std::vector<syntax::Argument>& items, Span span);
   DimId binaryDim(const syntax::Binary& binary, Span span);

@@ -197,7 +197,7 @@ void Body::settle() {
   std::vector<Span> unsolved;
   const std::vector<OpenFloat> wide = isProvisional ? std::vector<OpenFloat>() : wideLiterals(*this);
   infer.settle(unsolved);
-  for (DimSym s : returnedSizes) // nothing of that size is returned there
+  for (DimSym s : returned.sizes) // nothing of that size is returned there
     if (infer.hasInferenceDim(types.dims.symbol(s))) infer.solve(s, types.dims.constant(0));
   // An error leaves types open that it would have settled.
   if (!unsolved.empty() && !holdsError() && sink.errorCount() == errorsBefore)

@@ -2,6 +2,7 @@
 #include "check/attempt.h"
 #include "check/function_values.h"
 #include "check/loops.h"
+#include "check/resolve.h"
 #include "check/statements.h"
 
 #include <utility>
@@ -119,13 +120,6 @@ NodeId Body::checkConst(const ConstItem& item, Span span) {
                 PatternRef{b.bindPattern(local, b.typeOf(value), item.nameSpan)});
 }
 
-/// Whether a type that is written has `?N` in it.
-bool Body::namesSizes(SynId type) const {
-  bool found = ast.kind(type) == SynKind::FreshDim;
-  forEachChild(ast, type, [&](SynId part) { found = found || namesSizes(part); });
-  return found;
-}
-
 /// The sizes of a type that were to be found in a value that is erroneous are not asked for again.
 void Body::makeSizesUnknown(TypeId asked, Span span) {
   std::vector<DimSym> symbols;
@@ -139,7 +133,7 @@ void Body::makeSizesUnknown(TypeId asked, Span span) {
 }
 
 /// Whether a value is opened whose sizes were hidden where it is made.
-bool Body::hidesSizes(NodeId value) {
+static bool hidesSizes(const Instance& instance, NodeId value) {
   const Node& n = instance.nodes[value];
   return n.kind == NodeKind::Unpack && instance.nodes[n.children[0]].kind == NodeKind::Pack;
 }
@@ -147,14 +141,14 @@ bool Body::hidesSizes(NodeId value) {
 NodeId Body::checkLet(const syntax::Let& let, Span span) {
   TypeId asked;
   bool simpleName = ast.kind(let.pattern) == SynKind::Name;
-  const bool names = let.type && namesSizes(let.type);
+  const bool names = let.type && namesSizes(*ast.at, let.type);
   const auto known = names ? env.dims : decltype(env.dims)();
   if (let.type) asked = resolveType(let.type, true, let.isVar && simpleName);
   decltype(env.dims) named; // means something once the value is there
   if (names) named = std::exchange(env.dims, known);
   bool changes = asked && let.isVar && types.kind(asked) == TypeKind::Pack; // declared with `_`
   NodeId init = checkSized(let.init, asked);
-  if (let.isVar && simpleName && !asked && hidesSizes(init)) { // as `growing` makes it
+  if (let.isVar && simpleName && !asked && hidesSizes(instance, init)) { // as `growing` makes it
     init = instance.nodes[init].children[0];
     changes = true;
   }

@@ -189,7 +189,8 @@ void Body::unknownField(const Member& member, TypeId type) {
   std::vector<std::string_view> known;
   for (const types::Field& f : types.recordInfo(types[type].record).cases[0].fields)
     known.push_back(types.names.text(f.name));
-  d.hint = nearOrListed(c, d.hint.empty() ? name : "", known);
+  const std::string fields = nearOrListed(c, d.hint.empty() ? name : "", known);
+  if (!fields.empty()) d.hint = fields;
 }
 
 } // namespace melix::check

@@ -2,7 +2,6 @@
 
 #include "core/call_graph.h"
 #include "core/print.h"
-#include "core/termination.h"
 #include "core/walk.h"
 
 namespace melix::core {
@@ -11,17 +10,9 @@ namespace {
 
 thread_local EffectAudit* running = nullptr;
 
-/// Whether an op has an effect beside those of its regions.
-bool hasOwnEffect(const Module& m, const Effects& effects, const Function& f, OpId id) {
-  const Op& op = f.ops[id];
-  switch (op.kind) {
-  case OpKind::If:
-  case OpKind::Match:
-  case OpKind::For: return false;
-  case OpKind::While: return !surelyEnds(m, f, op);
-  case OpKind::Nest: return !panickingSums(m, f, op).empty();
-  default: return effects.ofOp(f, id).any();
-  }
+/// Whether the effects of ops of a kind are those of a function.
+bool callsFunction(OpKind kind) {
+  return kind == OpKind::Call || kind == OpKind::Apply || kind == OpKind::Derivative;
 }
 
 /// Whether an op of a kind can go for such a reason: what prints, and what calls, is neither proved nor
@@ -30,7 +21,7 @@ bool mayBe(GoneKind why, OpKind kind) {
   switch (why) {
   case GoneKind::Proved: return kind == OpKind::Check;
   case GoneKind::Repeated: return kind == OpKind::Check || ops::opEffect(kind) == ops::EffectKind::None;
-  case GoneKind::Replaced: return kind == OpKind::Call || kind == OpKind::Apply || kind == OpKind::Derivative;
+  case GoneKind::Replaced: return callsFunction(kind);
   case GoneKind::NeverRuns: break;
   }
   return true;
@@ -70,27 +61,32 @@ void EffectAudit::number(const std::vector<bool>& reached, const Effects& effect
   numbers_.assign(module_.functions.size(), {});
   isOpened_.assign(module_.functions.size(), false);
   forEachReached(reached, [&](FunctionId f, OpId op) {
-    if (!hasOwnEffect(module_, effects, module_.functions[f], op)) return;
+    const Function& fn = module_.functions[f];
+    if (!effects.ofItself(fn, op).any()) return;
     numberOf(f, op) = static_cast<uint32_t>(entries_.size());
-    entries_.push_back({f, op});
+    entries_.push_back({f, op, fn.ops[op].kind});
   });
 }
 
-/// Whether a call that was dropped is one of what has no effect any more.
+/// Whether it is a call, or the derivative, of what has no effect any more, or a loop that is known to end.
 bool EffectAudit::isSilent(const Effects& effects, const Entry& entry) const {
   const Function& fn = module_.functions[entry.function];
+  const OpKind now = fn.ops[entry.op].kind;
+  const bool ends = entry.kind == OpKind::While && now == OpKind::While;
+  if (!ends && !(callsFunction(entry.kind) && callsFunction(now))) return false;
   bool isThere = true;
   forEachCallee(fn.ops[entry.op],
                 [&](FunctionId f) { isThere = isThere && module_.functions[f].body.valid(); });
-  return isThere && !hasOwnEffect(module_, effects, fn, entry.op);
+  return isThere && !effects.ofItself(fn, entry.op).any();
 }
 
 std::string EffectAudit::after(std::string_view pass) {
   const std::vector<bool> reached = reachedFunctions(module_);
-  forEachReached(reached, [&](FunctionId f, OpId op) {
-    if (const uint32_t n = known(f, op); n != none) entries_[n].isKept = true;
-  });
   const Effects effects(module_);
+  forEachReached(reached, [&](FunctionId f, OpId op) {
+    const uint32_t n = known(f, op);
+    if (n != none && effects.ofItself(module_.functions[f], op).any()) entries_[n].isKept = true;
+  });
   for (const Entry& entry : entries_) {
     const bool isWanted = reached[entry.function.index] || isOpened_[entry.function.index];
     if (!entry.isKept && isWanted && !isSilent(effects, entry)) return lost(pass, entry);
@@ -120,7 +116,7 @@ void EffectAudit::written(FunctionId from, OpId op, FunctionId to, size_t first)
 
 void EffectAudit::goes(FunctionId f, OpId op, GoneKind why) {
   const uint32_t n = known(f, op);
-  if (n != none && mayBe(why, module_.functions[f].ops[op].kind)) entries_[n].isKept = true;
+  if (n != none && mayBe(why, entries_[n].kind)) entries_[n].isKept = true;
 }
 
 void EffectAudit::opened(FunctionId f, OpId call) {

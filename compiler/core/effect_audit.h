@@ -2,7 +2,8 @@
 // Whether passes keep effects: every op that has one by itself (a check, a panic, a call of what may panic,
 // …) is followed through each pass. When a pass ends, an op that was there when it began
 //
-//   1. is there still, or a copy of it is (`Cloner` tells of copies), in a function that is reached, or
+//   1. is there still and has an effect, or a copy of it is (`Cloner` tells of copies), in a function that is
+//      reached, or
 //   2. was told of as gone, with the reason why it may go, or
 //   3. went with its function, which nothing reaches any more: a call is such an op itself.
 //
@@ -28,7 +29,7 @@ enum class GoneKind : uint8_t {
 
 class EffectAudit {
 public:
-  /// Begins with what is there now; passes of this thread tell this audit until it ends.
+  /// Numbers the ops that the module has now. The passes of this thread report to this audit until it ends.
   explicit EffectAudit(const Module& m);
   EffectAudit(const EffectAudit&) = delete;
   ~EffectAudit();
@@ -46,7 +47,8 @@ private:
   struct Entry {
     FunctionId function;
     OpId op;
-    bool isKept = false; ///< there is it or a copy, or the reason why not
+    OpKind kind;
+    bool isKept = false; ///< there is it or a copy, which still has an effect, or the reason why not
   };
   static constexpr uint32_t none = ~uint32_t(0);
 

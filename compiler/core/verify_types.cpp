@@ -228,8 +228,8 @@ private:
     if (!t) return problem;
     return entersMany(p) ? "a step into an array needs an index of each axis" : is(place, *t);
   }
-  /// Whether a step goes into several elements of an array at once: parts of these lie apart, and may be
-  /// arrays themselves.
+  /// Whether a step goes into several elements of an array at once. Parts of these are no array: they do not
+  /// lie side by side, and may be arrays themselves.
   bool entersMany(const Path& p) const {
     for (size_t k = 0; k < p.size(); ++k)
       if (!isIndexLike(p[k].kind) &&

@@ -55,6 +55,13 @@ Effects::Effects(const Module& m) : module_(&m), functions_(m.functions.size()) 
 }
 
 EffectSet Effects::ofOp(const Function& f, OpId id) const {
+  EffectSet out = ofItself(f, id);
+  for (RegionId r : f.ops[id].regions)
+    for (OpId inner : f.regions[r].ops) out |= ofOp(f, inner);
+  return out;
+}
+
+EffectSet Effects::ofItself(const Function& f, OpId id) const {
   const Op& op = f.ops[id];
   ++work.ops;
   EffectSet out;
@@ -75,8 +82,6 @@ EffectSet Effects::ofOp(const Function& f, OpId id) const {
     if (op.kind == OpKind::Call) out |= functions_[op.as<CallAttr>().callee.index];
     if (op.kind == OpKind::Derivative) out |= functions_[op.as<DerivativeAttr>().callee.index];
     out.panics |= !panickingSums(*module_, f, op).empty();
-    for (RegionId r : op.regions)
-      for (OpId inner : f.regions[r].ops) out |= ofOp(f, inner);
     break;
   }
   return out;

@@ -53,6 +53,8 @@ class Effects {
 public:
   explicit Effects(const Module& m);
   EffectSet ofOp(const Function& f, OpId op) const;
+  /// The same without what the regions of the op do.
+  EffectSet ofItself(const Function& f, OpId op) const;
   bool operator==(const Effects& o) const { return functions_ == o.functions_; }
 
 private:

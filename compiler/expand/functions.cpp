@@ -172,7 +172,7 @@ public:
 
   // --- literals
   void literal_int() { give(literal(ast_, NodeKind::IntLit, std::to_string(number(0)), span())); }
-  void literal_float() { // its digits say whether it is whole
+  void literal_number() { // its digits say whether it is whole
     const bool isWhole = text(0).find_first_not_of("-0123456789") == std::string::npos;
     give(literal(ast_, isWhole ? NodeKind::IntLit : NodeKind::FloatLit, text(0), span()));
   }

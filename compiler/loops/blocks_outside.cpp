@@ -236,12 +236,11 @@ private:
   /// A turn of the loop outside.
   struct Turn {
     ValueId block;
-    ValueId isLater; ///< not the first one
-    ValueId isMore;  ///< than the terms of a block, which is one behind another, or where there is none
-    ValueId first,
-        end;       ///< of the turns of a chain; of one in blocks, which has the end, where there is one block
-    ValueId isOne; ///< whether there is, of which pieces are taken; none if that is not asked
-    ValueId goesOn; ///< whether a piece is not the first one
+    ValueId isLater;    ///< not the first one
+    ValueId isMore;     ///< than the terms of a block, which is one behind another, or where there is none
+    ValueId first, end; ///< iterations of a chain; of a chain in blocks, if there is only one block
+    ValueId isOne;      ///< whether there is, of which pieces are taken; none if that is not asked
+    ValueId goesOn;     ///< whether a piece is not the first one
   };
 
   /// Turns the loops of points at the beginning of some statements, if all are sums; how many statements.
@@ -319,7 +318,8 @@ private:
                   [&](StmtId id) { return std::ranges::find(loops, id) != loops.end(); });
     splice(fn_, made, home, place);
   }
-  /// How many pieces a chain of so many turns has, and the turns of each: a short one is one piece.
+  /// The number of pieces of a chain of `count` iterations, and the iterations of each. A short chain is one
+  /// piece.
   std::pair<ValueId, ValueId> piecesOf(ValueId count) {
     const ValueId size = b_.integer(pieceTurns);
     const ValueId isLong = b_.compare(CmpKind::Gt, count, b_.integer(2 * pieceTurns));

@@ -13,17 +13,15 @@
 //                  %v = if %k > 0 or %n <= 0 { add (select %k > 0, load %y[%t, %j], %z), %c } { %c }
 //                  store %y[%t, %j] = %v } } }
 //
-// A chain of one block that is long is taken by pieces of 1,024 turns, each of which goes on from what is
-// stored:
+// A long chain of one block is strip-mined by 1,024 iterations. Each strip continues from the stored sum:
 //
 //   before:        %s = for 0, %n, %z { … }
 //   after:         %f = if %p > 0 { load %y[%t, %j] } else { %z }      of piece %p
 //                  %s = for %p*1024, min %n, (%p + 1)*1024, %f { … }
 //
-// Where the blocks or pieces come to one there is nothing but the question. The sums are all that the points
-// store, in an array that nothing reads, and the blocks as many for all. Panels that are made stay in front.
-// Requires: the work of launches told, rows done together. Keeps: bits, as every sum takes its terms in
-// their order; every effect.
+// If there is only one block or piece, only the test remains. The points store nothing but these sums, into
+// an array that nothing reads, and all sums have as many blocks. Panels stay in front. Requires: the work of
+// launches told, rows done together. Keeps: bits, as every sum takes its terms in their order; every effect.
 
 #include "loops/ir.h"
 

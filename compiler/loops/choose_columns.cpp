@@ -17,7 +17,7 @@ constexpr int64_t fewColumns = 16;  ///< turns that fill no register
 constexpr int64_t manyColumns = 64; ///< that fill a panel, as those of the innermost loop seldom do
 constexpr int64_t manyTerms = 64;   ///< of a sum, which make up for results that are stored apart
 
-/// A condition that is asked for where it is not known.
+/// A condition: its value if it is known when compiling, else the value that the program computes.
 struct MaybeKnown {
   std::optional<bool> known;
   ValueId asked;

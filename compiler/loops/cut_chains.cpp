@@ -13,7 +13,7 @@ using ops::CmpKind;
 namespace {
 
 constexpr int64_t rowsAtATime = 48;
-constexpr uint64_t fewTermsOfChain = 64; ///< turns of a sum, if that is known
+constexpr uint64_t longestShortChain = 64; ///< iterations of a sum that is not cut
 
 class ChainCutter {
 public:
@@ -23,7 +23,7 @@ public:
 
   void run() {
     const std::optional<uint64_t> turns = turnsOf(fn_, fn_.stmts[chain_]);
-    if (turns && *turns <= fewTermsOfChain) return;
+    if (turns && *turns <= longestShortChain) return;
     const Variance rows(fn_, fn_.stmts[found_.rows()]), columns(fn_, fn_.stmts[found_.columns]);
     for (StmtId id : std::vector(fn_.regions[body_].stmts)) {
       if (fn_.stmts[id].kind != StmtKind::If) continue;

@@ -1,6 +1,7 @@
 #pragma once
 // Whether passes over Loops keep what may fail. No such pass proves a check: it copies, moves and guards
-// them, and copies keep place and message. So each place that may panic before a pass may do so after it.
+// them, and copies keep place and message. So each place that may panic before a pass may do so after it. One
+// copy in the module is enough: of several instances or versions it is not asked which one has it.
 
 #include "loops/ir.h"
 

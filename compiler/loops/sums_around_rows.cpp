@@ -15,7 +15,8 @@ using core::OpKind;
 
 namespace {
 
-constexpr uint64_t mostTermsAsked = 8; ///< terms of a chain, if that is known
+constexpr uint64_t leastTermsOfRow =
+    8; ///< terms of a chain that pay; as many are assumed where nothing is known
 
 /// A condition of the branch in a chain, and what it waits for: all values outside of the rows, and the
 /// indices of so many sums.
@@ -228,8 +229,8 @@ private:
   bool areLong() const {
     uint64_t terms = 1;
     for (size_t k = moved_; k < found_.sums.size(); ++k)
-      terms *= std::min(turnsOf(fn_, stmt(found_.sums[k])).value_or(mostTermsAsked), mostTermsAsked);
-    return terms >= mostTermsAsked;
+      terms *= std::min(turnsOf(fn_, stmt(found_.sums[k])).value_or(leastTermsOfRow), leastTermsOfRow);
+    return terms >= leastTermsOfRow;
   }
   /// Whether a number is known in the body of so many sums around the rows.
   bool isFixedAt(ValueId v, size_t sums) const {

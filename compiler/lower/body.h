@@ -169,7 +169,6 @@ private:
   Counted counted(const std::vector<ValueId>& bounds);
   ValueId rebased(ValueId v, TypeId to);
   void checkStep(ValueId step);
-  ValueId stepsIn(ValueId span, ValueId step);
   ValueId indexOf(const Counted& range, ValueId i);
   ValueId forLoop(const check::Node& node);
   void countedLoop(LocalId index, const std::vector<NodeId>& nodes, const Counted& range, bool continues,

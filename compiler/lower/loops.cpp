@@ -127,6 +127,12 @@ void BodyLowering::whileOver(const std::set<LocalId>& assigned, const Make& cond
   for (size_t k = 0; k < carried.size(); ++k) values_[carried[k]] = b_.result(made, k);
 }
 
+/// The steps in `span`, rounded up.
+static ValueId stepsIn(Builder& b, ValueId span, ValueId step) {
+  const ValueId some = b.binary(OpKind::Min, span, b.constant(b.typeOf(span), 1));
+  return b.binary(OpKind::Add, b.binary(OpKind::IDiv, b.binary(OpKind::Sub, span, some), step), some);
+}
+
 /// Numbers as i64 and back: those of u64 keep their bits.
 ValueId BodyLowering::rebased(ValueId v, TypeId to) {
   bool wide = types_.kind(b_.typeOf(v)) == TypeKind::U64 || types_.kind(to) == TypeKind::U64;
@@ -157,7 +163,7 @@ BodyLowering::Counted BodyLowering::counted(const std::vector<ValueId>& bounds) 
   if (fits && !out.step) return out;
   TypeId counts = fits ? int64 : types_.scalar(TypeKind::U64);
   out.count = rebased(out.count, counts);
-  if (out.step) out.count = stepsIn(out.count, rebased(out.step, counts));
+  if (out.step) out.count = stepsIn(b_, out.count, rebased(out.step, counts));
   out.count = b_.convert(out.count, int64);
   return out;
 }
@@ -166,12 +172,6 @@ void BodyLowering::checkStep(ValueId step) {
   ValueId zero = b_.constant(b_.typeOf(step), 0);
   check(core::CheckKind::Assert, {b_.compare(ops::CmpKind::Gt, step, zero)}, {},
         "the step of a range is positive");
-}
-
-/// The steps in `span`, rounded up.
-ValueId BodyLowering::stepsIn(ValueId span, ValueId step) {
-  ValueId some = b_.binary(OpKind::Min, span, b_.constant(b_.typeOf(span), 1));
-  return b_.binary(OpKind::Add, b_.binary(OpKind::IDiv, b_.binary(OpKind::Sub, span, some), step), some);
 }
 
 /// The loop's variable in iteration `i`.

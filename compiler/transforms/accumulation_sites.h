@@ -33,8 +33,7 @@ void removeAccumulators(core::Module& m, core::FunctionId f, const core::Effects
 bool isSeparable(const core::Function& f, const types::TypeStore& types, const core::Uses& uses,
                  core::OpId op);
 /// Takes the accumulators out of a copy of a separable op in `region`, which was entered; its other results
-/// stay. Effects are those of the op itself, which stays where it is: a nest in the copy goes without
-/// results.
+/// stay. Checks in the copy are not kept: the original op stays and has them.
 void separate(core::Module& m, core::FunctionId f, core::LiveUses& uses, core::OpId copy,
               core::RegionId region);
 

@@ -158,8 +158,11 @@ private:
   uint32_t recordsIn(const LinearValues& of);
   std::map<std::pair<FunctionId, std::vector<bool>>, LinearValues> linearValues_;
   std::unordered_map<const LinearValues*, bool> boxed_;
-  std::unordered_map<FunctionId, bool> steep_;
-  std::unordered_set<FunctionId> straight_; ///< see recursAlways
+  /// What is known of functions, once it was asked for.
+  struct FunctionFacts {
+    std::unordered_map<FunctionId, bool> steep; ///< see isSteep
+    std::unordered_set<FunctionId> straight;    ///< see recursAlways
+  } facts_;
   std::map<std::pair<FunctionId, std::vector<LeafBits>>, JvpCompanion> jvps_;
   std::unordered_map<FunctionId, const JvpCompanion*> companions_; ///< by the function made
   std::map<std::pair<FunctionId, std::vector<bool>>, Linearisation> linearisations_;

@@ -28,7 +28,7 @@ bool Ad::recursAlways(FunctionId f) {
       if (fn.ops[id].kind == OpKind::Call) path.back().callees.push_back(fn.ops[id].as<CallAttr>().callee);
   };
   bool circle = false, found = false;
-  if (!straight_.contains(f)) enter(f);
+  if (!facts_.straight.contains(f)) enter(f);
   while (!path.empty()) {
     if (path.back().callees.empty()) {
       open[path.back().function] = false;
@@ -37,14 +37,14 @@ bool Ad::recursAlways(FunctionId f) {
     }
     const FunctionId callee = path.back().callees.back();
     path.back().callees.pop_back();
-    if (straight_.contains(callee)) continue;
+    if (facts_.straight.contains(callee)) continue;
     auto known = open.find(callee);
     found |= callee == f;
     circle |= known != open.end() && known->second;
     if (known == open.end()) enter(callee);
   }
   if (!circle)
-    for (auto [reached, onPath] : open) straight_.insert(reached);
+    for (auto [reached, onPath] : open) facts_.straight.insert(reached);
   return found;
 }
 

@@ -44,8 +44,7 @@ private:
     bool mayEnd = calls_.reachesRecursion(id);
     std::string places;
     forEachOp(f, [&](OpId op) {
-      if (!f.ops[op].regions.empty()) return; // the ops in it are asked for themselves
-      const bool acts = effects_.ofOp(f, op).any();
+      const bool acts = effects_.ofItself(f, op).any();
       if (acts || f.ops[op].kind == OpKind::Call) places += place(f.ops[op].loc);
       mayEnd = mayEnd || acts;
     });

@@ -25,9 +25,9 @@ void* makeList(MelixTask* task, const MelixType* elem, int64_t cap) {
   return list;
 }
 
-/// From now on a list may be touched up to its end.
-void guardBehind(void* list, const MelixType* elem) {
-  const uint64_t used = MELIX_LIST_ELEMENTS + static_cast<uint64_t>(headOf(list)->len) * elem->size;
+/// From now on the first `count` elements of a list may be touched.
+void guardBehind(void* list, const MelixType* elem, int64_t count) {
+  const uint64_t used = MELIX_LIST_ELEMENTS + static_cast<uint64_t>(count) * elem->size;
   guardRest(static_cast<uint8_t*>(list), used, headerOf(list)->bytes);
 }
 
@@ -44,7 +44,7 @@ static void growList(MelixTask* task, void** list, const MelixType* elem, int64_
   void* fresh = makeList(task, elem, cap);
   if (old) memcpy(elementsOf(fresh), elementsOf(old), static_cast<size_t>(len) * elem->size);
   headOf(fresh)->len = len;
-  guardBehind(fresh, elem);
+  guardBehind(fresh, elem, len);
   if (old) {
     if (isUnique(task, old))
       headOf(old)->len = 0; // the elements have moved
@@ -67,7 +67,9 @@ void melix_list_reserve(MelixTask* task, void** list, const MelixType* elem, int
   if (*list && isUnique(task, *list) && headOf(*list)->cap >= cap) return;
   int64_t len = melix_list_length(*list);
   if (len > cap) cap = len;
-  if (*list || cap > 0) growList(task, list, elem, cap < leastCapacity ? leastCapacity : cap);
+  if (!*list && cap <= 0) return;
+  growList(task, list, elem, cap < leastCapacity ? leastCapacity : cap);
+  guardBehind(*list, elem, cap); // who asks for room fills it
 }
 
 void* melix_list_push(MelixTask* task, void** list, const MelixType* elem) {
@@ -78,7 +80,7 @@ void* melix_list_push(MelixTask* task, void** list, const MelixType* elem) {
     growList(task, list, elem, want < leastCapacity ? leastCapacity : want);
   }
   headOf(*list)->len = len + 1;
-  guardBehind(*list, elem);
+  guardBehind(*list, elem, len + 1);
   uint8_t* place = elementsOf(*list) + static_cast<uint64_t>(len) * elem->size;
   memset(place, 0, elem->size);
   return place;

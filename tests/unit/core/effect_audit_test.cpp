@@ -44,6 +44,14 @@ TEST(EffectAudit, ACheckThatIsGoneWithoutAReasonIsTold) {
             "`bad_pass` drops `check index \"\" %i dims [N]` of `read` without a reason");
 }
 
+TEST(EffectAudit, ACheckThatIsMadeHarmlessWhereItStandsIsTold) {
+  Audited m(readsOne);
+  Function& f = m.fn("read");
+  const std::vector<OpId>& ops = f.regions[f.body].ops;
+  f.ops[ops[0]] = f.ops[ops[1]];
+  EXPECT_NE(m.audit.after("bad_pass"), "");
+}
+
 TEST(EffectAudit, AReasonIsEnough) {
   Audited m(readsOne);
   const OpId check = m.takeFirst("read");

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <list>
 #include <poll.h>
 #include <sys/wait.h>
 
@@ -23,6 +24,7 @@ struct Start {
 /// A program that is being run, and what it has written so far.
 class Running {
 public:
+  Running(const Running&) = delete;
   explicit Running(const std::string& command, Start start = {}) {
     int ends[2];
     EXPECT_EQ(pipe(ends), 0);
@@ -68,10 +70,9 @@ public:
     }
     return end();
   }
-  /// The same without reading.
-  int endUnreadBy(int number) {
+  void sendWhenFull(int number) {
+    waitUntilFull();
     send(number);
-    return end();
   }
 
   /// Whether nobody can write to it any more.
@@ -79,6 +80,19 @@ public:
     pollfd waiting{from_, POLLIN, 0};
     char byte;
     return poll(&waiting, 1, 0) == 1 && read(from_, &byte, 1) == 0;
+  }
+
+  /// Its status; -1 if it does not end.
+  int end() {
+    int status = 0;
+    for (int waited = 0; waited < 20'000; ++waited) {
+      if (waitpid(child_, &status, WNOHANG) == child_) {
+        child_ = -1;
+        return status;
+      }
+      poll(nullptr, 0, 1);
+    }
+    return -1;
   }
 
   std::string written;
@@ -93,19 +107,6 @@ private:
   void closeInto() {
     if (into_ >= 0) close(std::exchange(into_, -1));
   }
-  /// Its status; -1 if it does not end.
-  int end() {
-    int status = 0;
-    for (int waited = 0; waited < 20'000; ++waited) {
-      if (waitpid(child_, &status, WNOHANG) == child_) {
-        child_ = -1;
-        return status;
-      }
-      poll(nullptr, 0, 1);
-    }
-    return -1;
-  }
-
   int from_ = -1, into_ = -1;
   pid_t child_ = -1;
 };
@@ -157,15 +158,15 @@ constexpr char printsOnce[] = "let line = \"text\"\nvar all = \"\"\n"
 TEST_P(Output, ASignalEndsAProgramWhoseReaderDoesNotRead) {
   for (const char* code : {counting, printsOnce}) {
     const std::string command = commandOf(code);
-    for (int number : {SIGTERM, SIGHUP, SIGXCPU}) {
-      Running program(command);
-      program.waitUntilFull();
-      EXPECT_TRUE(endedBy(program.endUnreadBy(number), number)) << number << code;
+    constexpr int numbers[] = {SIGTERM, SIGHUP, SIGXCPU, SIGINT};
+    std::list<Running> programs; // each waits a while for its reader: all of them at once
+    for (int number : numbers) programs.emplace_back(command).sendWhenFull(number);
+    for (int number : numbers) {
+      const int status = programs.front().end();
+      programs.pop_front();
+      const bool byInterrupt = status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == 130;
+      EXPECT_TRUE(number == SIGINT ? byInterrupt : endedBy(status, number)) << number << status << code;
     }
-    Running program(command);
-    program.waitUntilFull();
-    const int status = program.endUnreadBy(SIGINT);
-    EXPECT_TRUE(status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == 130) << status << code;
   }
 }
 

@@ -72,24 +72,6 @@ fn main () -> (i64) {
             600);
 }
 
-constexpr const char* writeEach = R"(
-fn fill [N] (%x: i64[N], %n: i64) -> (i64[N]) {
-  %zero = const 0 : i64
-  %one = const 1 : i64
-  %i1, %y = while %zero, %x { (%i: i64, %a: i64[N])
-    %c = cmp lt %i, %n : bool
-    yield %c
-  } { (%i2: i64, %a2: i64[N])
-    %v = get %a2[%i2] : i64
-    %w = add %v, %i2 : i64
-    %b = set %a2[%i2] = %w : i64[N]
-    %j = add %i2, %one : i64
-    yield %j, %b
-  } : i64, i64[N]
-  yield %y
-}
-)";
-
 TEST(Updates, OneElementAStepCopiesNothing) {
   Outcome outcome = fine(std::string(writeEach) + R"(
 fn main () -> (i64) {

@@ -281,7 +281,11 @@ TEST(Lanes, FieldsOfStructsOfOddSizes) {
     %a = convert saturate %k : f32
     %b = convert saturate %t : f32
     %c = mul %a, %b : f32
-    %r1 = sub %c, %w : f32
+    %d = mul %c, %c : f32
+    %e = sub %d, %a : f32
+    %h = mul %e, %b : f32
+    %j = add %h, %c : f32
+    %r1 = sub %j, %w : f32
     yield %r1
 )");
   elements("u16", R"(    %j = get %g[%i] : i64

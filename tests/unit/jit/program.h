@@ -45,6 +45,25 @@ struct Program {
 /// The program compiled as usual.
 Outcome run(std::string_view coreText);
 
+/// `@fill` adds its index to each of the first `n` elements of an array, one in an iteration.
+inline constexpr const char* writeEach = R"(
+fn fill [N] (%x: i64[N], %n: i64) -> (i64[N]) {
+  %zero = const 0 : i64
+  %one = const 1 : i64
+  %i1, %y = while %zero, %x { (%i: i64, %a: i64[N])
+    %c = cmp lt %i, %n : bool
+    yield %c
+  } { (%i2: i64, %a2: i64[N])
+    %v = get %a2[%i2] : i64
+    %w = add %v, %i2 : i64
+    %b = set %a2[%i2] = %w : i64[N]
+    %j = add %i2, %one : i64
+    yield %j, %b
+  } : i64, i64[N]
+  yield %y
+}
+)";
+
 /// A module whose entry gives an i64.
 Outcome run(const loops::Module& module, const codegen::Options& options);
 

@@ -301,40 +301,66 @@ TEST(SameBits, OpsInLanes) {
   for (const std::string& op : directed(1)) inLanes(op + " %a", TypeKind::F64, TypeKind::F64);
 }
 
-std::string reduction(const std::string& how, TypeKind kind, int64_t n, const std::string& extra = "") {
-  std::string t = name(kind), size = std::to_string(n);
-  std::string text =
-      "fn main () -> (i64) {\n  %x = nest (%i: " + size + ") -> collect[i] {\n" +
-      "    %k = const 7919 : i64\n    %m = const 1009 : i64\n    %a = mul %i, %k : i64\n" +
-      "    %b = irem %a, %m : i64\n    %c = convert saturate %b : f64\n    %d = const 37.3 : f64\n" +
-      "    %e = sub %c, %d : f64\n    %e2 = div %e, %d : f64\n    %f = convert saturate %e2 : " + t +
-      "\n    yield %f\n  } : " + t + "[" + size + "]\n";
-  text += "  %r = nest (%j: " + size + ") -> keep[] " + how + " {\n    %v = get %x[%j] : " + t + "\n" +
-          extra + "  } : " + (how.starts_with("arg") ? "i64" : t) + "\n";
-  if (how.starts_with("arg")) return text + "  yield %r\n}\n";
-  if (types::isFloatKind(kind)) {
-    text += "  %u = bitcast %r : " + name(unsignedOf(kind)) + "\n  %w = convert wrap %u : i64\n";
-  } else {
-    text += "  %w = convert wrap %r : i64\n";
+/// A reduction of one axis by `term` of `%v`, of whose results the bits are given. Its size is `size`: a
+/// number, or a symbol of the function.
+std::string reductionOf(const std::string& how, TypeKind kind, const std::string& size,
+                        const std::string& term) {
+  const std::string t = name(kind), result = how.starts_with("arg") ? "i64" : t;
+  const bool isSymbol = size == "N";
+  std::string text = std::string("fn reduce") + (isSymbol ? " [N]" : "") + " (%x: " + t + "[" + size +
+                     "]) -> (i64) {\n" + "  %r = nest (%j: " + size + ") -> keep[] " + how +
+                     " {\n    %v = get %x[%j] : " + t + "\n" + term + "  } : " + result + "\n";
+  if (result == "i64") return text + "  yield %r\n}\n";
+  if (types::isFloatKind(kind)) text += "  %u = bitcast %r : " + name(unsignedOf(kind)) + "\n";
+  return text + "  %w = convert wrap " + (types::isFloatKind(kind) ? "%u" : "%r") + " : i64\n  yield %w\n}\n";
+}
+
+/// `@values` of a size: what arrays are filled with.
+std::string valuesOf(TypeKind kind, const std::string& size) {
+  const std::string t = name(kind), type = t + "[" + size + "]";
+  return "fn values" + size + " () -> (" + type + ") {\n  %x = nest (%i: " + size +
+         ") -> collect[i] {\n    %k = const 7919 : i64\n    %m = const 1009 : i64\n    %a = mul %i, %k : "
+         "i64\n" +
+         "    %b = irem %a, %m : i64\n    %c = convert saturate %b : f64\n    %d = const 37.3 : f64\n" +
+         "    %e = sub %c, %d : f64\n    %e2 = div %e, %d : f64\n    %f = convert saturate %e2 : " + t +
+         "\n    yield %f\n  } : " + type + "\n  yield %x\n}\n";
+}
+
+/// `main` hashes what `@reduce` makes of arrays of these sizes.
+std::string mainOf(TypeKind kind, const std::vector<int64_t>& sizes, bool isSymbol) {
+  Text main;
+  std::string values;
+  for (int64_t n : sizes) {
+    const std::string size = std::to_string(n), x = main.fresh();
+    values += valuesOf(kind, size);
+    main.check(x + " = call @values" + size + " : " + name(kind) + "[" + size + "]");
+    main.mix(main.op("call @reduce " + x + (isSymbol ? " dims [" + size + "]" : ""), TypeKind::I64),
+             TypeKind::I64);
   }
-  return text + "  yield %w\n}\n";
+  return values + main.finish();
+}
+
+/// Sizes around lanes and blocks, all by one function that learns them when it runs; some are known when
+/// compiling.
+void expectReduction(const std::string& how, TypeKind kind, const std::string& term = "    yield %v\n") {
+  const std::string what = how + " of " + name(kind);
+  std::vector<int64_t> sizes{1, 31, 33, 64, 100, 8191, 8192, 8193, 20000};
+  if (!how.starts_with("arg")) sizes.insert(sizes.begin(), 0);
+  expectSame(reductionOf(how, kind, "N", term) + mainOf(kind, sizes, true), what);
+  for (int64_t n : {33, 8193})
+    expectSame(reductionOf(how, kind, std::to_string(n), term) + mainOf(kind, {n}, false),
+               what + " of " + std::to_string(n));
 }
 
 TEST(SameBits, Reductions) {
-  for (TypeKind kind : {TypeKind::F32, TypeKind::F64, TypeKind::F16, TypeKind::I32, TypeKind::I64})
-    for (int64_t n : {0, 1, 31, 33, 64, 100, 8191, 8192, 8193, 20000}) {
-      std::vector<std::string> hows{"sum", "prod", "min", "max"};
-      if (types::isFloatKind(kind))
-        hows.insert(hows.end(), {"sum chain", "sum lanes(32, j)", "sum lanes(64, j)", "prod lanes(32, j)"});
-      if (n > 0) hows.insert(hows.end(), {"argmin", "argmax"});
-      for (const std::string& how : hows)
-        expectSame(reduction(how, kind, n, "    yield %v\n"),
-                   how + " of " + std::to_string(n) + " " + name(kind));
-      if (types::isFloatKind(kind))
-        for (const char* how : {"sum fused", "sum chain fused", "sum lanes(32, j) fused"})
-          expectSame(reduction(how, kind, n, "    %p = mul %v, %v : " + name(kind) + "\n    yield %p\n"),
-                     std::string(how) + " of " + std::to_string(n) + " " + name(kind));
-    }
+  for (TypeKind kind : {TypeKind::F32, TypeKind::F64, TypeKind::F16, TypeKind::I32, TypeKind::I64}) {
+    for (const char* how : {"sum", "prod", "min", "max", "argmin", "argmax"}) expectReduction(how, kind);
+    if (!types::isFloatKind(kind)) continue;
+    for (const char* how : {"sum chain", "sum lanes(32, j)", "sum lanes(64, j)", "prod lanes(32, j)"})
+      expectReduction(how, kind);
+    for (const char* how : {"sum fused", "sum chain fused", "sum lanes(32, j) fused"})
+      expectReduction(how, kind, "    %p = mul %v, %v : " + name(kind) + "\n    yield %p\n");
+  }
 }
 
 /// Two axes of sizes that are not known when compiling; all that is kept is folded into one number.
@@ -394,7 +420,9 @@ TEST(SameBits, ReductionsOfMatrices) {
 TEST(SameBits, ReductionsOfSeveralWindows) {
   constexpr int64_t blocks = 1024, terms = 8192;
   expectSame(reduceMatrix("", "sum lanes(64, b)", blocks + 3, terms - 1), "a sum of two windows");
-  expectSame(reduction("argmax", TypeKind::F32, (blocks + 1) * terms + 5, "    yield %v\n"),
+  constexpr int64_t size = (blocks + 1) * terms + 5;
+  expectSame(reductionOf("argmax", TypeKind::F32, std::to_string(size), "    yield %v\n") +
+                 mainOf(TypeKind::F32, {size}, false),
              "a position in two windows");
 }
 

@@ -68,22 +68,7 @@ TEST_F(Sanitized, ArraysOfFramesHaveRoomAround) {
 /// A program that writes the first `written` elements of an array, one in a turn.
 std::string writing(int size, int written) {
   const std::string n = std::to_string(size);
-  return R"(
-fn fill [N] (%x: i64[N], %n: i64) -> (i64[N]) {
-  %zero = const 0 : i64
-  %one = const 1 : i64
-  %i1, %y = while %zero, %x { (%i: i64, %a: i64[N])
-    %c = cmp lt %i, %n : bool
-    yield %c
-  } { (%i2: i64, %a2: i64[N])
-    %v = get %a2[%i2] : i64
-    %w = add %v, %i2 : i64
-    %b = set %a2[%i2] = %w : i64[N]
-    %j = add %i2, %one : i64
-    yield %j, %b
-  } : i64, i64[N]
-  yield %y
-}
+  return std::string(writeEach) + R"(
 fn main () -> (i64) {
   %n = const )" +
          std::to_string(written) + " : i64\n  %x = zero : i64[" + n + "]\n  %y = call @fill %x, %n dims [" +
