@@ -15,8 +15,8 @@ namespace {
 
 class Verifier {
 public:
-  Verifier(const Module& m, FunctionId id, VerifyBarriers barriers)
-      : m_(m), id_(id), f_(m.functions[id]), types_(m.types), barriers_(barriers),
+  Verifier(const Module& m, FunctionId id, States states)
+      : m_(m), id_(id), f_(m.functions[id]), types_(m.types), states_(states),
         seen_(f_.values.size(), false) {}
 
   std::vector<std::string> run() {
@@ -109,9 +109,15 @@ private:
     for (RegionId r : o.regions)
       if (f_.regions[r].parent != id) return "a region does not know its op";
     if (!o.loc.valid() && m_.locs.size() > 0) return "it has no location";
-    if (barriers_.noDerivative && o.kind == OpKind::Derivative) return "no derivative may be left here";
-    bool closure = o.kind == OpKind::Closure || o.kind == OpKind::Apply;
-    return barriers_.noClosure && closure ? "no function value may be left here" : "";
+    return stateProblem(o);
+  }
+  /// What an op has to do with the states that hold.
+  std::string stateProblem(const Op& o) const {
+    const bool isFunctionValue = o.kind == OpKind::Closure || o.kind == OpKind::Apply;
+    if (isFunctionValue && states_.has(State::FunctionsKnown)) return "no function value may be left here";
+    if (o.kind == OpKind::Derivative && states_.has(State::DerivativesGone))
+      return "no derivative may be left here";
+    return {};
   }
   void defineDim(OpId id, DimSym s, std::vector<DimSym>& defined) {
     if (!dims_.insert(s).second) report(id, "defines a dimension that is defined already");
@@ -325,7 +331,11 @@ private:
       combine(id, nest, part);
     else if (reduces && nr.monoid != MonoidKind::Sum && !types_.isScalar(t))
       report(id, "reduces scalars only");
-    if (nr.order != OrderKind::Unset) order(id, nr, t);
+    if (nr.order != OrderKind::Unset)
+      order(id, nr, t);
+    else if (reduces && isOrdered(nr.monoid, OrderKind::Chain, types_.kind(t)) &&
+             nr.keep.size() < o.dims.size() && states_.has(State::OrdersChosen))
+      report(id, "a sum of floats has no order");
     for (uint32_t k = 0; k < part.results.count; ++k) {
       const TypeId yielded = f_.typeOf(isCombine(nr) ? yields[k] : yields.back());
       const TypeId want = nestResultType(types_, nr, o.dims, yielded, nest.size(part));
@@ -336,6 +346,7 @@ private:
   void order(OpId id, const NestResult& r, TypeId term) {
     if (r.kind != NestResultKind::Reduce || !isOrdered(r.monoid, r.order, types_.kind(term)))
       return report(id, "only sums and products of floats have an order");
+    if (states_.has(State::SumsUnordered)) report(id, "no sum may have an order here");
     if (r.order != OrderKind::Lanes) return;
     if (!std::has_single_bit(r.lanes)) report(id, "lanes are a power of two");
     if (r.row >= f_.ops[id].dims.size() || std::find(r.keep.begin(), r.keep.end(), r.row) != r.keep.end())
@@ -357,7 +368,7 @@ private:
   FunctionId id_;
   const Function& f_;
   types::TypeStore& types_;
-  VerifyBarriers barriers_;
+  const States states_;
   std::vector<std::string> problems_;
   std::vector<bool> seen_;
   std::vector<ValueId> scope_;
@@ -367,15 +378,15 @@ private:
 
 } // namespace
 
-std::vector<std::string> verifyFunction(const Module& m, FunctionId f, VerifyBarriers barriers) {
-  return Verifier(m, f, barriers).run();
+std::vector<std::string> verifyFunction(const Module& m, FunctionId f, States states) {
+  return Verifier(m, f, states).run();
 }
 
-std::vector<std::string> verify(const Module& m, VerifyBarriers barriers) {
+std::vector<std::string> verify(const Module& m, States states) {
   std::vector<std::string> out;
   for (uint32_t i = 0; i < m.functions.size(); ++i) {
     if (!m.functions[FunctionId(i)].body.valid()) continue;
-    std::vector<std::string> own = verifyFunction(m, FunctionId(i), barriers);
+    std::vector<std::string> own = verifyFunction(m, FunctionId(i), states);
     out.insert(out.end(), own.begin(), own.end());
   }
   return out;

@@ -91,7 +91,7 @@ std::string explanation(const session::Session& session, const core::Module& mod
 int commandExplainFusion(const Invocation& invocation) {
   return onBigStack([&]() -> int {
     transforms::FusionLog log;
-    const SessionPtr session = makeSession(invocation.code, &log);
+    const SessionPtr session = makeSession(invocation.code, {&log, {}});
     if (!advanceProgram(invocation.program, *session, session::CoreStage::Optimised)) return Failure;
     writeOutput(explanation(*session, session->module(), log, nameOf(invocation.program)));
     return Success;

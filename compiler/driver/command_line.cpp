@@ -2,6 +2,8 @@
 #include "driver/command_line.h"
 
 #include "driver/exit_status.h"
+#include "loops/loops.h"
+#include "session/pipeline.h"
 
 #include <algorithm>
 #include <CLI/App.hpp>
@@ -133,12 +135,12 @@ std::string stagesThat(bool Stage::* property) {
 
 /// What `melix show` is asked for and does not do at a stage; empty if there is nothing.
 std::string notShown(const Invocation& invocation) {
-  const Stage& stage = stages[static_cast<size_t>(invocation.stage)];
+  const Stage& stage = stages[static_cast<size_t>(invocation.show.stage)];
   auto only = [&](const char* option, bool Stage::* property) {
     return std::string(option) + " works for the stages " + stagesThat(property) + ", not for " + stage.name;
   };
-  if (invocation.count && !stage.counts) return only("--count", &Stage::counts);
-  if (!invocation.only.empty() && !stage.selects) return only("--only", &Stage::selects);
+  if (invocation.show.count && !stage.counts) return only("--count", &Stage::counts);
+  if (!invocation.show.only.empty() && !stage.selects) return only("--only", &Stage::selects);
   return {};
 }
 
@@ -151,15 +153,55 @@ std::string describeStages() {
   return text;
 }
 
+/// How often a pass of this name runs.
+template <class Pass>
+size_t runsOfPass(std::span<const Pass> passes, const std::string& name) {
+  return static_cast<size_t>(std::ranges::count(passes, std::string_view(name), &Pass::name));
+}
+
+/// Each name once.
+template <class Pass>
+std::string namesOf(std::span<const Pass> passes) {
+  std::string names;
+  for (size_t k = 0; k < passes.size(); ++k)
+    if (runsOfPass(passes.first(k), std::string(passes[k].name)) == 0)
+      names += (names.empty() ? "" : ", ") + std::string(passes[k].name);
+  return names;
+}
+
+/// Sets what `--after PASS` or `--after PASS:RUN` asks for, and the stage that the pass belongs to.
+void setPass(Invocation& invocation, const std::string& text) {
+  const size_t colon = text.find(':');
+  ShownPass pass{text.substr(0, colon), 1};
+  const size_t inCore = runsOfPass(session::passes(), pass.name),
+               inLoops = runsOfPass(loops::passes(), pass.name);
+  if (inCore + inLoops == 0)
+    throw CLI::ValidationError("there is no pass `" + pass.name + "`, only " + namesOf(session::passes()) +
+                               "; " + namesOf(loops::passes()));
+  if (colon != std::string::npos) pass.run = std::strtoul(text.c_str() + colon + 1, nullptr, 10);
+  if (pass.run == 0 || pass.run > inCore + inLoops)
+    throw CLI::ValidationError("`" + pass.name + "` runs " + std::to_string(inCore + inLoops) +
+                               (inCore + inLoops == 1 ? " time" : " times") + ": `--after " + pass.name +
+                               ":1` is what stands after the first");
+  invocation.show.stage = inCore > 0 ? StageKind::Opt : StageKind::Loops;
+  invocation.show.after = std::move(pass);
+}
+
 void addShow(CLI::App& command, Invocation& invocation) {
   addProgram(command, invocation);
-  auto setStage = [&invocation](const std::string& name) { invocation.stage = findStage(name); };
-  command.add_option_function<std::string>("--stage", setStage, "what to show, see below")
-      ->option_text("STAGE")
-      ->required();
-  command.add_flag("--count", invocation.count,
+  auto setStage = [&invocation](const std::string& name) { invocation.show.stage = findStage(name); };
+  auto* what = command.add_option_group("+what")->require_option(1);
+  what->add_option_function<std::string>("--stage", setStage, "what to show, see below")
+      ->option_text("STAGE");
+  what->add_option_function<std::string>(
+          "--after", [&invocation](const std::string& text) { setPass(invocation, text); },
+          "what stands after a pass of the stages opt and loops; PASS:2 after its second run")
+      ->option_text("PASS");
+  what->add_flag("--passes", invocation.show.listPasses,
+                 "the passes in the order in which they run, as tables");
+  command.add_flag("--count", invocation.show.count,
                    "the numbers of operations, nests and arrays of each function");
-  command.add_option("--only", invocation.only, "only this function")->option_text("NAME");
+  command.add_option("--only", invocation.show.only, "only this function")->option_text("NAME");
   addOptimisation(command, invocation.code);
   addStrictness(command, invocation.code);
   addCpu(command, invocation.code, "compile for this processor (native)");
@@ -281,7 +323,7 @@ bool takesProgram(CommandKind kind) {
 
 /// What is wrong although every option alone is right; empty if nothing is.
 std::string findContradiction(const Invocation& invocation) {
-  if (!takesProgram(invocation.command)) return {};
+  if (!takesProgram(invocation.command) || invocation.show.listPasses) return {};
   bool hasFile = !invocation.program.file.empty();
   if (!hasFile && !invocation.program.code) return "no program: give a FILE, `-` or `-e CODE`";
   if (hasFile && invocation.program.code) return "give a FILE or `-e CODE`, not both";

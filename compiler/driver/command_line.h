@@ -27,6 +27,21 @@ struct CodeOptions {
   std::string cpu;            ///< empty: this machine's for `run`, x86-64-v3 for `build`
 };
 
+/// A pass of the stages opt and loops, and which of its runs.
+struct ShownPass {
+  std::string name;
+  size_t run = 1;
+};
+
+/// What `show` is asked for.
+struct ShowOptions {
+  StageKind stage = StageKind::Core;
+  std::optional<ShownPass> after; ///< in place of a whole stage, what stands after a pass of it
+  bool listPasses = false;        ///< the passes, in place of a program
+  bool count = false;             ///< numbers of operations, nests and arrays instead of the text
+  std::string only;               ///< the function that is meant; empty means all
+};
+
 /// A command line that was understood. Members that a command does not take have their default.
 struct Invocation {
   CommandKind command = CommandKind::Run;
@@ -34,15 +49,13 @@ struct Invocation {
   std::vector<std::string> files;            ///< check, test, bench, fmt
   std::vector<std::string> programArguments; ///< run
   CodeOptions code;
-  std::string output;                ///< build; empty: named after the program
-  bool strip = false;                ///< build
-  StageKind stage = StageKind::Core; ///< show
-  bool count = false;                ///< show: numbers of operations, nests and arrays instead of the text
-  std::string only;                  ///< show: the function that is meant; empty means all
-  std::string filter;                ///< test, bench: part of the names of what is to run
-  double timeout = 60;               ///< test, bench: seconds after which one is stopped; 0: never
-  double seconds = 1;                ///< bench: how long each is measured
-  bool checkFormat = false;          ///< fmt: change nothing
+  std::string output; ///< build; empty: named after the program
+  bool strip = false; ///< build
+  ShowOptions show;
+  std::string filter;       ///< test, bench: part of the names of what is to run
+  double timeout = 60;      ///< test, bench: seconds after which one is stopped; 0: never
+  double seconds = 1;       ///< bench: how long each is measured
+  bool checkFormat = false; ///< fmt: change nothing
 };
 
 /// A command line that is finished with: help was asked for, or it was wrong.

@@ -6,6 +6,7 @@
 #include "driver/compile.h"
 #include "driver/exit_status.h"
 #include "driver/files.h"
+#include "driver/pass_tables.h"
 #include "driver/program_input.h"
 #include "format/format.h"
 #include "loops/loops.h"
@@ -24,7 +25,7 @@ int showSyntaxTree(const Invocation& invocation) {
   Interner names;
   DiagnosticSink sink;
   parse::ParseResult parsed = parse::parseFile(*file, sources, names, sink);
-  if (invocation.count) {
+  if (invocation.show.count) {
     writeOutput(std::to_string(parsed.ast.size()) + " nodes\n");
   } else {
     writeOutput(syntax::dump(parsed.ast, names));
@@ -99,28 +100,39 @@ std::string decompiled(const core::Module& module, core::FunctionId root) {
   return laidOut(decompile::decompile(module, root).text, "<grad>");
 }
 
-int showCore(const Invocation& invocation, session::Session& session) {
-  const core::Module& module = session.module();
-  std::vector<core::FunctionId> functions = chosenFunctions(module, invocation.only);
+/// A module of Core as the command asks for it; none if there is no such function.
+std::optional<std::string> shownText(const Invocation& invocation, const core::Module& module) {
+  std::vector<core::FunctionId> functions = chosenFunctions(module, invocation.show.only);
   if (functions.empty()) {
-    writeProblem("there is no function `" + invocation.only + "` in this stage");
-    return Failure;
+    writeProblem("there is no function `" + invocation.show.only + "` in this stage");
+    return std::nullopt;
   }
+  if (invocation.show.count) return countText(module, functions);
+  if (invocation.show.stage == StageKind::Grad)
+    return decompiled(module, invocation.show.only.empty() ? module.entry : functions[0]);
+  core::PrintOptions options;
+  if (invocation.show.stage == StageKind::Plans) options.notes = loops::planNotes(module);
+  if (invocation.show.only.empty()) return core::printModule(module, options);
   std::string text;
-  if (invocation.count) {
-    text = countText(module, functions);
-  } else if (invocation.stage == StageKind::Grad) {
-    text = decompiled(module, invocation.only.empty() ? module.entry : functions[0]);
-  } else {
-    core::PrintOptions options;
-    if (invocation.stage == StageKind::Plans) options.notes = loops::planNotes(module);
-    if (invocation.only.empty())
-      text = core::printModule(module, options);
-    else
-      for (core::FunctionId f : functions) text += core::printFunction(module, f, options) + "\n";
-  }
-  writeOutput(text);
-  return Success;
+  for (core::FunctionId f : functions) text += core::printFunction(module, f, options) + "\n";
+  return text;
+}
+
+int showCore(const Invocation& invocation, session::Session& session) {
+  const std::optional<std::string> text = shownText(invocation, session.module());
+  if (text) writeOutput(*text);
+  return text ? Success : Failure;
+}
+
+/// Loops with the places in the program that statements come from.
+std::string shownText(const loops::Module& module, const session::Session& session,
+                      const core::Module& core) {
+  return loops::print(module, [&](core::LocId loc) {
+    const Span span = session::locationOf(core, loc);
+    if (!span.valid()) return std::string();
+    return std::string(session.sources.path(span.file)) + ":" +
+           std::to_string(session.sources.lineColumn(span).line);
+  });
 }
 
 /// The stages from `loops` on.
@@ -129,16 +141,11 @@ int showMachine(const Invocation& invocation, session::Session& session) {
       codegenOptions(session, invocation.code, targetOf(invocation.code, codegen::TargetKind::Host));
   std::optional<loops::Module> module = loopsOf(session, options);
   if (!module) return Failure;
-  if (invocation.stage == StageKind::Loops) {
-    writeOutput(loops::print(*module, [&](core::LocId loc) {
-      const Span span = session::locationOf(session.module(), loc);
-      if (!span.valid()) return std::string();
-      return std::string(session.sources.path(span.file)) + ":" +
-             std::to_string(session.sources.lineColumn(span).line);
-    }));
+  if (invocation.show.stage == StageKind::Loops) {
+    writeOutput(shownText(*module, session, session.module()));
     return Success;
   }
-  auto kind = invocation.stage == StageKind::Llvm ? codegen::TextKind::Ir : codegen::TextKind::Assembly;
+  auto kind = invocation.show.stage == StageKind::Llvm ? codegen::TextKind::Ir : codegen::TextKind::Assembly;
   writeOutput(codegen::compileToText(*module, options, kind));
   return Success;
 }
@@ -162,17 +169,67 @@ session::CoreStage coreStageOf(StageKind stage) {
 int showCompiled(const Invocation& invocation) {
   return onBigStack([&]() -> int {
     const SessionPtr session = makeSession(invocation.code);
-    if (!advanceProgram(invocation.program, *session, coreStageOf(invocation.stage))) return Failure;
-    return invocation.stage <= StageKind::Plans ? showCore(invocation, *session)
-                                                : showMachine(invocation, *session);
+    if (!advanceProgram(invocation.program, *session, coreStageOf(invocation.show.stage))) return Failure;
+    return invocation.show.stage <= StageKind::Plans ? showCore(invocation, *session)
+                                                     : showMachine(invocation, *session);
   });
 }
+
+/// What stands after a pass: the text is taken when it has run.
+class AfterPass {
+public:
+  explicit AfterPass(const Invocation& invocation) : invocation_(invocation) {}
+
+  int show() {
+    return onBigStack([&]() -> int {
+      const bool isCore = invocation_.show.stage == StageKind::Opt;
+      Onlooker onlooker;
+      if (isCore)
+        onlooker.afterPass = [this](const core::Module& m, std::string_view pass) { ofCore(m, pass); };
+      const SessionPtr session = makeSession(invocation_.code, std::move(onlooker));
+      if (!advanceProgram(invocation_.program, *session, session::CoreStage::Optimised)) return Failure;
+      if (!isCore && !lowered(*session)) return Failure;
+      if (text_) writeOutput(*text_);
+      if (!text_ && !asked_)
+        writeProblem("`" + invocation_.show.after->name + "` does not run with these options");
+      return text_ ? Success : Failure;
+    });
+  }
+
+private:
+  bool isIt(std::string_view pass) {
+    asked_ = asked_ || (pass == invocation_.show.after->name && ++runs_ == invocation_.show.after->run);
+    return pass == invocation_.show.after->name && runs_ == invocation_.show.after->run;
+  }
+  void ofCore(const core::Module& module, std::string_view pass) {
+    if (isIt(pass)) text_ = shownText(invocation_, module);
+  }
+  bool lowered(session::Session& session) {
+    const codegen::Options options =
+        codegenOptions(session, invocation_.code, targetOf(invocation_.code, codegen::TargetKind::Host));
+    return loopsOf(session, options,
+                   [&](const loops::Module& module, std::string_view pass) {
+                     if (isIt(pass)) text_ = shownText(module, session, session.module());
+                   })
+        .has_value();
+  }
+
+  const Invocation& invocation_;
+  size_t runs_ = 0;
+  bool asked_ = false;
+  std::optional<std::string> text_;
+};
 
 } // namespace
 
 int commandShow(const Invocation& invocation) {
+  if (invocation.show.listPasses) {
+    writeOutput(passTables());
+    return Success;
+  }
   if (!accepts(invocation.code)) return WrongCommandLine;
-  switch (invocation.stage) {
+  if (invocation.show.after) return AfterPass(invocation).show();
+  switch (invocation.show.stage) {
   case StageKind::Ast: return showSyntaxTree(invocation);
   case StageKind::Expand: return showExpanded(invocation);
   default: return showCompiled(invocation);

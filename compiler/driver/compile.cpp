@@ -26,7 +26,7 @@ void EndLater::operator()(session::Session* session) const {
   delete last.exchange(session);
 }
 
-SessionPtr makeSession(const CodeOptions& code, transforms::FusionLog* fusion) {
+SessionPtr makeSession(const CodeOptions& code, Onlooker onlooker) {
   session::Options options;
   options.library = [](std::string_view path) { return findLibraryFile(path); };
   for (std::string_view path : libraryFiles("prelude/")) options.preludeFiles.emplace_back(path);
@@ -43,7 +43,8 @@ SessionPtr makeSession(const CodeOptions& code, transforms::FusionLog* fusion) {
     return hooks;
   };
   options.verify = verifies();
-  options.fusion = fusion;
+  options.fusion = onlooker.fusion;
+  options.afterPass = std::move(onlooker.afterPass);
   options.strictFloats = code.strictFp;
   options.strictShapes = code.strictShapes;
   options.opensPrivate = code.expanded;
@@ -128,12 +129,14 @@ bool prepareProgram(const ProgramSource& program, session::Session& session) {
   return reported(session, ok && session.advance(session::CoreStage::Optimised));
 }
 
-std::optional<loops::Module> loopsOf(session::Session& session, const codegen::Options& code) {
+std::optional<loops::Module> loopsOf(session::Session& session, const codegen::Options& code,
+                                     const AfterLoopsPass& afterPass) {
   const names::Modules& modules = session.modules();
   if (modules.hasUnchecked())
     transforms::dropIndexChecks(session.module(), [&](Span place) { return modules.isUnchecked(place); });
   loops::Options options = codegen::loopOptions(code);
   options.verify = verifies();
+  options.afterPass = afterPass;
   loops::Result lowered = loops::fromCore(session.module(), options);
   if (!lowered.error && lowered.bug.empty()) return std::move(lowered.module);
   if (lowered.error)

@@ -19,8 +19,14 @@ struct EndLater {
 };
 using SessionPtr = std::unique_ptr<session::Session, EndLater>;
 
-/// A session over the embedded library and the file system; fusion writes what it decides to `fusion`.
-SessionPtr makeSession(const CodeOptions& options, transforms::FusionLog* fusion = nullptr);
+/// Who looks on while Core is optimised.
+struct Onlooker {
+  transforms::FusionLog* fusion = nullptr; ///< where fusion writes what it decides
+  std::function<void(const core::Module&, std::string_view pass)> afterPass;
+};
+
+/// A session over the embedded library and the file system.
+SessionPtr makeSession(const CodeOptions& options, Onlooker onlooker = {});
 /// Whether these options can be followed; says on standard error what cannot.
 bool accepts(const CodeOptions& options);
 /// The processor asked for, else `usual`.
@@ -36,7 +42,9 @@ bool prepareProgram(const ProgramSource& program, session::Session& session);
 /// Writes diagnostics, or the compiler's own bug; returns `ok`.
 bool reported(const session::Session& session, bool ok);
 /// Optimised Core to Loops; says on standard error what is not compiled yet.
-std::optional<loops::Module> loopsOf(session::Session& session, const codegen::Options& code);
+using AfterLoopsPass = std::function<void(const loops::Module&, std::string_view pass)>;
+std::optional<loops::Module> loopsOf(session::Session& session, const codegen::Options& code,
+                                     const AfterLoopsPass& afterPass = {});
 /// What the code generator is told.
 codegen::Options codegenOptions(const session::Session& session, const CodeOptions& code,
                                 codegen::TargetKind target);

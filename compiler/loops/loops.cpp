@@ -39,6 +39,8 @@
 #include "loops/update_in_place.h"
 #include "loops/verify.h"
 
+#include <cassert>
+
 namespace melix::loops {
 namespace {
 
@@ -138,58 +140,30 @@ bool onPool(const Options& options) { return options.parallel; }
 bool schedules(const Options& options) { return options.machine != nullptr; }
 bool schedulesPool(const Options& options) { return schedules(options) && onPool(options); }
 
-struct Pass {
-  const char* name;
+/// A row of passes.def.
+struct PassRow {
+  Pass pass;
   void (*run)(Module&, const Options&);
-  bool counted; ///< from here on every owned value is consumed once
-  bool (*wanted)(const Options&) = always;
+  bool (*wanted)(const Options&);
 };
 
-constexpr Pass passes[] = {
-    {"infer_modes", whole<inferModes>, false},
-    {"insert_counts", each<insertCounts>, true},
-    {"update_in_place", whole<updateInPlace>, true},
-    {"place_in_frames", whole<placeInFrames>, true},
-    {"prove_unique", whole<proveUnique>, true},
-    {"place_results", whole<placeResults>, true},
-    {"mark_closed", whole<markClosed>, true},
-    {"join_strips", joinAllStrips, true, schedules},
-    {"outline_kernels", outlineAllKernels, true, onPool},
-    {"merge_kernels", whole<mergeKernels>, true, onPool},
-    {"place_in_scratch", whole<placeInScratch>, true, schedules},
-    {"checks_before", each<testChecksBefore>, true, schedules},
-    {"drop_carries", each<dropCarries>, true, schedules},
-    {"sink_sums", each<sinkSums>, true, schedules},
-    {"mark_points", each<markPoints>, true, schedules},
-    {"turn_around", each<turnAround>, true, schedules},
-    {"skip_copies", each<skipCopies>, true, schedules},
-    {"hoist_quotients", each<hoistQuotients>, true, schedules},
-    {"split_wrapped", each<splitWrapped>, true, schedules},
-    {"split_phases", each<splitPhases>, true, schedules},
-    {"exchange_points", each<exchangePoints>, true, schedules},
-    {"choose_columns", each<chooseColumns>, true, schedules},
-    {"open_masks", each<openMasks>, true, schedules},
-    {"order_rows", each<orderRows>, true, schedules},
-    {"split_clamped", each<splitClamped>, true, schedules},
-    {"split_quotients", each<splitQuotients>, true, schedules},
-    {"choose_lanes", chooseAllLanes, true, schedules},
-    {"tile_contractions", whole<tileContractions>, true, schedules},
-    {"split_masked", each<splitMasked>, true, schedules},
-    {"block_points", each<blockPoints>, true, schedulesPool},
-    {"jam_rows", each<jamRows>, true, schedules},
-    {"choose_streams", whole<chooseStreams>, true, schedules},
-    {"hoist_rows", each<hoistRows>, true},
-    {"merge_kernels_of_constants", whole<mergeKernelsOfConstants>, true, schedules},
-    {"estimate_work", whole<estimateWork>, true, onPool},
-    {"blocks_outside", each<takeBlocksOutside>, true, schedules},
-    {"cut_launches", whole<cutLaunches>, true, schedulesPool},
-    {"note_multiples", whole<noteMultiples>, true, schedules},
-    {"note_sizes", whole<noteSizes>, true, schedules},
-};
+const std::vector<PassRow>& rows() {
+  using enum State;
+  static const std::vector<PassRow> made = {
+#define NONE States()
+#define STATES(...) (States{__VA_ARGS__})
+#define PASS(Name, run, wanted, Requires, Establishes, Ends, Sentence)                                       \
+  {{#Name, Sentence, Requires, Establishes, Ends}, run, wanted},
+#include "loops/passes.def"
+#undef STATES
+#undef NONE
+  };
+  return made;
+}
 
-std::string findBug(const Module& module, bool counted, const char* pass, KeptChecks& checks) {
+std::string findBug(const Module& module, States states, std::string_view pass, KeptChecks& checks) {
   const std::string name = "`" + std::string(pass) + "`";
-  if (std::string problem = verify(module, counted); !problem.empty())
+  if (std::string problem = verify(module, states); !problem.empty())
     return "Loops is not well formed after " + name + ": " + problem;
   if (std::string lost = checks.after(module); !lost.empty())
     return "a check is lost by " + name + ": " + lost;
@@ -197,6 +171,15 @@ std::string findBug(const Module& module, bool counted, const char* pass, KeptCh
 }
 
 } // namespace
+
+std::span<const Pass> passes() {
+  static const std::vector<Pass> made = [] {
+    std::vector<Pass> out;
+    for (const PassRow& row : rows()) out.push_back(row.pass);
+    return out;
+  }();
+  return made;
+}
 
 Result fromCore(const core::Module& core, const Options& options) {
   Result result{Module(core), {}, {}};
@@ -213,16 +196,19 @@ Result fromCore(const core::Module& core, const Options& options) {
   dropUncalled(result.module);
   std::optional<KeptChecks> checks;
   if (options.verify) checks.emplace(result.module);
-  auto look = [&](bool counted, const char* pass) {
-    if (checks) result.bug = findBug(result.module, counted, pass, *checks);
+  States states = statesOfLowered;
+  auto look = [&](std::string_view pass) {
+    if (checks) result.bug = findBug(result.module, states, pass, *checks);
     if (options.afterPass) options.afterPass(result.module, pass);
   };
-  look(false, "lower");
-  for (const Pass& pass : passes) {
+  look("lower");
+  for (const PassRow& row : rows()) {
     if (!result.bug.empty()) break;
-    if (!pass.wanted(options)) continue;
-    pass.run(result.module, options);
-    look(pass.counted, pass.name);
+    if (!row.wanted(options)) continue;
+    assert(states.has(row.pass.needs) && "the passes before it establish what it requires");
+    row.run(result.module, options);
+    states = (states | row.pass.establishes) - row.pass.ends;
+    look(row.pass.name);
   }
   return result;
 }

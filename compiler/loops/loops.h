@@ -4,8 +4,10 @@
 #include "loops/ir.h"
 #include "loops/join_strips.h"
 #include "loops/machine.h"
+#include "loops/states.h"
 
 #include <functional>
+#include <span>
 
 namespace melix::loops {
 
@@ -14,11 +16,24 @@ struct Options {
   const Machine* machine = nullptr; ///< that loops are scheduled for; none: as they are
   StripSizes strips;
   bool verify = false; ///< look at the module after every pass
-  /// Told of the module after every pass, `lower` first.
-  std::function<void(const Module&, const char* pass)> afterPass;
+  /// Gets the module after every pass, `lower` first.
+  std::function<void(const Module&, std::string_view pass)> afterPass;
 };
 
-/// Lowers, then runs the passes of loops.cpp. Functions that the roots do not reach are left out. Requires:
+/// A row of passes.def.
+struct Pass {
+  std::string_view name;
+  std::string_view sentence;       ///< that says what it does
+  States needs, establishes, ends; ///< before it; from here on; no longer
+};
+
+/// States of Loops as they are lowered.
+inline constexpr States statesOfLowered{State::NoLanes};
+
+/// All of them in sequence; some run only where loops are scheduled for a machine, or nests go on the pool.
+std::span<const Pass> passes();
+
+/// Lowers, then runs the passes. Functions that the roots do not reach are left out. Requires:
 /// verified Core without derivatives, closures and `apply`. What is not compiled yet is told by `error`.
 struct Result {
   Module module;

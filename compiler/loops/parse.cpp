@@ -307,7 +307,7 @@ private:
 ParseResult parse(core::Module& core, std::string_view text) {
   ParseResult result{Module(core), {}};
   result.error = LoopsParser(core, result.module, text).run();
-  if (result.error.empty()) result.error = verify(result.module, false);
+  if (result.error.empty()) result.error = verify(result.module, {});
   return result;
 }
 

@@ -41,8 +41,8 @@ std::string nameOf(const Stmt& s) {
 
 class Verifier {
 public:
-  Verifier(const Module& module, const Function& fn, bool counted)
-      : module_(module), fn_(fn), counted_(counted) {}
+  Verifier(const Module& module, const Function& fn, States states)
+      : module_(module), fn_(fn), states_(states), counted_(states.has(State::CountsInserted)) {}
 
   std::string run() {
     if (!fits(fn_.body)) return problems_;
@@ -198,6 +198,9 @@ private:
   /// Whether turns can run as the loop says.
   void schedule(const Stmt& loop) {
     const auto& attr = loop.as<ForAttr>();
+    if (attr.lanes > 0 && states_.has(State::NoLanes)) say("a loop in lanes before they are chosen");
+    if (attr.mark == MarkKind::Parallel && states_.has(State::KernelsOutlined))
+      say("a parallel loop that is no kernel");
     if (attr.lanes > 0 && !canWiden(module_, fn_, loop))
       say("a loop in lanes of turns that cannot run side by side");
     if (attr.rows > 1 && !loop.results.empty() && !addsBehindLoops(fn_, loop))
@@ -290,7 +293,8 @@ private:
 
   const Module& module_;
   const Function& fn_;
-  bool counted_;
+  const States states_;
+  const bool counted_;
   std::optional<UniqueBlocks> unique_; ///< once it is asked for
   bool reachable_ = true;
   std::unordered_set<ValueId> scope_;
@@ -311,9 +315,9 @@ std::string findMisfit(const Stmt& s) {
          std::to_string(s.results.size()) + " results";
 }
 
-std::string verify(const Module& module, bool counted) {
+std::string verify(const Module& module, States states) {
   std::string problems;
-  for (const Function& fn : module.functions) problems += Verifier(module, fn, counted).run();
+  for (const Function& fn : module.functions) problems += Verifier(module, fn, states).run();
   return problems;
 }
 

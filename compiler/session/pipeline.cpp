@@ -52,13 +52,18 @@ namespace melix::session {
 namespace {
 
 using Problems = std::optional<std::vector<transforms::AdProblem>>;
+using transforms::FusionLog;
 
-/// A pass that refuses nothing.
-std::function<Problems(core::Module&)> plain(void (*run)(core::Module&)) {
-  return [run](core::Module& module) -> Problems {
-    run(module);
-    return std::nullopt;
-  };
+/// Passes that refuse nothing.
+template <void (*run)(core::Module&)>
+Problems plain(core::Module& module, FusionLog*) {
+  run(module);
+  return std::nullopt;
+}
+template <void (*run)(core::Module&, FusionLog*)>
+Problems plain(core::Module& module, FusionLog* log) {
+  run(module, log);
+  return std::nullopt;
 }
 
 /// Nothing but calls needs a function of its own once derivatives are there.
@@ -78,8 +83,8 @@ void inlineIndices(core::Module& module) {
   transforms::inlineCalls(module, options);
 }
 
-void openedResults(core::Module& module) { transforms::openResults(module); }
-void openedRecords(core::Module& module) { transforms::openRecords(module); }
+void openResults(core::Module& module) { transforms::openResults(module); }
+void openRecords(core::Module& module) { transforms::openRecords(module); }
 
 void raise(core::Module& module) {
   if (transforms::nameSizes(module)) transforms::simplify(module);
@@ -92,15 +97,15 @@ void raise(core::Module& module) {
   }
 }
 
-void parts(core::Module& module) {
+void splitRecords(core::Module& module) {
   if (transforms::splitRecords(module)) transforms::simplify(module);
 }
 
-void splitSums(core::Module& module) {
+void splitAccumulators(core::Module& module) {
   if (transforms::splitAccumulators(module)) transforms::simplify(module);
 }
 
-void mask(core::Module& module) {
+void maskRanges(core::Module& module) {
   if (transforms::maskRanges(module)) transforms::simplify(module);
 }
 
@@ -117,33 +122,33 @@ void accumulate(core::Module& module) {
   if (transforms::splitAxes(module)) transforms::simplify(module);
 }
 
-void addBehind(core::Module& module) {
+void addBehindLoops(core::Module& module) {
   if (!transforms::addBehindLoops(module)) return;
   transforms::simplify(module);
   transforms::accumulateToReduce(module);
 }
 
-void scatter(core::Module& module) {
+void sumBeforeScatter(core::Module& module) {
   if (transforms::sumBeforeScatter(module)) transforms::simplify(module);
 }
 
-void spread(core::Module& module) {
+void spreadSums(core::Module& module) {
   if (transforms::spreadSums(module)) transforms::simplify(module);
 }
 
-void sizesInFront(core::Module& module) {
+void hoistSizes(core::Module& module) {
   if (transforms::hoistSizes(module)) transforms::simplify(module);
 }
 
-void checksInFront(core::Module& module) {
+void hoistChecks(core::Module& module) {
   if (transforms::hoistChecks(module)) transforms::simplify(module);
 }
 
-void versions(core::Module& module) {
+void versionNests(core::Module& module) {
   if (transforms::versionNests(module)) transforms::simplify(module);
 }
 
-void interchange(core::Module& module) {
+void interchangeLoops(core::Module& module) {
   if (transforms::interchangeLoops(module)) transforms::simplify(module);
 }
 
@@ -151,101 +156,60 @@ void separateProducts(core::Module& module) {
   if (transforms::separateProducts(module)) transforms::simplify(module);
 }
 
-void fix(core::Module& module) {
+void fixSizes(core::Module& module) {
   if (transforms::fixSizes(module)) transforms::simplify(module);
 }
 
-Problems expand(core::Module& module) { return transforms::expandDerivatives(module).problems; }
+Problems expand(core::Module& module, FusionLog*) { return transforms::expandDerivatives(module).problems; }
+
+void fuse(core::Module& module, FusionLog* log) { transforms::fuse(module, log); }
+
+/// What a branch kept is the branch again once fusion reads it where it was made: adds in it are sums too.
+void accumulateAgain(core::Module& module, FusionLog* log) {
+  if (!transforms::accumulateToReduce(module)) return;
+  for (const Pass& pass : passes())
+    if (pass.isFusing && !pass.rounds) pass.run(module, log);
+}
+
+/// Rows of passes.def in sequence; `derivativesEnd` counts those that write derivatives out.
+struct Table {
+  std::vector<Pass> rows;
+  size_t derivativesEnd = 0;
+};
+
+Table makeTable() {
+  using enum core::State;
+  using States = core::States;
+  Table table;
+#define NONE States()
+#define STATES(...) (States{__VA_ARGS__})
+#define ROW(Name, run, Requires, Establishes, Ends, Rounds, Sentence, fusing)                                \
+  table.rows.push_back({#Name, Sentence, run, Requires, Establishes, Ends, Rounds, fusing});
+#define PASS(Name, run, ...) ROW(Name, plain<run>, __VA_ARGS__, false)
+#define FUSING(Name, run, ...) ROW(Name, plain<run>, __VA_ARGS__, true)
+#define EXPAND(Name, run, ...) ROW(Name, run, __VA_ARGS__, false)
+#define DERIVATIVES_END table.derivativesEnd = table.rows.size();
+#include "session/passes.def"
+#undef ROW
+#undef STATES
+#undef NONE
+  return table;
+}
+
+const Table& table() {
+  static const Table made = makeTable();
+  return made;
+}
 
 } // namespace
 
-std::span<const Pass> derivativePasses() {
-  static const Pass passes[] = {
-      {"simplify", plain(transforms::simplify), false},
-      {"specialise_calls", plain(transforms::specialiseCalls), false},
-      {"specialise_sizes", plain(transforms::specialiseSizes), false},
-      {"defunctionalise", plain(transforms::defunctionalise), false},
-      {"inline_indices", plain(inlineIndices), false},
-      {"split_records", plain(parts), false},
-      {"raise_loops", plain(raise), false},
-      {"expand_derivatives", expand, true},
-      {"simplify", plain(transforms::simplify), true},
-  };
-  return passes;
-}
+std::span<const Pass> passes() { return table().rows; }
+std::span<const Pass> derivativePasses() { return passes().first(table().derivativesEnd); }
+std::span<const Pass> optimisingPasses() { return passes().subspan(table().derivativesEnd); }
 
 void functionsKnown(core::Module& module) {
   transforms::specialiseCalls(module);
   transforms::defunctionalise(module);
-}
-
-/// What makes few nests of many, each of which computes what it needs once.
-static std::vector<Pass> fusingPasses(transforms::FusionLog* fusion) {
-  auto fuse = [fusion](core::Module& module) -> Problems {
-    transforms::fuse(module, fusion);
-    return std::nullopt;
-  };
-  return {
-      {"canonicalise", plain(transforms::canonicalise), true},
-      {"hoist_axes", plain(transforms::hoistAxes), true},
-      {"reduce_before_multiply", plain(transforms::reduceBeforeMultiply), true, true},
-      {"simplify", plain(transforms::simplify), true},
-      {"fuse", fuse, true},
-  };
-}
-
-std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion) {
-  const std::vector<Pass> fusing = fusingPasses(fusion);
-  // What a branch kept is the branch again once fusion reads it where it was made: adds in it are sums too.
-  auto accumulateAgain = [fusing](core::Module& module) -> Problems {
-    if (!transforms::accumulateToReduce(module)) return std::nullopt;
-    for (const Pass& pass : fusing)
-      if (!pass.rounds) pass.run(module);
-    return std::nullopt;
-  };
-  std::vector<Pass> passes = {
-      {"inline_calls", plain(inlineExpanded), true},
-      {"open_results", plain(openedResults), true},
-      {"open_records", plain(openedRecords), true},
-      {"simplify", plain(transforms::simplify), true},
-      {"split_accumulators", plain(splitSums), true},
-      {"mask_ranges", plain(mask), true},
-      {"split_axes", plain(splitAxes), true},
-      {"accumulate_to_reduce", plain(accumulate), true},
-      {"add_behind_loops", plain(addBehind), true},
-      {"sum_before_scatter", plain(scatter), true},
-      {"split_results", plain(transforms::splitResults), true},
-      {"raise_loops", plain(raise), true},
-      {"spread_sums", plain(spread), true, true},
-      {"hoist_sizes", plain(sizesInFront), true},
-      {"hoist_checks", plain(checksInFront), true},
-      {"version_nests", plain(versions), true},
-      {"interchange_loops", plain(interchange), true},
-      {"separate_products", plain(separateProducts), true},
-  };
-  passes.insert(passes.end(), fusing.begin(), fusing.end());
-  const std::vector<Pass> fused = {
-      {"accumulate_again", accumulateAgain, true},
-      {"separate_terms", plain(transforms::separateTerms), true},
-      {"divide_once", plain(transforms::divideOnce), true},
-      {"mask_zeros", plain(transforms::maskZeros), true},
-      {"mask_unread", plain(transforms::maskUnread), true},
-      {"lift_masks", plain(transforms::liftMasks), true},
-      {"free_reads", plain(transforms::freeReads), true},
-      {"free_sums", plain(transforms::freeSums), true},
-      {"sum_rows", plain(transforms::sumRows), true, true},
-      {"separate_sums", plain(transforms::separateSums), true},
-      {"collapse_axes", plain(transforms::collapseAxes), true},
-      {"carry_reads", plain(transforms::carryReads), true},
-      {"choose_orders", plain(core::chooseOrders), true, true},
-      {"form_fma", plain(transforms::formFma), true, true},
-      {"renew_zeros", plain(transforms::renewZeros), true},
-      {"merge_functions", plain(transforms::mergeFunctions), true},
-      {"remove_unreachable", plain(transforms::removeUnreachable), true},
-      {"fix_sizes", plain(fix), true},
-  };
-  passes.insert(passes.end(), fused.begin(), fused.end());
-  return passes;
 }
 
 Span locationOf(const core::Module& module, core::LocId loc) {

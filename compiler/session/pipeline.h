@@ -1,31 +1,38 @@
 #pragma once
-// The pipeline: which passes turn lowered Core into optimised Core, in order. Reads as a list.
+// The pipeline: which passes turn lowered Core into optimised Core, in order. passes.def is the list.
 
 #include "core/ir.h"
+#include "core/states.h"
 #include "transforms/expand_derivatives.h"
 #include "transforms/fusion_log.h"
 
-#include <functional>
 #include <optional>
 #include <span>
 
 namespace melix::session {
 
+/// A row of passes.def.
 struct Pass {
   std::string_view name;
-  /// Problems for the user, from passes that may refuse a program.
-  std::function<std::optional<std::vector<transforms::AdProblem>>(core::Module&)> run;
-  bool derivativesGone = false; ///< from here on no `derivative` op remains
-  bool rounds = false;          ///< decides how floats are rounded: not under `--strict-fp`
+  std::string_view sentence; ///< that says what it does
+  /// Gives problems for the user, if it may refuse a program. What fusion decides is written down if a log is
+  /// given.
+  std::optional<std::vector<transforms::AdProblem>> (*run)(core::Module&, transforms::FusionLog*);
+  core::States needs, establishes, ends; ///< before it; from here on; no longer
+  bool rounds = false;                   ///< decides how floats are rounded: not under `--strict-fp`
+  bool isFusing = false;                 ///< runs again where accumulate_again found a sum
 };
 
-/// lower … expand_derivatives: after these `show --stage grad` is taken.
+/// States of Core as it is lowered.
+inline constexpr core::States statesOfLowered{core::State::SumsUnordered};
+
+/// All passes; those of which the last writes derivatives out (`show --stage grad` is taken after these); and
+/// those after them, which make what "optimised Core" means, also for the interpreter.
+std::span<const Pass> passes();
 std::span<const Pass> derivativePasses();
+std::span<const Pass> optimisingPasses();
 /// Takes function values out of lowered Core, and does nothing else.
 void functionsKnown(core::Module& module);
-/// accumulate_to_reduce … : what "optimised Core" means, also for the interpreter. What fusion decides is
-/// written down if `fusion` is given.
-std::vector<Pass> optimisingPasses(transforms::FusionLog* fusion = nullptr);
 
 /// The innermost source place of a location chain.
 Span locationOf(const core::Module& module, core::LocId loc);

@@ -11,6 +11,7 @@
 #include "session/pipeline.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 namespace melix::session {
@@ -152,7 +153,7 @@ bool Session::checkDerivatives(check::InstanceId entry, const std::vector<check:
                      [&](check::LocalId p) { return types.holdsFunction(instance.locals[p].type); }))
       lowered(id);
   }
-  return verified("lower", false) && advance(CoreStage::Derivatives);
+  return verified("lower") && advance(CoreStage::Derivatives);
 }
 
 core::FunctionId Session::lowered(check::InstanceId id) {
@@ -173,19 +174,19 @@ bool Session::program(names::ModuleId root) {
     return false;
   }
   module_->entry = lowered(entry);
-  return refuseSyntax() && verified("lower", false);
+  return refuseSyntax() && verified("lower");
 }
 
 bool Session::lowerEntry(check::InstanceId id) {
   module_->entry = lowered(id);
-  return refuseSyntax() && verified("lower", false);
+  return refuseSyntax() && verified("lower");
 }
 
 void Session::renewModule() {
   module_ = std::make_unique<core::Module>(types);
   lowering_ = makeLowering(*module_);
   bug_.clear();
-  stage_ = CoreStage::Lowered;
+  reached_ = {};
 }
 
 Session::NamedFunctions Session::tests(names::ModuleId root, std::string_view filter) {
@@ -225,11 +226,9 @@ bool Session::refuseSyntax() {
   return true;
 }
 
-bool Session::verified(std::string_view pass, bool derivativesGone) {
+bool Session::verified(std::string_view pass) {
   if (!options_.verify) return true;
-  core::VerifyBarriers barriers;
-  barriers.noDerivative = derivativesGone;
-  std::vector<std::string> problems = core::verify(*module_, barriers);
+  std::vector<std::string> problems = core::verify(*module_, reached_.states);
   if (problems.empty()) return true;
   bug_ = "Core is not well formed after `" + std::string(pass) + "`: " + problems[0];
   return false;
@@ -291,7 +290,7 @@ RunnableFunction Session::runnable(check::InstanceId id) {
   std::unique_ptr<Lowered> lowering = makeLowering(*out.module);
   out.function = out.module->entry = lowering->add(id);
   for (const Pass& pass : derivativePasses())
-    if (auto problems = pass.run(*out.module)) {
+    if (auto problems = pass.run(*out.module, nullptr)) {
       keepWritten(*problems, *out.module, *lowering);
       if (problems->empty()) continue;
       out.problem = "asks for a derivative that there is not";
@@ -327,36 +326,40 @@ void Session::reportDerivative(const transforms::AdProblem& problem) {
       d.notes.push_back({at, k == 0 ? "the derivative is asked for here" : "on the way through this call"});
 }
 
+/// Runs a pass and looks at what it made; false after errors.
+bool Session::runPass(const Pass& pass, core::EffectAudit* audit) {
+  assert(reached_.states.has(pass.needs) && "the passes before it establish what it requires");
+  if (auto problems = pass.run(*module_, options_.fusion)) {
+    keepWritten(*problems, *module_, *lowering_);
+    for (const transforms::AdProblem& p : *problems) reportDerivative(p);
+    if (!problems->empty()) return false;
+  }
+  reached_.states = (reached_.states | pass.establishes) - pass.ends;
+  if (!verified(pass.name)) return false;
+  if (audit) bug_ = audit->after(pass.name);
+  if (bug_.empty() && options_.afterPass) options_.afterPass(*module_, pass.name);
+  return bug_.empty();
+}
+
 bool Session::advance(CoreStage wanted) {
   std::optional<core::EffectAudit> audit;
   if (options_.verify) audit.emplace(*module_);
-  auto passed = [&](const Pass& pass) {
-    if (!verified(pass.name, pass.derivativesGone)) return false;
-    if (audit) bug_ = audit->after(pass.name);
-    return bug_.empty();
+  auto run = [&](std::span<const Pass> passes) {
+    return std::ranges::all_of(passes, [&](const Pass& pass) {
+      return (pass.rounds && options_.strictFloats) || runPass(pass, audit ? &*audit : nullptr);
+    });
   };
-  if (stage_ < CoreStage::Derivatives && wanted >= CoreStage::Derivatives) {
-    for (const Pass& pass : derivativePasses()) {
-      if (auto problem = pass.run(*module_)) {
-        keepWritten(*problem, *module_, *lowering_);
-        for (const transforms::AdProblem& p : *problem) reportDerivative(p);
-        if (!problem->empty()) return false;
-      }
-      if (!passed(pass)) return false;
-    }
-    stage_ = CoreStage::Derivatives;
+  if (reached_.stage < CoreStage::Derivatives && wanted >= CoreStage::Derivatives) {
+    if (!run(derivativePasses())) return false;
+    reached_.stage = CoreStage::Derivatives;
   }
-  if (stage_ < CoreStage::Complete && wanted >= CoreStage::Complete) {
+  if (reached_.stage < CoreStage::Complete && wanted >= CoreStage::Complete) {
     if (!addMathBodies(*module_, *lowering_)) return false;
-    stage_ = CoreStage::Complete;
+    reached_.stage = CoreStage::Complete;
   }
-  if (stage_ < CoreStage::Optimised && wanted >= CoreStage::Optimised) {
-    for (const Pass& pass : optimisingPasses(options_.fusion)) {
-      if (pass.rounds && options_.strictFloats) continue;
-      pass.run(*module_);
-      if (!passed(pass)) return false;
-    }
-    stage_ = CoreStage::Optimised;
+  if (reached_.stage < CoreStage::Optimised && wanted >= CoreStage::Optimised) {
+    if (!run(optimisingPasses())) return false;
+    reached_.stage = CoreStage::Optimised;
   }
   return sink.errorCount() == 0;
 }

@@ -6,11 +6,16 @@
 #include "core/ir.h"
 #include "expand/expander.h"
 #include "session/macro_runner.h"
+#include "session/pipeline.h"
 #include "transforms/expand_derivatives.h"
 #include "transforms/fusion_log.h"
 
 #include <functional>
 #include <memory>
+
+namespace melix::core {
+class EffectAudit;
+}
 
 namespace melix::session {
 
@@ -31,6 +36,8 @@ struct Options {
   /// What the interpreter gets from outside while macros are expanded: builtins and texts of values.
   std::function<interp::Hooks(types::TypeStore&)> hooks;
   bool verify = false; ///< check Core after every pass (a bug of the compiler is then reported and stops)
+  /// Gets the module after every pass.
+  std::function<void(const core::Module&, std::string_view pass)> afterPass;
 };
 
 /// How far Core is taken: as it was lowered, without derivatives and function values, with the bodies of the
@@ -94,7 +101,8 @@ private:
   void reportDerivative(const transforms::AdProblem& problem);
   void keepWritten(std::vector<transforms::AdProblem>& problems, const core::Module& module,
                    const Lowered& lowering);
-  bool verified(std::string_view pass, bool derivativesGone);
+  bool verified(std::string_view pass);
+  bool runPass(const Pass& pass, core::EffectAudit* audit);
 
   Options options_;
   /// Where syntax errors are among the files that were read for what is checked now. Nothing uses a root.
@@ -110,7 +118,11 @@ private:
   std::unique_ptr<Lowered> lowering_;
   std::string rootFolder_;
   std::string bug_;
-  CoreStage stage_ = CoreStage::Lowered;
+  /// How far the module is.
+  struct Reached {
+    CoreStage stage = CoreStage::Lowered;
+    core::States states = statesOfLowered;
+  } reached_;
 };
 
 } // namespace melix::session

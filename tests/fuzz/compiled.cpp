@@ -55,7 +55,7 @@ void compile(const std::string& text, size_t mostMessages) {
   if (!ok) fail("check accepts what is refused later", text);
   loops::Result lowered = loops::fromCore(session.module(), codegen::loopOptions({}));
   if (lowered.error) fail("not compiled: " + lowered.error->what, text);
-  std::string problems = loops::verify(lowered.module, true);
+  std::string problems = loops::verify(lowered.module, {loops::State::CountsInserted});
   if (!problems.empty()) fail("Loops is not well formed: " + problems, text);
 }
 

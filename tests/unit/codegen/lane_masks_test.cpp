@@ -21,7 +21,7 @@ std::string codeWith(const std::string& inner) {
                              inner + "    store %y[%i*%one] = %r\n    yield\n  }\n  yield\n}\n");
   EXPECT_EQ(read.error, "");
   if (!read.error.empty()) return "";
-  EXPECT_EQ(loops::verify(read.module, true), "");
+  EXPECT_EQ(loops::verify(read.module, {loops::State::CountsInserted}), "");
   return compileToText(read.module, Options{}, TextKind::Ir);
 }
 

@@ -19,7 +19,7 @@ size_t polls(const std::string& inner) {
                              inner + "    store %x[%i*%one] = %r\n    yield\n  }\n  yield\n}\n");
   EXPECT_EQ(read.error, "");
   if (!read.error.empty()) return 0;
-  EXPECT_EQ(loops::verify(read.module, true), "");
+  EXPECT_EQ(loops::verify(read.module, {loops::State::CountsInserted}), "");
   const std::string text = compileToText(read.module, Options{}, TextKind::Ir);
   size_t found = 0;
   for (size_t at = text.find("call void @melix_cancelled"); at != std::string::npos;

@@ -72,8 +72,8 @@ TEST(CommandLine, ShowKnowsEveryStage) {
       {"opt", StageKind::Opt},   {"plans", StageKind::Plans}, {"loops", StageKind::Loops},
       {"llvm", StageKind::Llvm}, {"asm", StageKind::Asm}};
   for (auto [name, stage] : stages)
-    EXPECT_EQ(understood({"show", "--stage", name, "p.mlx"}).stage, stage) << name;
-  Invocation show = understood({"show", "p.mlx", "--stage=grad", "--count", "--only", "loss"});
+    EXPECT_EQ(understood({"show", "--stage", name, "p.mlx"}).show.stage, stage) << name;
+  const ShowOptions show = understood({"show", "p.mlx", "--stage=grad", "--count", "--only", "loss"}).show;
   EXPECT_TRUE(show.count);
   EXPECT_EQ(show.only, "loss");
 }
@@ -148,7 +148,7 @@ TEST(CommandLine, HelpNamesEveryCommandAndOption) {
 }
 
 TEST(CommandLine, WhatAStageDoesNotShowIsSaid) {
-  EXPECT_TRUE(understood({"show", "--stage", "opt", "--count", "--only", "f", "x.mlx"}).count);
+  EXPECT_TRUE(understood({"show", "--stage", "opt", "--count", "--only", "f", "x.mlx"}).show.count);
   for (const char* stage : {"loops", "llvm", "asm"})
     for (const char* option : {"--count", "--only=f"}) {
       Answer refused = answered({"show", "--stage", stage, option, "x.mlx"});

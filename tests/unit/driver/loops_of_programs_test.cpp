@@ -56,7 +56,7 @@ class TextAfterPasses {
 public:
   TextAfterPasses(const std::string& program, core::Module& core) : program_(program), core_(core) {}
 
-  void operator()(const loops::Module& module, const char* pass) {
+  void operator()(const loops::Module& module, std::string_view pass) {
     std::string text = loops::print(module);
     if (text == last_) return;
     const loops::ParseResult read = loops::parse(core_, text);

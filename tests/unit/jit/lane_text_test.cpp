@@ -19,7 +19,7 @@ int64_t resultOf(const std::string& text) {
   EXPECT_EQ(read.error, "") << text;
   if (!read.error.empty()) return 0;
   for (loops::Function& fn : read.module.functions) loops::jamRows(fn);
-  EXPECT_EQ(loops::verify(read.module, true), "") << text;
+  EXPECT_EQ(loops::verify(read.module, {loops::State::CountsInserted}), "") << text;
   const Outcome outcome = run(read.module, codegen::Options{});
   EXPECT_EQ(outcome.error, "");
   EXPECT_EQ(outcome.status, MELIX_OK) << outcome.panic;

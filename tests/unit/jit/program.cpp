@@ -56,7 +56,7 @@ Outcome Program::run(const codegen::Options& options) {
     outcome.error = "unsupported: " + lowered.error->what;
     return outcome;
   }
-  outcome.error = loops::verify(lowered.module, true);
+  outcome.error = loops::verify(lowered.module, {loops::State::CountsInserted});
   if (!outcome.error.empty()) {
     outcome.error += loops::print(lowered.module);
     return outcome;

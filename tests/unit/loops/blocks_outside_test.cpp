@@ -24,7 +24,7 @@ std::string turned(const std::string& made = "", const std::string& value = "%s"
           "      yield\n    }\n    yield\n  }\n  yield\n}\n",
       [](Module& module) {
         takeBlocksOutside(module, module.functions[FunctionId(0)]);
-        EXPECT_EQ(verify(module, true), "");
+        EXPECT_EQ(verify(module, {State::CountsInserted}), "");
       });
 }
 bool isTurned(const std::string& text) { return text.find("load %y[") != std::string::npos; }
@@ -92,7 +92,7 @@ std::string inPieces(const std::string& turns, const std::string& beside = "",
                        "\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
                    [](Module& module) {
                      takeBlocksOutside(module, module.functions[FunctionId(0)]);
-                     EXPECT_EQ(verify(module, true), "");
+                     EXPECT_EQ(verify(module, {State::CountsInserted}), "");
                    });
 }
 

@@ -30,7 +30,7 @@ std::string chosen(const Form& form) {
           "    yield\n  }\n  yield\n}\n",
       [](Module& module) {
         chooseColumns(module, module.functions[FunctionId(0)]);
-        EXPECT_EQ(verify(module, true), "");
+        EXPECT_EQ(verify(module, {State::CountsInserted}), "");
       });
 }
 /// The loops from the outermost, `|` between two orders.

@@ -17,7 +17,7 @@ std::vector<ForAttr> chosen(const std::string& body, const Machine& on = machine
             [&](Module& module) {
               Function& fn = module.functions[FunctionId(0)];
               chooseLanes(module, on);
-              EXPECT_EQ(verify(module, true), "");
+              EXPECT_EQ(verify(module, {State::CountsInserted}), "");
               std::vector<RegionId> open{fn.body};
               while (!open.empty()) {
                 const RegionId r = open.back();
@@ -318,7 +318,7 @@ uint32_t lanesOfRows(const std::string& rows) {
           "      store %y[%i*%six + %j*%one] = %s\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
       [&](Module& module) {
         chooseLanes(module, machine);
-        EXPECT_EQ(verify(module, true), "");
+        EXPECT_EQ(verify(module, {State::CountsInserted}), "");
         const Function& kernel = module.functions[FunctionId(1)];
         for (StmtId id : kernel.regions[kernel.body].stmts)
           if (kernel.stmts[id].kind == StmtKind::For) lanes = kernel.stmts[id].as<ForAttr>().lanes;

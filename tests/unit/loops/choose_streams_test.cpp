@@ -13,7 +13,7 @@ size_t streams(const std::string& body, const std::string& kind = "kernel") {
                     body + "  yield\n}\n",
                 [](Module& module) {
                   chooseStreams(module);
-                  EXPECT_EQ(verify(module, true), "");
+                  EXPECT_EQ(verify(module, {State::CountsInserted}), "");
                 });
   size_t found = 0;
   for (size_t at = after.find(" stream"); at != std::string::npos; at = after.find(" stream", at + 1))

@@ -18,7 +18,7 @@ std::string shared(const std::string& loops, FunctionKind kind = FunctionKind::K
         for (uint32_t f = 0; f < module.functions.size(); ++f)
           blockPoints(module, module.functions[FunctionId(f)]);
         cutLaunches(module);
-        EXPECT_EQ(verify(module, true), "");
+        EXPECT_EQ(verify(module, {State::CountsInserted}), "");
       });
 }
 /// Their indices carry a mark that tells them apart from others.

@@ -25,7 +25,7 @@ std::string split(const std::string& mask, const std::string& begun = "0.0", con
           "      }\n      store %r[%i*%n + %j*%one] = %s\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
       [](Module& module) {
         for (Function& fn : module.functions) splitMasked(module, fn);
-        EXPECT_EQ(verify(module, true), "");
+        EXPECT_EQ(verify(module, {State::CountsInserted}), "");
       });
 }
 size_t count(const std::string& text, const std::string& word) {

@@ -25,7 +25,7 @@ std::string cut(const std::string& read, const std::string& beside = "", const s
       [](Module& module) {
         tileContractions(module);
         cutLaunches(module);
-        EXPECT_EQ(verify(module, true), "");
+        EXPECT_EQ(verify(module, {State::CountsInserted}), "");
       });
 }
 size_t count(const std::string& text, const std::string& word) {

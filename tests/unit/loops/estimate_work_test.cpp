@@ -60,7 +60,7 @@ int64_t workOf(const std::string& kernelBody, int64_t m, int64_t n, int64_t d = 
       kernelBody + "  yield\n}\n");
   EXPECT_EQ(loops.read.error, "");
   estimateWork(loops.module());
-  EXPECT_EQ(verify(loops.module(), true), "");
+  EXPECT_EQ(verify(loops.module(), {State::CountsInserted}), "");
   const Function& fn = loops.module().functions[FunctionId(0)];
   for (const Stmt& s : fn.stmts)
     if (s.kind == StmtKind::Launch) return Evaluator(fn, {m, n, d}).of(s.operands[1]);
@@ -200,7 +200,7 @@ int64_t workOfTrees(const std::string& stored, int64_t n) {
       "    store %node at 16 = %right\n    yield %node\n  }\n  yield %w\n}\n");
   EXPECT_EQ(loops.read.error, "");
   estimateWork(loops.module());
-  EXPECT_EQ(verify(loops.module(), true), "");
+  EXPECT_EQ(verify(loops.module(), {State::CountsInserted}), "");
   const Function& fn = loops.module().functions[FunctionId(0)];
   for (const Stmt& s : fn.stmts)
     if (s.kind == StmtKind::Launch) return Evaluator(fn, {1000, n, 0, 0}).of(s.operands[1]);

@@ -33,7 +33,7 @@ std::string exchanged(const Form& form) {
           "      store %y[%p*%n + %q*%one] = %s\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
       [](Module& module) {
         exchangePoints(module, module.functions[FunctionId(0)]);
-        EXPECT_EQ(verify(module, true), "");
+        EXPECT_EQ(verify(module, {State::CountsInserted}), "");
       });
 }
 /// `%p in %q`, or in either order, or as they were.

@@ -14,7 +14,7 @@ std::string jammed(const std::string& body) {
                        body + "  yield\n}\n",
                    [](Module& module) {
                      jamRows(module.functions[FunctionId(0)]);
-                     EXPECT_EQ(verify(module, true), "");
+                     EXPECT_EQ(verify(module, {State::CountsInserted}), "");
                    });
 }
 std::string rows(const std::string& body, int count = 2) {

@@ -28,7 +28,7 @@ std::string joined(const std::string& between, const std::string& read = "%i*%m 
           "  drop %s\n  yield %r\n}\n",
       [](Module& module) {
         for (Function& fn : module.functions) joinStrips(module, fn);
-        EXPECT_EQ(verify(module, true), "");
+        EXPECT_EQ(verify(module, {State::CountsInserted}), "");
       });
 }
 size_t count(const std::string& text, const std::string& word) {
@@ -92,7 +92,7 @@ std::string summed(const std::string& read, const std::string& stored = "%c", co
                        stored + "\n    yield\n  }\n" + behind + "  drop %s\n  yield %r\n}\n",
                    [](Module& module) {
                      for (Function& fn : module.functions) joinStrips(module, fn);
-                     EXPECT_EQ(verify(module, true), "");
+                     EXPECT_EQ(verify(module, {State::CountsInserted}), "");
                    });
 }
 
@@ -135,7 +135,7 @@ TEST(PlaceInScratch, AStripIsMemoryOfTheThread) {
                 "    store %y[%i*%one] = %b\n    drop %r\n    yield\n  }\n  yield\n}\n",
                 [](Module& module) {
                   placeInScratch(module);
-                  EXPECT_EQ(verify(module, true), "");
+                  EXPECT_EQ(verify(module, {State::CountsInserted}), "");
                 });
   EXPECT_EQ(count(text, "kernel @f"), 1U) << text;
   EXPECT_EQ(count(text, "scratch"), 1U) << text;
@@ -165,7 +165,7 @@ std::string scratchOf(const std::string& front, const std::string& size, const s
                        "\n    yield\n  }\n  yield\n}\n",
                    [](Module& module) {
                      placeInScratch(module);
-                     EXPECT_EQ(verify(module, true), "");
+                     EXPECT_EQ(verify(module, {State::CountsInserted}), "");
                    });
 }
 

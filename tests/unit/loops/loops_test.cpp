@@ -305,7 +305,7 @@ fn choose (%n: i64) -> (i64) {
   Function& fn = lowered.result->module.functions[FunctionId(0)];
   std::vector<StmtId>& stmts = fn.regions[fn.body].stmts;
   std::erase_if(stmts, [&](StmtId s) { return fn.stmts[s].kind == StmtKind::Drop; });
-  EXPECT_NE(verify(lowered.result->module, true).find("owners left"), std::string::npos);
+  EXPECT_NE(verify(lowered.result->module, {State::CountsInserted}).find("owners left"), std::string::npos);
 }
 
 /// A function that is seldom called, and long, calls the one before it twice: 2^30 calls from the last.

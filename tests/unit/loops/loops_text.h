@@ -26,7 +26,7 @@ template <class Pass>
 std::string textAfter(std::string_view before, Pass pass, bool countedBefore = true) {
   LoopsText loops(before);
   EXPECT_EQ(loops.read.error, "");
-  if (countedBefore) EXPECT_EQ(verify(loops.module(), true), "");
+  if (countedBefore) EXPECT_EQ(verify(loops.module(), {State::CountsInserted}), "");
   pass(loops.module());
   return loops.text();
 }

@@ -17,7 +17,7 @@ struct Lowered {
     core.entry = core::findFunction(core, "main");
     for (uint32_t f = 0; f < core.functions.size(); ++f) core.functions[core::FunctionId(f)].keep = true;
     result.emplace(fromCore(core));
-    if (!result->error) EXPECT_EQ(verify(result->module, true), "");
+    if (!result->error) EXPECT_EQ(verify(result->module, {State::CountsInserted}), "");
   }
   const Function& function(std::string_view key) {
     for (const Function& fn : result->module.functions)

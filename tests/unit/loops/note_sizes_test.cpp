@@ -50,7 +50,7 @@ TEST(NoteSizes, ChecksInFrontAndBranchesAround) {
 
 TEST(NoteSizes, OnlyI64AreSizes) {
   const LoopsText loops("fn @f(size %x: f32) {\n  yield\n}\n");
-  EXPECT_NE(verify(loops.read.module, true).find("a size that is no i64"), std::string::npos);
+  EXPECT_NE(verify(loops.read.module, {State::CountsInserted}).find("a size that is no i64"), std::string::npos);
 }
 
 } // namespace

@@ -24,7 +24,7 @@ std::string ordered(const std::string& shared, const std::string& heads = "point
           "    yield\n  }\n  yield\n}\n",
       [](Module& module) {
         for (Function& fn : module.functions) orderRows(module, fn);
-        EXPECT_EQ(verify(module, true), "");
+        EXPECT_EQ(verify(module, {State::CountsInserted}), "");
       });
 }
 /// Whether the loop over %t stands in that over %h.

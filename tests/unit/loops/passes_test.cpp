@@ -12,7 +12,7 @@ namespace {
 void countAll(Module& module) {
   for (uint32_t f = 0; f < module.functions.size(); ++f)
     insertCounts(module, module.functions[FunctionId(f)]);
-  EXPECT_EQ(verify(module, true), "");
+  EXPECT_EQ(verify(module, {State::CountsInserted}), "");
 }
 
 TEST(InferModes, WhatIsGivenAwayIsOwnedThroughCalls) {
@@ -431,7 +431,7 @@ TEST(MergeKernels, ConstantsAreGivenOnceToALaunchThatARegionThatIsGoneListsToo) 
     Function& fn = module.functions[FunctionId(0)];
     fn.regions.add(Region(fn.regions[fn.body]));
     mergeKernelsOfConstants(module);
-    EXPECT_EQ(verify(module, true), "");
+    EXPECT_EQ(verify(module, {State::CountsInserted}), "");
   };
   const std::string text = textAfter("fn @main(%x: data, %n: i64) exported {\n  launch @a %n, %n, %x\n"
                                      "  launch @b %n, %n, %x\n  yield\n}\n" +

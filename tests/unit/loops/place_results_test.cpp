@@ -8,7 +8,7 @@ namespace {
 std::string placed(std::string_view before) {
   return textAfter(before, [](Module& module) {
     placeResults(module);
-    EXPECT_EQ(verify(module, true), "");
+    EXPECT_EQ(verify(module, {State::CountsInserted}), "");
   });
 }
 

@@ -8,7 +8,7 @@ namespace {
 std::string proved(std::string_view before) {
   return textAfter(before, [](Module& module) {
     proveUnique(module);
-    EXPECT_EQ(verify(module, true), "");
+    EXPECT_EQ(verify(module, {State::CountsInserted}), "");
   });
 }
 void expectKept(std::string_view text) { EXPECT_EQ(proved(text), text); }

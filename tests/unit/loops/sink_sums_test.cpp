@@ -17,7 +17,7 @@ std::string sunk(const std::string& chosen, const std::string& between = "") {
                        "    store %r[%i*%one] = %s\n    yield\n  }\n  yield\n}\n",
                    [](Module& module) {
                      for (Function& fn : module.functions) sinkSums(module, fn);
-                     EXPECT_EQ(verify(module, true), "");
+                     EXPECT_EQ(verify(module, {State::CountsInserted}), "");
                    });
 }
 const std::string masked = "      %x, %y = if %m : f32, f32 {\n        %a = load %e[%k*%one] : f32\n"

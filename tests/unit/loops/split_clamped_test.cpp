@@ -19,7 +19,7 @@ std::string cut(const std::string& index, const std::string& place = "%i*%n + %p
           "      store %y[%i*%n + %j*%one] = %r\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
       [](Module& module) {
         splitClamped(module, module.functions[FunctionId(0)]);
-        EXPECT_EQ(verify(module, true), "");
+        EXPECT_EQ(verify(module, {State::CountsInserted}), "");
       });
 }
 size_t count(const std::string& text, const std::string& word) {
@@ -69,7 +69,7 @@ std::string branches(const std::string& condition, const std::string& arm = "%a 
                        "yield\n  }\n  yield\n}\n",
                    [](Module& module) {
                      splitClamped(module, module.functions[FunctionId(0)]);
-                     EXPECT_EQ(verify(module, true), "");
+                     EXPECT_EQ(verify(module, {State::CountsInserted}), "");
                    });
 }
 /// The condition between the edges: `true`, `false`, or as it was.
@@ -122,7 +122,7 @@ std::string window(const std::string& begin, const std::string& bound = "%n") {
                     "      store %y[%i*%n + %j*%one] = %r\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
                 [](Module& module) {
                   splitClamped(module, module.functions[FunctionId(0)]);
-                  EXPECT_EQ(verify(module, true), "");
+                  EXPECT_EQ(verify(module, {State::CountsInserted}), "");
                 });
   return count(text, "for points") == 3 ? text.substr(text.rfind("for points")) : "";
 }

@@ -22,7 +22,7 @@ std::string split(const std::string& parts, const std::string& rows = "points %z
           "      store %y[%i*%n + %j*%one] = %s\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
       [](Module& module) {
         for (Function& fn : module.functions) splitPhases(module, fn);
-        EXPECT_EQ(verify(module, true), "");
+        EXPECT_EQ(verify(module, {State::CountsInserted}), "");
       });
 }
 size_t count(const std::string& text, const std::string& word) {

@@ -17,7 +17,7 @@ std::string split(const std::string& parts, const std::string& ends, const std::
                        "    store %y[%i*%one] = %t\n    yield\n  }\n  yield\n}\n",
                    [](Module& module) {
                      for (Function& fn : module.functions) splitQuotients(fn);
-                     EXPECT_EQ(verify(module, true), "");
+                     EXPECT_EQ(verify(module, {State::CountsInserted}), "");
                    });
 }
 size_t count(const std::string& text, const std::string& word) {

@@ -11,7 +11,7 @@ template <class Pass>
 std::string kernelAfter(const std::string& before, Pass pass) {
   return textAfter(before, [&](Module& module) {
     pass(module.functions[FunctionId(0)]);
-    EXPECT_EQ(verify(module, true), "");
+    EXPECT_EQ(verify(module, {State::CountsInserted}), "");
   });
 }
 

@@ -37,7 +37,7 @@ std::string moved(const Parts& p) {
                        "store %r[%x*%n + %j*%one] = " + p.stored + "\nyield\n}\nyield\n}\nyield\n}\n",
                    [](Module& module) {
                      for (Function& fn : module.functions) splitMasked(module, fn);
-                     EXPECT_EQ(verify(module, true), "");
+                     EXPECT_EQ(verify(module, {State::CountsInserted}), "");
                    });
 }
 size_t count(const std::string& text, const std::string& word) {

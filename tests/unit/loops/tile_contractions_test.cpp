@@ -21,7 +21,7 @@ std::string kernel(const std::string& chain, const std::string& last) {
 std::string afterTiling(const std::string& text) {
   return textAfter(text, [](Module& module) {
     tileContractions(module);
-    EXPECT_EQ(verify(module, true), "");
+    EXPECT_EQ(verify(module, {State::CountsInserted}), "");
   });
 }
 std::string tiled(const std::string& chain, const std::string& last = "%k") {
@@ -69,7 +69,7 @@ TEST(TileContractions, PartsOfASumThatBeginAtQuotients) {
           "      yield\n    }\n    yield\n  }\n  yield\n}\n",
       [](Module& module) {
         tileContractions(module);
-        EXPECT_EQ(verify(module, true), "");
+        EXPECT_EQ(verify(module, {State::CountsInserted}), "");
       });
   EXPECT_TRUE(has(text, "sub %j")) << "a panel is made: " << text;
 }
@@ -169,7 +169,7 @@ TEST(TileContractions, WhatTurnsOfASumShareIsMadeInFrontOfThem) {
             "      store %y[%j*%n + %r*%one] = %s\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
         [](Module& module) {
           tileContractions(module);
-          EXPECT_EQ(verify(module, true), "");
+          EXPECT_EQ(verify(module, {State::CountsInserted}), "");
         });
   };
   const std::string text = after("%d = load %w[%j*%k + %l*%one] : f32\n%e = load %v[%r*%k + %l*%one] : f32\n"
@@ -199,7 +199,7 @@ TEST(TileContractions, SmallPanelsOfAChunkLieInItsFrame) {
             "drop %d\n  yield\n}\n",
         [](Module& module) {
           tileContractions(module);
-          EXPECT_EQ(verify(module, true), "");
+          EXPECT_EQ(verify(module, {State::CountsInserted}), "");
         });
   };
   const std::string few = inChunk("100"), many = inChunk("1000");

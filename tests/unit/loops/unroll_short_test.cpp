@@ -24,7 +24,7 @@ std::string unrolled(const std::string& body, const std::string& ends = "%zero, 
                   if (!made) return;
                   done = true;
                   fn.stmts[loop].regions[0] = *made;
-                  EXPECT_EQ(verify(module, true), "");
+                  EXPECT_EQ(verify(module, {State::CountsInserted}), "");
                 });
   return done ? text : "";
 }

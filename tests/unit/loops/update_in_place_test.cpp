@@ -10,7 +10,7 @@ namespace {
 std::string updated(std::string_view before) {
   return textAfter(before, [](Module& module) {
     updateInPlace(module);
-    EXPECT_EQ(verify(module, true), "");
+    EXPECT_EQ(verify(module, {State::CountsInserted}), "");
   });
 }
 void expectKept(std::string_view text) { EXPECT_EQ(updated(text), text); }
@@ -336,7 +336,7 @@ fn @f(%v: f64) -> f64 {
                       [](Module& module) {
                         updateInPlace(module);
                         placeInFrames(module);
-                        EXPECT_EQ(verify(module, true), "");
+                        EXPECT_EQ(verify(module, {State::CountsInserted}), "");
                       }),
             putInPlace + R"(
 fn @f(%v: f64) -> f64 {
@@ -355,7 +355,7 @@ fn @f(%v: f64) -> f64 {
 std::string problemOf(const std::string& text) {
   LoopsText loops(text);
   EXPECT_EQ(loops.read.error.empty() ? loops.text() : loops.read.error, text);
-  return verify(loops.module(), true);
+  return verify(loops.module(), {State::CountsInserted});
 }
 
 TEST(InOut, HasOneOwner) {

@@ -14,7 +14,7 @@ std::string after(const std::string& body, Pass pass) {
       textAfter("fn @f(%n: i64, %c: bool, %one: i64, %x: data, own %y: data) -> data {\n" + body + "}\n",
                 [&](Module& module) {
                   pass(module.functions[FunctionId(0)]);
-                  EXPECT_EQ(verify(module, true), "");
+                  EXPECT_EQ(verify(module, {State::CountsInserted}), "");
                 });
   return text.substr(text.find('\n') + 1);
 }

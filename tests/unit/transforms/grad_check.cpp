@@ -179,10 +179,10 @@ void GradCheck::expand() {
   transforms::DerivativeResult r = transforms::expandDerivatives(module_);
   for (const transforms::AdProblem& p : r.problems) problems_.push_back(p.reason);
   if (!problems_.empty()) return;
-  for (const std::string& e : verify(module_, {.noDerivative = true})) fail("after expand: " + e);
+  for (const std::string& e : verify(module_, {State::DerivativesGone})) fail("after expand: " + e);
   auto pass = [&](const char* name, auto run) {
     run(module_);
-    for (const std::string& e : verify(module_, {.noDerivative = true}))
+    for (const std::string& e : verify(module_, {State::DerivativesGone}))
       fail(std::string("after ") + name + ": " + e);
   };
   if (reduce_) {

@@ -1,0 +1,55 @@
+// The lists of passes: what each requires is established by those before it, and the command line knows them.
+#include "driver/melix_process.h"
+#include "loops/loops.h"
+#include "session/pipeline.h"
+
+#include <gtest/gtest.h>
+
+namespace melix::driver {
+namespace {
+
+template <class Pass, class States>
+void expectEstablished(std::span<const Pass> passes, States states) {
+  for (const Pass& pass : passes) {
+    EXPECT_TRUE(states.has(pass.needs)) << pass.name;
+    EXPECT_FALSE(pass.sentence.empty()) << pass.name;
+    EXPECT_TRUE(pass.sentence.ends_with('.')) << pass.name;
+    states = (states | pass.establishes) - pass.ends;
+  }
+}
+
+TEST(Passes, AreGivenWhatTheyRequire) {
+  expectEstablished(session::passes(), session::statesOfLowered);
+  expectEstablished(loops::passes(), loops::statesOfLowered);
+}
+
+const std::string program = " -e 'fn f(x: f64[N]) -> f64 = sum(x * x)\nprint(grad(f)([1.0, 2.0]))'";
+
+TEST(Passes, WhatStandsAfterOneIsShown) {
+  const std::string before = melix("show --after inline_indices" + program).output,
+                    after = melix("show --after expand_derivatives" + program).output;
+  EXPECT_NE(before.find("derivative"), std::string::npos) << before;
+  EXPECT_EQ(after.find("derivative"), std::string::npos) << after;
+  EXPECT_EQ(melix("show --after fix_sizes" + program).output, melix("show --stage opt" + program).output);
+  EXPECT_EQ(melix("show --after note_sizes" + program).output, melix("show --stage loops" + program).output);
+}
+
+TEST(Passes, AWrongNameListsAllAndARunThatThereIsNotTheirNumber) {
+  const std::string unknown = melix("show --after fuze" + program).errors;
+  for (const session::Pass& pass : session::passes())
+    EXPECT_NE(unknown.find(pass.name), std::string::npos) << unknown;
+  for (const loops::Pass& pass : loops::passes())
+    EXPECT_NE(unknown.find(pass.name), std::string::npos) << unknown;
+  EXPECT_NE(melix("show --after fuse:2" + program).errors.find("`fuse` runs 1 time"), std::string::npos);
+  EXPECT_EQ(melix("show --after fuse --stage opt" + program).status, 2);
+}
+
+TEST(Passes, OneThatDoesNotRunIsToldSo) {
+  const harness::ProcessResult result = melix("show --strict-fp --after choose_orders" + program);
+  EXPECT_EQ(result.status, 1);
+  EXPECT_NE(result.errors.find("`choose_orders` does not run with these options"), std::string::npos)
+      << result.errors;
+}
+
+} // namespace
+} // namespace melix::driver
