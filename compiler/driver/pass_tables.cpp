@@ -31,6 +31,10 @@ std::string listed(States<State> states, std::span<const StateRow> rows) {
   return out;
 }
 
+/// Of a pass of Core: whether it decides how floats are rounded.
+std::string note(const session::Pass& pass) { return pass.rounds ? " *Rounds.*" : ""; }
+std::string note(const loops::Pass&) { return ""; }
+
 template <class Pass>
 std::string table(std::span<const Pass> passes, std::span<const StateRow> states) {
   std::string out =
@@ -38,7 +42,7 @@ std::string table(std::span<const Pass> passes, std::span<const StateRow> states
   for (size_t k = 0; k < passes.size(); ++k) {
     const Pass& p = passes[k];
     out += "| " + std::to_string(k + 1) + " | `" + std::string(p.name) + "` | " + std::string(p.sentence) +
-           " | " + listed(p.needs, states) + " | " + listed(p.establishes, states) + " | " +
+           note(p) + " | " + listed(p.needs, states) + " | " + listed(p.establishes, states) + " | " +
            listed(p.ends, states) + " |\n";
   }
   out += "\n| state | what holds |\n|---|---|\n";
@@ -52,6 +56,6 @@ std::string passTable(bool ofLoops) {
   return ofLoops ? table(loops::passes(), loopsStates) : table(session::passes(), coreStates);
 }
 
-std::string passTables() { return "Core\n\n" + passTable(false) + "\nLoops\n\n" + passTable(true); }
+std::string passTables() { return "## Core\n\n" + passTable(false) + "\n## Loops\n\n" + passTable(true); }
 
 } // namespace melix::driver

@@ -1,5 +1,6 @@
 // The lists of passes: what each requires is established by those before it, and the command line knows them.
 #include "driver/melix_process.h"
+#include "driver/pass_tables.h"
 #include "loops/loops.h"
 #include "session/pipeline.h"
 
@@ -42,6 +43,11 @@ TEST(Passes, AWrongNameListsAllAndARunThatThereIsNotTheirNumber) {
     EXPECT_NE(unknown.find(pass.name), std::string::npos) << unknown;
   EXPECT_NE(melix("show --after fuse:2" + program).errors.find("`fuse` runs 1 time"), std::string::npos);
   EXPECT_EQ(melix("show --after fuse --stage opt" + program).status, 2);
+}
+
+TEST(Passes, TheDocumentHasTheTables) {
+  const std::string page = harness::readText(MELIX_SOURCE_DIR "/docs/passes.md");
+  EXPECT_TRUE(page.ends_with("\n" + passTables())) << "docs/passes.md says how to write it anew";
 }
 
 TEST(Passes, OneThatDoesNotRunIsToldSo) {
