@@ -2,7 +2,7 @@
 // Loops to machine code: LLVM IR, a short pipeline, an object file, and the table that maps return addresses
 // to Melix functions and lines. No file is read or written.
 
-#include "loops/loops.h"
+#include "loops/pipeline.h"
 #include "source/source.h"
 
 #include <map>

@@ -1,6 +1,6 @@
 #include "codegen/debug_info.h"
 
-#include "core/trace_name.h"
+#include "core/ir/trace_name.h"
 
 #include <llvm/BinaryFormat/Dwarf.h>
 #include <llvm/IR/DebugInfoMetadata.h>

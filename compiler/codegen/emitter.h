@@ -3,7 +3,7 @@
 
 #include "codegen/codegen.h"
 #include "codegen/units.h"
-#include "loops/layout.h"
+#include "loops/layout/layout.h"
 
 #include <llvm/IR/ConstantRange.h>
 #include <llvm/IR/IRBuilder.h>

@@ -1,9 +1,9 @@
 #include "codegen/lane_emitter.h"
 
 #include "codegen/debug_info.h"
-#include "loops/build.h"
-#include "loops/lane_masks.h"
-#include "loops/row_gains.h"
+#include "loops/analysis/reuse_analysis.h"
+#include "loops/ir/build.h"
+#include "loops/lanes/mask_support.h"
 
 #include <llvm/IR/Constants.h>
 

@@ -5,8 +5,8 @@
 // a mask of those that are on: nothing is read or stored for the others.
 
 #include "codegen/function_emitter.h"
-#include "loops/lane_groups.h"
-#include "loops/lanes.h"
+#include "loops/analysis/vectorizability.h"
+#include "loops/lanes/interleaved_accesses.h"
 
 #include <functional>
 #include <unordered_set>

@@ -1,7 +1,7 @@
 // Where lanes read and store: side by side, a step apart, or anywhere.
 #include "codegen/lane_emitter.h"
 
-#include "loops/costs.h"
+#include "loops/ir/cost_table.h"
 #include "melix/abi.h"
 
 #include <llvm/IR/Constants.h>

@@ -4,7 +4,7 @@
 #include "codegen/lane_emitter.h"
 
 #include "codegen/debug_info.h"
-#include "loops/build.h"
+#include "loops/ir/build.h"
 
 #include <llvm/IR/Constants.h>
 

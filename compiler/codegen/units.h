@@ -2,7 +2,7 @@
 // Internal: which functions of a module become one object. LLVM takes time in proportion to the code, and
 // units are made at the same time: a long program takes as many processors as there are.
 
-#include "loops/ir.h"
+#include "loops/ir/ir.h"
 
 #include <vector>
 

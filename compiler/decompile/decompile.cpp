@@ -1,6 +1,6 @@
 #include "decompile/decompile.h"
 
-#include "core/walk.h"
+#include "core/ir/walk.h"
 
 #include "decompile/writer.h"
 

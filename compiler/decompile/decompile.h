@@ -7,7 +7,7 @@
 // Functions called follow the root. Values that are used once stand where they are used; updates become
 // `var`s; accumulators become loops with `+=`. Index and shape checks are left out, being implicit in Melix.
 
-#include "core/ir.h"
+#include "core/ir/ir.h"
 
 namespace melix::decompile {
 

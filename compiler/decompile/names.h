@@ -1,7 +1,7 @@
 #pragma once
 // Identifiers: free of reserved words, unique where they meet.
 
-#include "core/ir.h"
+#include "core/ir/ir.h"
 
 #include <set>
 #include <unordered_map>

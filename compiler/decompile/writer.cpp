@@ -1,6 +1,6 @@
 #include "decompile/writer.h"
 
-#include "core/walk.h"
+#include "core/ir/walk.h"
 
 #include <algorithm>
 

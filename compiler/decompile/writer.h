@@ -3,9 +3,9 @@
 //
 // How Core is said in Melix: README.md beside this file.
 
-#include "core/flow.h"
-#include "core/uses.h"
-#include "core/walk.h"
+#include "core/ir/flow.h"
+#include "core/ir/uses.h"
+#include "core/ir/walk.h"
 #include "decompile/names.h"
 
 #include <functional>

@@ -2,7 +2,7 @@
 
 #include "decompile/writer.h"
 
-#include "core/walk.h"
+#include "core/ir/walk.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 // Nests as builders and reductions; those that add to accumulators as loops.
 
-#include "core/nest.h"
+#include "core/ir/nest.h"
 #include "decompile/writer.h"
 
-#include "core/walk.h"
+#include "core/ir/walk.h"
 
 #include <algorithm>
 #include <unordered_set>

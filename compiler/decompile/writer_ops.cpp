@@ -2,8 +2,8 @@
 
 #include "decompile/writer.h"
 
-#include "core/build.h"
-#include "core/walk.h"
+#include "core/ir/build.h"
+#include "core/ir/walk.h"
 #include "types/tangent.h"
 
 #include <cmath>

@@ -2,7 +2,7 @@
 #include "driver/command_line.h"
 
 #include "driver/exit_status.h"
-#include "loops/loops.h"
+#include "loops/pipeline.h"
 #include "session/pipeline.h"
 
 #include <algorithm>

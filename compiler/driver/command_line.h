@@ -33,10 +33,10 @@ struct ShownPass {
   size_t run = 1;
 };
 
-/// What `show` is asked for.
+/// The options of `show`.
 struct ShowOptions {
   StageKind stage = StageKind::Core;
-  std::optional<ShownPass> after; ///< in place of a whole stage, what stands after a pass of it
+  std::optional<ShownPass> after; ///< in place of a whole stage, the module after a pass of it
   bool listPasses = false;        ///< the passes, in place of a program
   bool count = false;             ///< numbers of operations, nests and arrays instead of the text
   std::string only;               ///< the function that is meant; empty means all
@@ -58,7 +58,7 @@ struct Invocation {
   bool checkFormat = false; ///< fmt: change nothing
 };
 
-/// A command line that is finished with: help was asked for, or it was wrong.
+/// A command line that needs no command: it asks for help, or it is wrong.
 struct Answer {
   std::string text; ///< to standard output if status is 0, else to standard error
   int status = 0;

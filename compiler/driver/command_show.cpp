@@ -1,6 +1,6 @@
 // melix show: what each stage makes of a program.
-#include "core/print.h"
-#include "core/walk.h"
+#include "core/ir/walk.h"
+#include "core/text/print.h"
 #include "decompile/decompile.h"
 #include "driver/commands.h"
 #include "driver/compile.h"
@@ -9,9 +9,9 @@
 #include "driver/pass_tables.h"
 #include "driver/program_input.h"
 #include "format/format.h"
-#include "loops/loops.h"
-#include "loops/plan_notes.h"
-#include "loops/print.h"
+#include "loops/pipeline.h"
+#include "loops/plan/plan_notes.h"
+#include "loops/text/print.h"
 #include "parse/parse.h"
 #include "session/pipeline.h"
 

@@ -6,7 +6,7 @@
 #include "driver/files.h"
 #include "driver/program_input.h"
 #include "support/threads.h"
-#include "transforms/drop_checks.h"
+#include "transforms/simplify/unchecked_indexing.h"
 
 #include <atomic>
 

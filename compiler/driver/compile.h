@@ -4,7 +4,7 @@
 
 #include "codegen/codegen.h"
 #include "driver/command_line.h"
-#include "loops/loops.h"
+#include "loops/pipeline.h"
 #include "session/session.h"
 
 #include <memory>
@@ -19,15 +19,15 @@ struct EndLater {
 };
 using SessionPtr = std::unique_ptr<session::Session, EndLater>;
 
-/// Who looks on while Core is optimised.
+/// Observers of the passes on Core.
 struct Onlooker {
-  transforms::FusionLog* fusion = nullptr; ///< where fusion writes what it decides
+  transforms::FusionLog* fusion = nullptr; ///< where fusion writes its decisions
   std::function<void(const core::Module&, std::string_view pass)> afterPass;
 };
 
 /// A session over the embedded library and the file system.
 SessionPtr makeSession(const CodeOptions& options, Onlooker onlooker = {});
-/// Whether these options can be followed; says on standard error what cannot.
+/// Whether these options can be followed; if not, writes the reason to standard error.
 bool accepts(const CodeOptions& options);
 /// The processor asked for, else `usual`.
 codegen::TargetKind targetOf(const CodeOptions& options, codegen::TargetKind usual);
@@ -35,7 +35,7 @@ codegen::TargetKind targetOf(const CodeOptions& options, codegen::TargetKind usu
 std::string nameOf(const ProgramSource& program);
 /// Reads and loads the program of a command line; says on standard error why it cannot.
 std::optional<names::ModuleId> loadRoot(const ProgramSource& program, session::Session& session);
-/// Reads a program and takes it to a stage of Core; says on standard error what is wrong.
+/// Reads a program and takes it to a stage of Core; writes its errors to standard error.
 bool advanceProgram(const ProgramSource& program, session::Session& session, session::CoreStage stage);
 /// Takes a program that is to run to optimised Core; warns if nothing in it runs.
 bool prepareProgram(const ProgramSource& program, session::Session& session);

@@ -1,6 +1,6 @@
 #include "driver/interpret.h"
 
-#include "core/trace_name.h"
+#include "core/ir/trace_name.h"
 #include "driver/builtins.h"
 #include "driver/exit_status.h"
 #include "driver/files.h"

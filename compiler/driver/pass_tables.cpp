@@ -1,6 +1,6 @@
 #include "driver/pass_tables.h"
 
-#include "loops/loops.h"
+#include "loops/pipeline.h"
 #include "session/pipeline.h"
 
 namespace melix::driver {
@@ -13,13 +13,13 @@ struct StateRow {
 
 constexpr StateRow coreStates[] = {
 #define STATE(Name, Text) {#Name, Text},
-#include "core/states.def"
+#include "core/ir/states.def"
 #undef STATE
 };
 
 constexpr StateRow loopsStates[] = {
 #define STATE(Name, Text) {#Name, Text},
-#include "loops/states.def"
+#include "loops/ir/states.def"
 #undef STATE
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 // Internal: the instructions of one function while they are written, and the registers they use.
 
-#include "core/ir.h"
+#include "core/ir/ir.h"
 #include "interp/steps.h"
 
 #include <map>

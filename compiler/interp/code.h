@@ -2,7 +2,7 @@
 // Internal: the compact code a function becomes. Registers are numbered; a region is a stretch of
 // instructions; an instruction is a pointer to what runs it and the registers it works on.
 
-#include "core/ir.h"
+#include "core/ir/ir.h"
 #include "interp/interp.h"
 
 namespace melix::interp {

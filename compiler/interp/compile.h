@@ -1,10 +1,10 @@
 #pragma once
 // Internal: from a Core function to code.
 
-#include "core/flow.h"
-#include "core/path.h"
-#include "core/uses.h"
-#include "core/walk.h"
+#include "core/ir/flow.h"
+#include "core/ir/path.h"
+#include "core/ir/uses.h"
+#include "core/ir/walk.h"
 #include "interp/assembler.h"
 #include "interp/nest.h"
 #include "interp/places.h"

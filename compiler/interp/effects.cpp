@@ -1,5 +1,5 @@
 // Checks, panics, builtins.
-#include "core/build.h"
+#include "core/ir/build.h"
 #include "interp/steps.h"
 
 #include <cmath>
@@ -100,7 +100,7 @@ static std::string messageOf(const Frame& f, const CheckExtra& x, const std::vec
                              const std::vector<int64_t>& d) {
   constexpr std::string_view messages[] = {
 #define CHECK(Kind, Name, Operands, Dims, Message) Message,
-#include "core/checks.def"
+#include "core/ir/checks.def"
   };
   if (x.check.kind == core::CheckKind::Assert && v.size() == 2) return static_cast<const Str*>(v[1].o)->text;
   std::string pattern(messages[static_cast<size_t>(x.check.kind)]), out;

@@ -1,7 +1,7 @@
 // The owning handle, and comparison of values.
 #include "interp/value.h"
 
-#include "core/build.h"
+#include "core/ir/build.h"
 
 #include <cmath>
 

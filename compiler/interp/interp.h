@@ -1,7 +1,7 @@
 #pragma once
 // The interpreter of Core: it defines what programs mean, bit for bit.
 
-#include "core/ir.h"
+#include "core/ir/ir.h"
 #include "interp/value.h"
 
 #include <functional>

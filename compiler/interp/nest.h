@@ -2,8 +2,8 @@
 // Internal: running nests. The body is compiled in line between NestBegin and NestStep; the state of a run is
 // an object in a register, so nests may contain calls and each other.
 
-#include "core/evaluate.h"
-#include "core/nest.h"
+#include "core/analysis/evaluate.h"
+#include "core/ir/nest.h"
 #include "interp/code.h"
 
 namespace melix::interp {

@@ -2,7 +2,7 @@
 // Internal: one run of a nest. Its state is an object in a register, so that a panic or an outer nest finds
 // it.
 
-#include "core/order.h"
+#include "core/order/order.h"
 #include "interp/ordered_sums.h"
 
 #include <optional>

@@ -1,6 +1,6 @@
 #include "interp/ordered_sums.h"
 
-#include "core/order.h"
+#include "core/order/order.h"
 
 #include <algorithm>
 

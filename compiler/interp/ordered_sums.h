@@ -1,5 +1,6 @@
 #pragma once
-// Internal: float sums and products in their order (core/order.h), of all elements of one result of a nest.
+// Internal: float sums and products in their order (core/order/order.h), of all elements of one result of a
+// nest.
 
 #include "interp/nest.h"
 

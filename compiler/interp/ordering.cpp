@@ -1,5 +1,5 @@
 // Sorting and comparing.
-#include "core/build.h"
+#include "core/ir/build.h"
 #include "interp/steps.h"
 
 #include <algorithm>

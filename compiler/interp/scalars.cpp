@@ -1,7 +1,7 @@
-// Scalar ops: one instruction an op and kind; core/evaluate.h says what they compute.
+// Scalar ops: one instruction an op and kind; core/analysis/evaluate.h says what they compute.
 #include "interp/code.h"
 
-#include "core/evaluate.h"
+#include "core/analysis/evaluate.h"
 
 namespace melix::interp {
 

@@ -1,6 +1,6 @@
 #include "interp/value.h"
 
-#include "core/evaluate.h"
+#include "core/analysis/evaluate.h"
 #include "types/tangent.h"
 
 #include <algorithm>

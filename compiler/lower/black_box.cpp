@@ -1,7 +1,7 @@
 // What `black_box` is given is computed where it stands, each time. It is the body of a function of its own,
 // which is never inlined and whose result goes through a `black_box`: calls of it are effects in order, so no
 // pass moves them out of a loop, takes two of them for one, or computes a part of one elsewhere.
-#include "core/outline.h"
+#include "core/order/outline.h"
 #include "lower/body.h"
 
 namespace melix::lower {

@@ -2,7 +2,7 @@
 #include "lower/body.h"
 #include "lower/late.h"
 
-#include "core/ranges.h"
+#include "core/analysis/ranges.h"
 
 #include <cassert>
 

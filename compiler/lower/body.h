@@ -2,8 +2,8 @@
 // Lowers one instance. State is the SSA value of every local; regions copy it and what changed becomes their
 // results.
 
-#include "check/typed_walk.h"
-#include "core/nest.h"
+#include "check/tree/typed_walk.h"
+#include "core/ir/nest.h"
 #include "lower/exits.h"
 #include "lower/lower.h"
 #include "support/persistent_map.h"

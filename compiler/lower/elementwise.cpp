@@ -1,5 +1,5 @@
 // Element-wise work as nests.
-#include "core/nest.h"
+#include "core/ir/nest.h"
 #include "lower/body.h"
 
 namespace melix::lower {

@@ -1,6 +1,6 @@
 #include "lower/exits.h"
 
-#include "check/typed_walk.h"
+#include "check/tree/typed_walk.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #pragma once
 // How control leaves parts of a function, before they are lowered.
 
-#include "check/typed.h"
+#include "check/tree/typed.h"
 
 #include <set>
 

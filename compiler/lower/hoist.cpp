@@ -3,8 +3,8 @@
 //
 //   [for i, j: if p(j) { f(i) } else { g(j) }]   becomes
 //   needed = [for i: any(for j: p(j))]   ahead = [for i: if needed[i] { f(i) }]   … and the same for g
-#include "core/nest.h"
-#include "core/ranges.h"
+#include "core/analysis/ranges.h"
+#include "core/ir/nest.h"
 #include "lower/body.h"
 
 #include <bit>

@@ -1,7 +1,7 @@
 #pragma once
 // What a node makes of its children behind others that stand behind it.
 
-#include "check/typed_walk.h"
+#include "check/tree/typed_walk.h"
 
 namespace melix::lower {
 

@@ -4,8 +4,8 @@
 //
 // Takes: checked instances without errors. Gives: one Core function for each instance that is reached.
 
-#include "check/program.h"
-#include "core/ir.h"
+#include "check/tree/program.h"
+#include "core/ir/ir.h"
 
 #include <functional>
 #include <map>

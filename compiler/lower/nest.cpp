@@ -1,7 +1,7 @@
 // Builders and reductions as nests.
-#include "core/nest.h"
-#include "core/evaluate.h"
-#include "core/filler.h"
+#include "core/ir/nest.h"
+#include "core/analysis/evaluate.h"
+#include "core/ir/filler.h"
 #include "lower/body.h"
 
 #include <array>

@@ -1,7 +1,7 @@
 #pragma once
 // What a pattern says before there is a value.
 
-#include "check/typed.h"
+#include "check/tree/typed.h"
 
 #include <set>
 

@@ -1,5 +1,5 @@
 // Places: paths with their checks, reads, stores.
-#include "core/nest.h"
+#include "core/ir/nest.h"
 #include "lower/body.h"
 
 namespace melix::lower {

@@ -1,7 +1,7 @@
 #pragma once
 // Runs macros: checks, lowers and interprets their functions when they are first used.
 
-#include "check/checker.h"
+#include "check/signatures/checker.h"
 #include "expand/expander.h"
 #include "interp/interp.h"
 

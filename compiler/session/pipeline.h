@@ -1,10 +1,10 @@
 #pragma once
 // The pipeline: which passes turn lowered Core into optimised Core, in order. passes.def is the list.
 
-#include "core/ir.h"
-#include "core/states.h"
-#include "transforms/expand_derivatives.h"
-#include "transforms/fusion_log.h"
+#include "core/ir/ir.h"
+#include "core/ir/states.h"
+#include "transforms/derivatives/expand_derivatives.h"
+#include "transforms/fusion/fusion_log.h"
 
 #include <optional>
 #include <span>
@@ -14,8 +14,8 @@ namespace melix::session {
 /// A row of passes.def.
 struct Pass {
   std::string_view name;
-  std::string_view sentence; ///< that says what it does
-  /// Gives problems for the user, if it may refuse a program. What fusion decides is written down if a log is
+  std::string_view sentence; ///< its transformation
+  /// Gives problems for the user, if it may refuse a program. Fusion writes its decisions into a log, if one is
   /// given.
   std::optional<std::vector<transforms::AdProblem>> (*run)(core::Module&, transforms::FusionLog*);
   core::States needs, establishes, ends; ///< before it; from here on; no longer
@@ -26,15 +26,15 @@ struct Pass {
 /// States of Core as it is lowered.
 inline constexpr core::States statesOfLowered{core::State::SumsUnordered};
 
-/// All passes; those of which the last writes derivatives out (`show --stage grad` is taken after these); and
-/// those after them, which make what "optimised Core" means, also for the interpreter.
+/// All passes; the first ones, which end with derivatives written out (`show --stage grad` is taken after
+/// these); and the others, which make optimised Core, also for the interpreter.
 std::span<const Pass> passes();
 std::span<const Pass> derivativePasses();
 std::span<const Pass> optimisingPasses();
 /// Takes function values out of lowered Core, and does nothing else.
 void functionsKnown(core::Module& module);
 
-/// The innermost source place of a location chain.
+/// The innermost place in a source of a location chain.
 Span locationOf(const core::Module& module, core::LocId loc);
 
 } // namespace melix::session

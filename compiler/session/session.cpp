@@ -1,9 +1,9 @@
 #include "session/session.h"
 
-#include "check/unused_functions.h"
-#include "check/unused_imports.h"
-#include "core/effect_audit.h"
-#include "core/verify.h"
+#include "check/signatures/unused_functions.h"
+#include "check/signatures/unused_imports.h"
+#include "core/analysis/effect_audit.h"
+#include "core/order/verify.h"
 #include "expand/expanded_text.h"
 #include "interp/interp.h"
 #include "lower/lower.h"

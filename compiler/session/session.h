@@ -2,13 +2,13 @@
 // A session: the sources, names and types of one program, and what the phases made of it. Queries are
 // answered once and kept; only the session knows the order of the phases.
 
-#include "check/checker.h"
-#include "core/ir.h"
+#include "check/signatures/checker.h"
+#include "core/ir/ir.h"
 #include "expand/expander.h"
 #include "session/macro_runner.h"
 #include "session/pipeline.h"
-#include "transforms/expand_derivatives.h"
-#include "transforms/fusion_log.h"
+#include "transforms/derivatives/expand_derivatives.h"
+#include "transforms/fusion/fusion_log.h"
 
 #include <functional>
 #include <memory>

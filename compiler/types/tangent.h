@@ -23,7 +23,7 @@ TypeId tangentType(TypeStore& types, TypeId type);
 
 /// The same as Core has it: there a Dict is the struct that the library declares, and its tangent that
 /// struct's, one value for each place of an entry, without keys. The checker goes from one to the other where
-/// something is differentiated (check/keyed.cpp).
+/// something is differentiated (check/body/dict_tangents.cpp).
 TypeId positionalTangent(TypeStore& types, TypeId type);
 /// Whether these two differ: a Dict with a tangent is inside.
 bool holdsDict(const TypeStore& types, TypeId type);

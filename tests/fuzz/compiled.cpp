@@ -4,7 +4,7 @@
 
 #include "codegen/codegen.h"
 #include "driver/embedded.h"
-#include "loops/verify.h"
+#include "loops/text/verify.h"
 #include "session/session.h"
 
 #include <cstdio>

@@ -2,21 +2,21 @@
 // this processor is scheduled for, any of its kind, without a schedule, by LLVM's vectoriser, as processors
 // that are not there, and in lanes, strips and rows that no estimate would choose; every launch goes to the
 // pool.
-#include "core/verify.h"
+#include "core/order/verify.h"
 #include "fuzz/nests.h"
 #include "harness/launches.h"
 #include "interp/interp.h"
 #include "jit/program.h"
-#include "loops/checks_before.h"
-#include "loops/drop_carries.h"
-#include "loops/hoist_quotients.h"
-#include "loops/jam_rows.h"
-#include "loops/lanes.h"
-#include "loops/loops.h"
-#include "loops/machine.h"
-#include "loops/row_gains.h"
-#include "loops/split_wrapped.h"
-#include "loops/verify.h"
+#include "loops/analysis/reuse_analysis.h"
+#include "loops/analysis/vectorizability.h"
+#include "loops/checks/hoist_loop_checks.h"
+#include "loops/index_sets/hoist_integer_division.h"
+#include "loops/index_sets/split_at_wraparound.h"
+#include "loops/ir/machine.h"
+#include "loops/ownership/drop_invariant_carries.h"
+#include "loops/pipeline.h"
+#include "loops/text/verify.h"
+#include "loops/tiles/unroll_and_jam.h"
 
 #include <cstdio>
 #include <cstdlib>

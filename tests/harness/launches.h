@@ -1,5 +1,5 @@
 #pragma once
-#include "loops/ir.h"
+#include "loops/ir/ir.h"
 
 namespace melix::harness {
 

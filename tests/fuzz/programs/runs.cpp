@@ -7,7 +7,7 @@
 #include "fuzz/programs/child.h"
 #include "harness/launches.h"
 #include "jit/jit.h"
-#include "loops/loops.h"
+#include "loops/pipeline.h"
 #include "session/session.h"
 
 #include <cstdlib>

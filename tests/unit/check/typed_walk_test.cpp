@@ -1,5 +1,5 @@
 // Every payload of the typed tree tells all that it is made of: children, places, sizes, names.
-#include "check/typed_walk.h"
+#include "check/tree/typed_walk.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

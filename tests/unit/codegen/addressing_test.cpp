@@ -1,9 +1,9 @@
 // Kernels reach memory as they are told to: in the address spaces and with indices as wide as the target
 // wants them; one for a GPU becomes its assembly.
 #include "codegen/emitter.h"
-#include "core/parse.h"
+#include "core/text/parse.h"
 #include "device/ptx.h"
-#include "loops/loops.h"
+#include "loops/pipeline.h"
 
 #include <gtest/gtest.h>
 #include <llvm/Analysis/ValueTracking.h>

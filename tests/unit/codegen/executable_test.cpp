@@ -1,9 +1,9 @@
 // Executables: objects of the code generator, linked with the runtime, stripped and run.
 #include "aot/link.h"
 #include "codegen/codegen.h"
-#include "core/parse.h"
-#include "core/verify.h"
-#include "loops/loops.h"
+#include "core/order/verify.h"
+#include "core/text/parse.h"
+#include "loops/pipeline.h"
 
 #include <cstdio>
 #include <filesystem>

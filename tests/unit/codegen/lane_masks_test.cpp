@@ -1,8 +1,8 @@
 // Which lanes of a last register are on: bits around loops, which would compare again at each of their turns.
 #include "codegen/codegen.h"
-#include "loops/machine.h"
-#include "loops/parse.h"
-#include "loops/verify.h"
+#include "loops/ir/machine.h"
+#include "loops/text/parse.h"
+#include "loops/text/verify.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // A loop inside of one in lanes looks for cancellation as it does outside.
 #include "codegen/codegen.h"
-#include "loops/parse.h"
-#include "loops/verify.h"
+#include "loops/text/parse.h"
+#include "loops/text/verify.h"
 
 #include <gtest/gtest.h>
 

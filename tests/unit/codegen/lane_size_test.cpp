@@ -1,9 +1,9 @@
 // What a loop in lanes costs to compile: its code stays small.
 #include "codegen/codegen.h"
-#include "core/parse.h"
-#include "core/verify.h"
+#include "core/order/verify.h"
+#include "core/text/parse.h"
 #include "harness/ir_size.h"
-#include "loops/loops.h"
+#include "loops/pipeline.h"
 
 #include <gtest/gtest.h>
 

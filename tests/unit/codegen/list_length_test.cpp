@@ -1,8 +1,8 @@
 // Lengths of lists are known not to be negative: a place is checked by one comparison.
 #include "codegen/codegen.h"
-#include "core/parse.h"
-#include "core/verify.h"
-#include "loops/loops.h"
+#include "core/order/verify.h"
+#include "core/text/parse.h"
+#include "loops/pipeline.h"
 
 #include <gtest/gtest.h>
 

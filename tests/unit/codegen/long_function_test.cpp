@@ -1,9 +1,9 @@
 // Functions of very many instructions: compiled without the passes whose time grows with the square of a
 // function.
 #include "codegen/codegen.h"
-#include "core/parse.h"
-#include "core/verify.h"
-#include "loops/loops.h"
+#include "core/order/verify.h"
+#include "core/text/parse.h"
+#include "loops/pipeline.h"
 
 #include <gtest/gtest.h>
 

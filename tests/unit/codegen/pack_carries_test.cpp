@@ -1,8 +1,8 @@
 // What loops do to the elements of small arrays that they carry is done in lanes of a register.
 #include "codegen/codegen.h"
-#include "core/parse.h"
-#include "core/verify.h"
-#include "loops/loops.h"
+#include "core/order/verify.h"
+#include "core/text/parse.h"
+#include "loops/pipeline.h"
 
 #include <gtest/gtest.h>
 

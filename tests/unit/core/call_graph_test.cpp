@@ -1,5 +1,5 @@
 // The order of functions by calls, and which of them are recursive.
-#include "core/call_graph.h"
+#include "core/ir/call_graph.h"
 
 #include "core/core_text.h"
 

@@ -1,8 +1,8 @@
 #pragma once
 // A module from Core text, for tests.
-#include "core/parse.h"
-#include "core/print.h"
-#include "core/verify.h"
+#include "core/order/verify.h"
+#include "core/text/parse.h"
+#include "core/text/print.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Which ops with effects a pass may leave out.
-#include "core/effect_audit.h"
+#include "core/analysis/effect_audit.h"
 
-#include "core/clone.h"
 #include "core/core_text.h"
+#include "core/order/clone.h"
 
 namespace melix::core {
 namespace {

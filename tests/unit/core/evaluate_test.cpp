@@ -1,5 +1,5 @@
 // Units of reductions, and the corners of conversion.
-#include "core/evaluate.h"
+#include "core/analysis/evaluate.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // Ops with regions through their tables: every operand, parameter, yield and result of each is said to go
 // somewhere or to decide something, taking parts away leaves a function in order, and a nest made of its view
 // is the same nest.
-#include "core/flow.h"
+#include "core/ir/flow.h"
 
 #include "core/core_text.h"
-#include "core/walk.h"
+#include "core/ir/walk.h"
 
 #include <algorithm>
 #include <map>

@@ -1,8 +1,8 @@
-// Which order the rule of core/order.h gives to the sums of a program, by the shape of what they read.
-#include "core/order.h"
-#include "core/parse.h"
-#include "core/print.h"
-#include "core/verify.h"
+// Which order the rule of core/order/order.h gives to the sums of a program, by the shape of what they read.
+#include "core/order/order.h"
+#include "core/order/verify.h"
+#include "core/text/parse.h"
+#include "core/text/print.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Which reads can move behind other ops without a copy.
-#include "core/parse.h"
-#include "core/place.h"
-#include "core/sharing.h"
-#include "core/walk.h"
+#include "core/analysis/sharing.h"
+#include "core/ir/place.h"
+#include "core/ir/walk.h"
+#include "core/text/parse.h"
 
 #include <gtest/gtest.h>
 

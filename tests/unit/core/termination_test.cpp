@@ -1,8 +1,8 @@
 // Which loops end whatever they compute.
-#include "core/termination.h"
+#include "core/ir/termination.h"
 
-#include "core/parse.h"
-#include "core/walk.h"
+#include "core/ir/walk.h"
+#include "core/text/parse.h"
 
 #include <gtest/gtest.h>
 

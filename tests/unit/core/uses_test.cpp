@@ -1,9 +1,9 @@
 // Uses of values: what is kept while a function changes is what a walk finds.
-#include "core/uses.h"
+#include "core/ir/uses.h"
 
-#include "core/build.h"
 #include "core/core_text.h"
-#include "core/walk.h"
+#include "core/ir/build.h"
+#include "core/ir/walk.h"
 
 #include <algorithm>
 #include <map>

@@ -1,12 +1,12 @@
 // Derivatives print as Melix that parses.
 
-#include "core/parse.h"
+#include "core/text/parse.h"
 #include "decompile/decompile.h"
 #include "parse/parse.h"
-#include "transforms/accumulate_to_reduce.h"
-#include "transforms/expand_derivatives.h"
-#include "transforms/inline_calls.h"
-#include "transforms/simplify.h"
+#include "transforms/accumulation/scatter_to_gather.h"
+#include "transforms/calls/inline_calls.h"
+#include "transforms/derivatives/expand_derivatives.h"
+#include "transforms/simplify/simplify.h"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,8 @@
 // the chunks of examples and benchmarks do that are no kernels stands in chunks.txt and only shrinks.
 #include "driver/compile.h"
 #include "driver/same_loops.h"
-#include "loops/parse.h"
-#include "loops/print.h"
+#include "loops/text/parse.h"
+#include "loops/text/print.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,14 +1,14 @@
 // Every op has Loops rules and source: the examples of all ops, which the interpreter defines
 // (op_examples.cpp), are compiled, and are decompiled, read and checked again. All of them must print the
 // same.
-#include "core/parse.h"
+#include "core/text/parse.h"
 #include "decompile/decompile.h"
 #include "driver/builtins.h"
 #include "interp/op_examples.h"
 #include "jit/program.h"
 #include "lower/lowered.h"
-#include "transforms/defunctionalise.h"
-#include "transforms/expand_derivatives.h"
+#include "transforms/calls/defunctionalise.h"
+#include "transforms/derivatives/expand_derivatives.h"
 
 #include <set>
 

@@ -1,7 +1,7 @@
 // The lists of passes: what each requires is established by those before it, and the command line knows them.
 #include "driver/melix_process.h"
 #include "driver/pass_tables.h"
-#include "loops/loops.h"
+#include "loops/pipeline.h"
 #include "session/pipeline.h"
 
 #include <gtest/gtest.h>

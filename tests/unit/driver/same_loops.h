@@ -1,6 +1,6 @@
 #pragma once
 // Whether two modules of Loops say the same, whatever their ids are.
-#include "loops/print.h"
+#include "loops/text/print.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // The table of slots and edges knows every op with regions: all that goes in and comes out of the examples of
 // ops.def is in it.
-#include "core/flow.h"
+#include "core/ir/flow.h"
 
-#include "core/walk.h"
+#include "core/ir/walk.h"
 #include "interp/op_examples.h"
 #include "interp/run_text.h"
 

@@ -1,6 +1,6 @@
 #include "interp/op_examples.h"
 
-#include "core/build.h"
+#include "core/ir/build.h"
 
 #include <cmath>
 #include <cstdio>

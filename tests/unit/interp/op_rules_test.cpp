@@ -1,8 +1,8 @@
 // Every op has a type rule, an effect, an evaluation and a text: enumerated and executed. And every
 // evaluation matters: perturbing the results of one op is seen by its example.
-#include "core/build.h"
-#include "core/print.h"
-#include "core/walk.h"
+#include "core/ir/build.h"
+#include "core/ir/walk.h"
+#include "core/text/print.h"
 #include "interp/op_examples.h"
 #include "interp/run_text.h"
 

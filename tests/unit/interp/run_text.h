@@ -1,7 +1,7 @@
 #pragma once
 // Running Core text, for tests.
-#include "core/parse.h"
-#include "core/verify.h"
+#include "core/order/verify.h"
+#include "core/text/parse.h"
 #include "interp/interp.h"
 
 #include <gtest/gtest.h>

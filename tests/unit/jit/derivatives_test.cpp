@@ -1,8 +1,8 @@
 // Derivatives, compiled: the update of one element costs no copy of the array, also in backward code.
-#include "core/parse.h"
+#include "core/text/parse.h"
 #include "interp/interp.h"
 #include "jit/program.h"
-#include "transforms/expand_derivatives.h"
+#include "transforms/derivatives/expand_derivatives.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // Loops in as many lanes and rows as their text says, of which programs do not make all: what they store and
 // carry is what the loop stores and carries turn by turn.
-#include "core/ir.h"
+#include "core/ir/ir.h"
 #include "jit/program.h"
-#include "loops/jam_rows.h"
-#include "loops/parse.h"
-#include "loops/verify.h"
+#include "loops/text/parse.h"
+#include "loops/text/verify.h"
+#include "loops/tiles/unroll_and_jam.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Programs whose loops run in lanes, at sizes around strips, compiled in every way: the interpreter's bits.
 #include "interp/interp.h"
 #include "jit/program.h"
-#include "loops/loops.h"
+#include "loops/pipeline.h"
 
 #include <gtest/gtest.h>
 

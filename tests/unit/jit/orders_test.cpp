@@ -1,6 +1,6 @@
 // Sums and products in their order, at sizes around lanes and blocks and over random nests: an evaluator made
-// from the text of core/order.h against the interpreter, and the interpreter against compiled code.
-#include "core/parse.h"
+// from the text of core/order/order.h against the interpreter, and the interpreter against compiled code.
+#include "core/text/parse.h"
 #include "interp/interp.h"
 #include "jit/program.h"
 

@@ -1,10 +1,10 @@
 #include "jit/program.h"
 
-#include "core/parse.h"
-#include "core/verify.h"
+#include "core/order/verify.h"
+#include "core/text/parse.h"
 #include "harness/launches.h"
-#include "loops/print.h"
-#include "loops/verify.h"
+#include "loops/text/print.h"
+#include "loops/text/verify.h"
 
 namespace melix::jit {
 

@@ -2,7 +2,7 @@
 // Programs as Core text, compiled and run in the test's process.
 
 #include "codegen/codegen.h"
-#include "core/ir.h"
+#include "core/ir/ir.h"
 #include "jit/jit.h"
 #include "melix/abi.h"
 

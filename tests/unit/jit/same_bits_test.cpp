@@ -1,6 +1,6 @@
 // Compiled code against the interpreter, bit for bit: every scalar op on every kind with awkward operands,
 // and every kind of reduction at sizes around the blocks and lanes of sums.
-#include "core/parse.h"
+#include "core/text/parse.h"
 #include "interp/interp.h"
 #include "jit/program.h"
 #include "ops/ops.h"

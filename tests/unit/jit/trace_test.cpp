@@ -1,5 +1,5 @@
 // Traces: functions and lines of Melix, also of what was inlined and of code that runs in a kernel.
-#include "core/parse.h"
+#include "core/text/parse.h"
 #include "jit/program.h"
 
 #include <gtest/gtest.h>

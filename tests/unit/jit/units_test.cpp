@@ -1,6 +1,6 @@
 // Long programs are compiled as several objects: calls, traces and copies of what is merged go through all.
 #include "codegen/codegen.h"
-#include "core/parse.h"
+#include "core/text/parse.h"
 #include "jit/program.h"
 
 #include <gtest/gtest.h>

@@ -13,7 +13,7 @@ bool isSource(const std::filesystem::path& file) {
   return extension == ".h" || extension == ".cpp" || extension == ".def";
 }
 
-/// `#include "core/ir.h"` gives `core/ir.h`; a line that includes nothing gives the empty string.
+/// `#include "core/ir/ir.h"` gives `core/ir/ir.h`; a line that includes nothing gives the empty string.
 std::string headerOf(const std::string& line) {
   size_t hash = line.find_first_not_of(" \t");
   if (hash == std::string::npos || line.compare(hash, 1, "#") != 0) return {};
@@ -60,6 +60,19 @@ void LayerTable::close(const std::string& folder, std::set<std::string>& found) 
         if (!isExternalLibrary(name)) found.insert(name);
     }
   }
+}
+
+std::string LayerTable::folderOf(const std::string& path) const {
+  const size_t slash = path.find('/');
+  if (slash == std::string::npos) return {};
+  const std::string room = path.substr(0, path.find('/', slash + 1));
+  return isFolder(room) ? room : path.substr(0, slash);
+}
+
+bool LayerTable::hasRooms(const std::string& folder) const {
+  for (const std::string& name : folders_)
+    if (name.starts_with(folder + "/")) return true;
+  return false;
 }
 
 bool LayerTable::allows(const std::string& from, const std::string& to) const {

@@ -22,6 +22,11 @@ public:
 
   const std::vector<std::string>& folders() const { return folders_; }
   bool isFolder(const std::string& name) const { return direct_.contains(name); }
+  /// The folder of a path below compiler/: `folder/room` where the table has such a room, else its first
+  /// part.
+  std::string folderOf(const std::string& path) const;
+  /// Whether a folder is cut into rooms.
+  bool hasRooms(const std::string& folder) const;
   bool allows(const std::string& from, const std::string& to) const;
 
 private:

@@ -23,7 +23,14 @@ bool isGuarded(const LayerTable& table, const std::string& folder) {
 TEST(Layers, EveryFolderOfTheCompilerHasALine) {
   LayerTable table = readTable();
   for (const auto& entry : std::filesystem::directory_iterator(sourceFolder / "compiler"))
-    if (entry.is_directory()) EXPECT_TRUE(table.isFolder(entry.path().filename())) << entry.path();
+    if (entry.is_directory()) {
+      const std::string folder = entry.path().filename();
+      EXPECT_TRUE(table.isFolder(folder)) << entry.path();
+      if (!table.hasRooms(folder)) continue;
+      for (const auto& room : std::filesystem::directory_iterator(entry.path()))
+        if (room.is_directory())
+          EXPECT_TRUE(table.isFolder(folder + "/" + room.path().filename().string())) << room.path();
+    }
 }
 
 TEST(Layers, FoldersStandAfterTheFoldersTheyUse) {
@@ -36,11 +43,15 @@ TEST(Layers, FoldersStandAfterTheFoldersTheyUse) {
 
 TEST(Layers, IncludesKeepToTheTable) {
   LayerTable table = readTable();
-  for (const std::string& folder : table.folders())
-    for (const Include& include : includesBelow(sourceFolder / "compiler" / folder))
-      if (isGuarded(table, include.folder))
-        EXPECT_TRUE(table.allows(folder, include.folder))
-            << place(include) << " is not allowed in " << folder;
+  const std::filesystem::path compiler = sourceFolder / "compiler";
+  for (const Include& include : includesBelow(compiler))
+    if (isGuarded(table, include.folder)) {
+      const std::string folder =
+          table.folderOf(std::filesystem::relative(include.file, compiler).generic_string());
+      const std::string below =
+          table.isFolder(include.folder) ? table.folderOf(include.header) : include.folder;
+      EXPECT_TRUE(table.allows(folder, below)) << place(include) << " is not allowed in " << folder;
+    }
 }
 
 TEST(Layers, TheRuntimeSeesNothingOfTheCompiler) {
@@ -71,6 +82,7 @@ TEST(Layers, TableRefusesWhatItDoesNotName) {
   EXPECT_FALSE(table.allows("jit", "lld"));
   EXPECT_FALSE(table.allows("repl", "llvm"));
   EXPECT_FALSE(table.allows("core", "syntax"));
+  EXPECT_FALSE(table.allows("core/ir", "core/text"));
 }
 
 } // namespace

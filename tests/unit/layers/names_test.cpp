@@ -52,7 +52,7 @@ void addNames(FolderNames& names, const std::filesystem::path& file) {
 
 FolderNames namesOf(const std::filesystem::path& folder) {
   FolderNames names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     const std::filesystem::path extension = entry.path().extension();
     const bool isMain = entry.path().filename() == "main.cpp";
     if ((extension == ".cpp" || extension == ".h") && !isMain) addNames(names, entry.path());

@@ -1,8 +1,8 @@
 #pragma once
 // A module of Loops from its text, for tests of passes.
-#include "loops/parse.h"
-#include "loops/print.h"
-#include "loops/verify.h"
+#include "loops/text/parse.h"
+#include "loops/text/print.h"
+#include "loops/text/verify.h"
 
 #include <gtest/gtest.h>
 

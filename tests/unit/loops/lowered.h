@@ -1,10 +1,10 @@
 #pragma once
 // A module of Loops as it is lowered from Core's text.
-#include "core/parse.h"
-#include "core/verify.h"
-#include "loops/loops.h"
-#include "loops/print.h"
-#include "loops/verify.h"
+#include "core/order/verify.h"
+#include "core/text/parse.h"
+#include "loops/pipeline.h"
+#include "loops/text/print.h"
+#include "loops/text/verify.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // Each pass of Loops, from text to text.
-#include "loops/frame_arrays.h"
-#include "loops/hoist_rows.h"
+#include "loops/kernels/deduplicate_kernels.h"
+#include "loops/kernels/outline.h"
 #include "loops/loops_text.h"
-#include "loops/merge_kernels.h"
-#include "loops/outline.h"
-#include "loops/ownership.h"
+#include "loops/ownership/hoist_allocations.h"
+#include "loops/ownership/ownership.h"
+#include "loops/ownership/stack_allocation.h"
 
 namespace melix::loops {
 namespace {

@@ -1,9 +1,9 @@
 // From Core text to how its nests run: the notes of the text (plan_notes.h) say it.
-#include "loops/plan_nest.h"
+#include "loops/plan/plan_nest.h"
 
-#include "core/parse.h"
-#include "core/verify.h"
-#include "loops/plan_notes.h"
+#include "core/order/verify.h"
+#include "core/text/parse.h"
+#include "loops/plan/plan_notes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Blocks that have one owner are not asked for it.
 #include "loops/loops_text.h"
-#include "loops/prove_unique.h"
+#include "loops/ownership/prove_unique.h"
 
 namespace melix::loops {
 namespace {

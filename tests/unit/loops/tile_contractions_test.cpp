@@ -1,5 +1,5 @@
 // Contractions swept by panels: what is one, and how its shared side is read, from text.
-#include "loops/tile_contractions.h"
+#include "loops/tiles/tile_contractions.h"
 
 #include "loops/loops_text.h"
 

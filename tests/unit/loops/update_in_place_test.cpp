@@ -1,7 +1,7 @@
 // Arrays that a function updates where its caller has them.
-#include "loops/frame_arrays.h"
 #include "loops/loops_text.h"
-#include "loops/update_in_place.h"
+#include "loops/ownership/stack_allocation.h"
+#include "loops/ownership/update_in_place.h"
 
 namespace melix::loops {
 namespace {

@@ -1,7 +1,7 @@
 // What is uniform, affine and varying between lanes, of bodies given as text.
-#include "loops/variance.h"
+#include "loops/analysis/variance.h"
 
-#include "loops/lanes.h"
+#include "loops/analysis/vectorizability.h"
 #include "loops/loops_text.h"
 
 namespace melix::loops {

@@ -1,9 +1,9 @@
 // Loops that programs write: which of them are of points, and what they need not copy, from text.
-#include "loops/drop_carries.h"
+#include "loops/lanes/mark_independent_loops.h"
+#include "loops/lanes/reverse_loops.h"
 #include "loops/loops_text.h"
-#include "loops/mark_points.h"
-#include "loops/skip_copies.h"
-#include "loops/turn_around.h"
+#include "loops/ownership/drop_invariant_carries.h"
+#include "loops/ownership/elide_overwritten_copies.h"
 
 namespace melix::loops {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 // A program from text, lowered and verified, and what the interpreter says it does.
-#include "core/print.h"
-#include "core/verify.h"
+#include "core/order/verify.h"
+#include "core/text/print.h"
 #include "interp/interp.h"
 #include "session/session.h"
 

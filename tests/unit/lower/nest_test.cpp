@@ -1,6 +1,6 @@
 // Builders and reductions: emptiness, filters, what is computed ahead, checks that are proved.
 #include "lowered.h"
-#include "transforms/simplify.h"
+#include "transforms/simplify/simplify.h"
 
 namespace melix::lower {
 

@@ -1,7 +1,7 @@
 // A session over the library's sources: modules, stages, entries at the prompt.
 #include "session/session.h"
 
-#include "core/ir.h"
+#include "core/ir/ir.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,5 @@
 // Adds of overlapping windows: what their terms are made of is made again, and no table of all windows kept.
-#include "transforms/accumulate_to_reduce.h"
+#include "transforms/accumulation/scatter_to_gather.h"
 #include "transforms/pass_text.h"
 
 namespace melix::transforms {

@@ -1,6 +1,6 @@
 // The passes of the canonical form together, and what they cost.
-#include "core/work.h"
-#include "transforms/canonicalise.h"
+#include "core/ir/work.h"
+#include "transforms/canonical/canonicalise.h"
 #include "transforms/pass_text.h"
 
 namespace melix::transforms {

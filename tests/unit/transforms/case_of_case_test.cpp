@@ -1,7 +1,7 @@
 // Matches of what branches chose.
-#include "transforms/case_of_case.h"
+#include "transforms/canonical/case_of_case.h"
 #include "transforms/pass_text.h"
-#include "transforms/simplify.h"
+#include "transforms/simplify/simplify.h"
 
 namespace melix::transforms {
 namespace {

@@ -1,7 +1,7 @@
 // Reads of what was read.
-#include "transforms/compose_reads.h"
+#include "transforms/canonical/compose_reads.h"
 #include "transforms/pass_text.h"
-#include "transforms/simplify.h"
+#include "transforms/simplify/simplify.h"
 
 namespace melix::transforms {
 namespace {

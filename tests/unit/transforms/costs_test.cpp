@@ -1,6 +1,6 @@
 // What values cost, and when they are computed again instead of kept.
-#include "core/nest.h"
-#include "transforms/cost.h"
+#include "core/ir/nest.h"
+#include "transforms/analysis/cost_model.h"
 #include "transforms/pass_text.h"
 
 namespace melix::transforms {

@@ -1,5 +1,5 @@
 // Function values become enums.
-#include "transforms/defunctionalise.h"
+#include "transforms/calls/defunctionalise.h"
 #include "transforms/pass_text.h"
 
 namespace melix::transforms {
@@ -43,7 +43,8 @@ fn f [N] (%x: f32[N], %k: bool, %s: f32) -> (f32[N]) {
 )");
   m.expectVerified();
   defunctionalise(m.module);
-  for (const std::string& p : core::verify(m.module, {core::State::FunctionsKnown})) ADD_FAILURE() << p << m.text();
+  for (const std::string& p : core::verify(m.module, {core::State::FunctionsKnown}))
+    ADD_FAILURE() << p << m.text();
   EXPECT_EQ(m.text().find("fn("), std::string::npos) << m.text();
   auto result = [&](bool k) {
     interp::RunResult r = m.run({Value::floats(std::vector<float>{2, 3}), Value::boolean(k), Value::f32(10)});

@@ -1,8 +1,8 @@
 // What may be differentiated, what is refused, rules of the user's own, and known behaviours.
 
-#include "core/parse.h"
-#include "core/verify.h"
-#include "transforms/expand_derivatives.h"
+#include "core/order/verify.h"
+#include "core/text/parse.h"
+#include "transforms/derivatives/expand_derivatives.h"
 #include "transforms/grad_check.h"
 
 #include <cmath>

@@ -1,9 +1,9 @@
 // Folding gives what the interpreter computes: every scalar op, on every kind that it takes.
-#include "core/evaluate.h"
-#include "core/text_words.h"
-#include "core/verify.h"
+#include "core/analysis/evaluate.h"
+#include "core/order/verify.h"
+#include "core/text/text_words.h"
 #include "interp/interp.h"
-#include "transforms/fold_scalars.h"
+#include "transforms/simplify/fold_scalars.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Nests that add into accumulators take in what they read.
-#include "transforms/fuse.h"
+#include "transforms/fusion/fuse.h"
 #include "transforms/pass_text.h"
-#include "transforms/simplify.h"
+#include "transforms/simplify/simplify.h"
 
 namespace melix::transforms {
 namespace {

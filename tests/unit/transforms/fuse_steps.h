@@ -1,8 +1,8 @@
 #pragma once
 // Steps of fusion as tests apply them: each on its own, then simplified.
-#include "transforms/fuse.h"
+#include "transforms/fusion/fuse.h"
 #include "transforms/pass_text.h"
-#include "transforms/simplify.h"
+#include "transforms/simplify/simplify.h"
 
 namespace melix::transforms {
 

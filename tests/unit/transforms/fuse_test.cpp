@@ -1,5 +1,5 @@
 // Nests that become one sweep: each step of fusion on its own, and all of them, from Core text.
-#include "core/work.h"
+#include "core/ir/work.h"
 #include "transforms/fuse_steps.h"
 
 namespace melix::transforms {

@@ -1,14 +1,14 @@
 #include "transforms/grad_check.h"
 
-#include "core/parse.h"
-#include "core/print.h"
-#include "core/verify.h"
-#include "transforms/accumulate_to_reduce.h"
-#include "transforms/expand_derivatives.h"
-#include "transforms/hoist_axes.h"
-#include "transforms/inline_calls.h"
-#include "transforms/simplify.h"
-#include "transforms/split_results.h"
+#include "core/order/verify.h"
+#include "core/text/parse.h"
+#include "core/text/print.h"
+#include "transforms/accumulation/scatter_to_gather.h"
+#include "transforms/accumulation/split_nest_results.h"
+#include "transforms/calls/inline_calls.h"
+#include "transforms/derivatives/expand_derivatives.h"
+#include "transforms/fusion/loop_invariant_code_motion.h"
+#include "transforms/simplify/simplify.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 //
 // Every f64 and array-of-f64 parameter of `f` is differentiated; other parameters are given as they are.
 
-#include "core/build.h"
+#include "core/ir/build.h"
 #include "interp/interp.h"
 
 #include <optional>

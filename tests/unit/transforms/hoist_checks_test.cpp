@@ -1,5 +1,5 @@
 // Checks that are the same at all points stand in front of a nest.
-#include "transforms/hoist_checks.h"
+#include "transforms/hoisting/hoist_checks.h"
 #include "transforms/pass_text.h"
 
 namespace melix::transforms {

@@ -1,5 +1,5 @@
 // The lightest set of nodes between what is given and what is needed.
-#include "transforms/minimum_cut.h"
+#include "transforms/analysis/minimum_cut.h"
 
 #include <gtest/gtest.h>
 #include <random>

@@ -1,8 +1,8 @@
 // Nests that collect records; nests of nests.
-#include "transforms/merge_perfect.h"
+#include "transforms/canonical/flatten_perfect_nests.h"
+#include "transforms/canonical/scalarise_collected_records.h"
 #include "transforms/pass_text.h"
-#include "transforms/simplify.h"
-#include "transforms/split_records.h"
+#include "transforms/simplify/simplify.h"
 
 namespace melix::transforms {
 namespace {

@@ -1,9 +1,9 @@
 #pragma once
 // A pass on Core text: what it makes of it, that the values stay the same, and that no effect is lost.
-#include "core/effect_audit.h"
-#include "core/parse.h"
-#include "core/print.h"
-#include "core/verify.h"
+#include "core/analysis/effect_audit.h"
+#include "core/order/verify.h"
+#include "core/text/parse.h"
+#include "core/text/print.h"
 #include "interp/interp.h"
 
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
 // Inlining, hoisting, orders, fma.
-#include "transforms/fuse.h"
-#include "transforms/hoist_axes.h"
-#include "transforms/inline_calls.h"
+#include "transforms/calls/inline_calls.h"
+#include "transforms/fusion/fission_expensive_terms.h"
+#include "transforms/fusion/fuse.h"
+#include "transforms/fusion/loop_invariant_code_motion.h"
 #include "transforms/pass_text.h"
-#include "transforms/separate_terms.h"
-#include "transforms/simplify.h"
+#include "transforms/simplify/simplify.h"
 
 namespace melix::transforms {
 namespace {

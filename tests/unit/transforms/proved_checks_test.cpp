@@ -1,6 +1,6 @@
 // Which checks are proved, and which have to stay: nothing that reasons about bounds wraps.
 #include "transforms/pass_text.h"
-#include "transforms/simplify.h"
+#include "transforms/simplify/simplify.h"
 
 namespace melix::transforms {
 namespace {

@@ -1,7 +1,7 @@
 // What a derivative keeps for the way back, and what it makes again.
-#include "core/parse.h"
-#include "core/print.h"
-#include "transforms/expand_derivatives.h"
+#include "core/text/parse.h"
+#include "core/text/print.h"
+#include "transforms/derivatives/expand_derivatives.h"
 #include "transforms/grad_check.h"
 
 #include <gtest/gtest.h>

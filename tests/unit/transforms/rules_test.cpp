@@ -1,6 +1,6 @@
 // The jvp rule of every scalar op and elementary function, and its transpose, by differences.
 
-#include "transforms/ad_rules.h"
+#include "transforms/derivatives/scalar_rules.h"
 #include "transforms/grad_check.h"
 
 #include <gtest/gtest.h>
@@ -291,7 +291,7 @@ TEST(Mutation, everyStructuralRuleIsNoticed) {
   for (const std::string& f : failuresOfMoves()) ADD_FAILURE() << f;
   static const char* texts[] = {
 #define STRUCTURAL(Kind, Text) Text,
-#include "transforms/structural_rules.def"
+#include "transforms/derivatives/structural_rules.def"
   };
   for (unsigned k = 0; k < transforms::structuralRuleCount; ++k) {
     transforms::ruleMutation = {};

@@ -1,6 +1,6 @@
 // Folding, common subexpressions, proved checks, dead values.
 #include "transforms/pass_text.h"
-#include "transforms/simplify.h"
+#include "transforms/simplify/simplify.h"
 
 namespace melix::transforms {
 namespace {

@@ -1,6 +1,6 @@
 // Scalars made of what nests give stand where they are used.
+#include "transforms/fusion/sink_scalars.h"
 #include "transforms/pass_text.h"
-#include "transforms/sink_scalars.h"
 
 namespace melix::transforms {
 namespace {

@@ -1,6 +1,6 @@
 // Recursion over sizes that are known.
+#include "transforms/calls/specialise_sizes.h"
 #include "transforms/pass_text.h"
-#include "transforms/specialise_sizes.h"
 
 namespace melix::transforms {
 namespace {

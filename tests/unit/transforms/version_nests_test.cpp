@@ -1,6 +1,6 @@
 // Nests whose reads a mask keeps in range, written twice: with what is asked in front, and as they are.
 #include "transforms/pass_text.h"
-#include "transforms/version_nests.h"
+#include "transforms/predication/version_nests.h"
 
 namespace melix::transforms {
 namespace {

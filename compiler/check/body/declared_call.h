@@ -1,0 +1,90 @@
+#pragma once
+// A call of one declared function: generics are opened, arguments checked against the parameters in order,
+// then the result's type is read. Lambdas wait for the arguments beside them, which may settle their types.
+
+#include "check/body/body.h"
+
+namespace melix::check {
+
+/// Parameters in the order in which their arguments tell types: lambdas come last, `Tangent[T]` says nothing
+/// of T.
+std::vector<size_t> orderOfTelling(const FunctionDecl& fn, const syntax::Ast& tree, Interner& names);
+
+/// The first pack among the axes of an array type that `env` does not have; none if there is none.
+NameId packIn(const syntax::Ast& ast, SynId type, const TypeEnv& env);
+
+class DeclaredCall {
+public:
+  DeclaredCall(Body& body, DeclId decl, Span span);
+
+  /// The call's node, or an Error node after a message. `argOf` says which argument each parameter gets, -1
+  /// for a default.
+  NodeId check(const std::vector<CallArg>& args, const std::vector<int>& argOf, const Explicit* explicitArgs,
+               TypeId expected);
+
+private:
+  void findCaptures(DeclId decl);
+  void openGenerics();
+  bool bindExplicit(const Explicit& items);
+  /// Parameters that only the result decides are taken from the type asked for.
+  void bindFromResult(TypeId want);
+  bool bindPack(SynId type, TypeId given, Span at);
+  bool mentions(SynId written, NameId wanted) const;
+  NodeId asWritten(NodeId value, const CallArg& arg);
+
+  TypeId askedOf(size_t p, TypeId type);
+  void argument(size_t p, const CallArg& arg);
+  void inoutArgument(size_t p, const CallArg& arg);
+  void bindArguments();
+  void openInside(Target& target);
+  void checkApart(const Target& target, Span at);
+  NodeId valueNamed(NameId name);
+  DimId sizeOfValue(SynId s);
+  TypeId parameterType(size_t p, NodeId& value, const CallArg& arg);
+  void defaultArgument(size_t p);
+  NodeId defaultValue(SynId written, TypeId type, size_t mark);
+  bool tangentsFit();
+  bool boundsMet();
+  void hintFloat(TypeId given);
+  NodeId inBlock(NodeId result);
+  void unifyMonomorphicArguments(const std::vector<int>& argOf);
+  NodeId divergingArgument();
+  void nameSizesOfResult();
+  void solveSizes(TypeId result, TypeId expected);
+  NodeId declaredResult(NodeId node, TypeId expected);
+  void fail() { failed_ = true; }
+  std::string_view name() const { return types_.names.text(fn_.name); }
+
+  /// What a parameter is given.
+  struct ParameterValue {
+    NodeId value; ///< none for `inout`
+    TypeId type;  ///< of an untyped parameter
+  };
+  struct Inouts {
+    std::vector<Opening> openings; ///< where arguments are inside of other values
+    std::vector<Place> changed;    ///< the outermost of what is changed
+  };
+  /// What is evaluated before the call.
+  struct Before {
+    std::vector<NodeId> lets;                 ///< arguments before the others, and those that defaults use
+    std::vector<std::vector<NodeId>> written; ///< of arguments out of order: what evaluates each
+  };
+
+  Body& body_;
+  TypeStore& types_;
+  NodeBuilder& b_;
+  const FunctionDecl fn_;
+  const syntax::Ast& tree_; ///< where the function stands
+  Span span_;
+  PendingCall call_;
+  TypeResolver resolver_;
+  CallTarget target_;
+  std::vector<CallArg> args_;
+  Inouts inouts_;
+  Before before_;
+  std::vector<NodeId> captures_;      ///< leading arguments: what is captured, or the function's value
+  std::vector<ParameterValue> given_; ///< by parameter
+  bool failed_ = false;
+};
+
+} // namespace melix::check

@@ -1,0 +1,306 @@
+// Calls of `grad`, `vmap` and their like: which parameters `wrt:` names, and the template value that comes
+// out.
+#include "check/body/attempt.h"
+#include "check/signatures/suggestions.h"
+
+#include "types/tangent.h"
+
+namespace melix::check {
+
+using namespace syntax;
+
+std::optional<TransformKind> Body::transformOf(IntrinsicKind kind) {
+  switch (kind) {
+  case IntrinsicKind::Grad: return TransformKind::Grad;
+  case IntrinsicKind::ValueAndGrad: return TransformKind::ValueAndGrad;
+  case IntrinsicKind::Jacobian: return TransformKind::Jacobian;
+  case IntrinsicKind::Hessian: return TransformKind::Hessian;
+  case IntrinsicKind::Hvp: return TransformKind::Hvp;
+  case IntrinsicKind::Vmap: return TransformKind::Vmap;
+  case IntrinsicKind::Linearize: return TransformKind::Linearize;
+  default: return std::nullopt;
+  }
+}
+
+NodeId Body::callTransform(TransformKind kind, IntrinsicKind intrinsic, const std::vector<CallArg>& args,
+                           Span span) {
+  if (args.empty()) return wrongCount(intrinsic, "1", 0, span);
+  std::string_view name = intrinsicName(intrinsic);
+  NodeId function = known(checkArg(args[0]), args[0].span);
+  if (b.kindOf(function) == TypeKind::Error) return function;
+  std::vector<uint32_t> wrt;
+  for (size_t k = 1; k < args.size(); ++k) {
+    if (!args[k].label) return wrongCount(intrinsic, "1", args.size(), span);
+    if (types.names.text(args[k].label) != "wrt" || kind == TransformKind::Vmap ||
+        kind == TransformKind::Linearize) {
+      const std::string_view label = types.names.text(args[k].label);
+      const std::string_view habit = argumentHabit(label);
+      sink.report(DiagId::UnknownArgument, args[k].span, name, label).hint =
+          habit.empty() ? intrinsicHint(intrinsic) : habit;
+      return b.error(span);
+    }
+    if (!readWrt(args[k].syntax, b.typeOf(function), wrt)) return b.error(span);
+  }
+  return transformed(kind, name, std::move(wrt), function, span);
+}
+
+NodeId Body::transformed(TransformKind kind, std::string_view name, std::vector<uint32_t> wrt,
+                         NodeId function, Span span) {
+  Known value;
+  value.kind = KnownKind::Transform;
+  value.module = module;
+  value.number = static_cast<uint32_t>(kind);
+  value.name = std::string(name);
+  value.wrt = std::move(wrt);
+  return templateValue(std::move(value), {function}, span);
+}
+
+NodeId Body::gradientOf(NodeId function, std::vector<uint32_t> wrt, Span span) {
+  return transformed(TransformKind::Grad, "grad", std::move(wrt), function, span);
+}
+
+NodeId Body::pullbackValue(PullbackShape shape, NodeId saved, Span span) {
+  Known value;
+  value.kind = KnownKind::Pullback;
+  value.module = module;
+  value.name = "pullback";
+  value.pullback = std::move(shape);
+  return templateValue(std::move(value), {saved}, span);
+}
+
+/// The function as a template value: a plain function value becomes one that captures it.
+NodeId Body::known(NodeId function, Span span) {
+  switch (b.kindOf(function)) {
+  case TypeKind::Known:
+  case TypeKind::Error: return function;
+  case TypeKind::Function: {
+    Known value;
+    value.kind = KnownKind::Value;
+    value.module = module;
+    value.name = "function";
+    return templateValue(std::move(value), {function}, span);
+  }
+  default: sink.report(DiagId::NotCallable, span, b.show(b.typeOf(function))); return b.error(span);
+  }
+}
+
+/// The position of a parameter of a template value.
+std::optional<uint32_t> Body::parameterNamed(TypeId function, NameId name) {
+  if (types.kind(function) != TypeKind::Known) return std::nullopt;
+  const Known& value = c.program_.known(types[function].known);
+  auto among = [&](const auto& params) -> std::optional<uint32_t> {
+    for (uint32_t k = 0; k < params.size(); ++k)
+      if (params[k].name == name) return k;
+    return std::nullopt;
+  };
+  switch (value.kind) {
+  case KnownKind::Overloads:
+    for (DeclId decl : value.candidates)
+      if (auto found = among(c.function(decl).params)) return found;
+    return std::nullopt;
+  case KnownKind::Lambda: return among((*value.lambda.tree)[value.lambda.node].as<Lambda>().params);
+  case KnownKind::Transform: return parameterNamed(types[function].parts[0], name);
+  default: return std::nullopt;
+  }
+}
+
+bool Body::wantsWhole(NodeId function, size_t k) {
+  if (b.kindOf(function) != TypeKind::Known) return false;
+  const Known& value = c.program_.known(types[b.typeOf(function)].known);
+  auto whole = [&](const Ast& tree, SynId type) {
+    if (!type.valid() || tree.kind(type) != SynKind::Name) return false;
+    std::optional<TypeKind> scalar = scalarNamed(types.names.text(tree[type].as<Name>().name));
+    return scalar && types::isIntKind(*scalar);
+  };
+  if (value.kind == KnownKind::Lambda) {
+    const auto lambda = (*value.lambda.tree)[value.lambda.node].as<Lambda>();
+    return k < lambda.params.size() && whole(*value.lambda.tree, lambda.params[k].type);
+  }
+  bool all = value.kind == KnownKind::Overloads;
+  for (DeclId decl : value.candidates) {
+    const FunctionDecl& fn = c.function(decl);
+    all = all && k < fn.params.size() && whole(c.ast(decl), fn.params[k].type);
+  }
+  return all;
+}
+
+bool Body::changesParameters(NodeId function) {
+  if (b.kindOf(function) != TypeKind::Known) {
+    const std::vector<bool>& changed = types[b.typeOf(function)].inout;
+    return std::find(changed.begin(), changed.end(), true) != changed.end();
+  }
+  const Known& value = c.program_.known(types[b.typeOf(function)].known);
+  return !value.candidates.empty() &&
+         std::all_of(value.candidates.begin(), value.candidates.end(), [&](DeclId decl) {
+           const FunctionDecl& fn = c.function(decl);
+           return std::any_of(fn.params.begin(), fn.params.end(),
+                              [](const ParamDecl& p) { return p.isInout; });
+         });
+}
+
+/// The type that is written of a parameter, with sizes to be found; none if it cannot be told by itself.
+TypeId Body::writtenType(const Ast& tree, ModuleId home, const TypeEnv& env, SynId written) {
+  if (!written) return TypeId::none();
+  TypeEnv scratch = env;
+  TypeResolver resolver(c, home, tree, scratch);
+  resolver.around.freshDim =
+      resolver.around.bindDim = [&](NameId, Span at) { return types.dims.symbol(infer.freshDim("_", at)); };
+  resolver.around.valueDim = [&](SynId node) {
+    return types.dims.symbol(infer.freshDim("_", tree.span(node)));
+  };
+  Attempt attempt(*this);
+  TypeId asked = resolver.type(written);
+  if (attempt.hasMessages()) {
+    attempt.drop();
+    return TypeId::none();
+  }
+  // A size that is computed of others, `n / 2`, does not say these: any is asked for.
+  return types.rewrite(asked, [&](TypeId part) {
+    types::Type type = types[part];
+    if (type.kind != TypeKind::Array && !type.record) return part;
+    for (DimId& d : type.dims)
+      if (!types.dims.asSymbol(d) && infer.hasInferenceDim(d))
+        d = types.dims.symbol(infer.freshDim("_", tree.span(written)));
+    return type.record ? types.record(type.record, std::move(type.dims))
+                       : types.array(type.parts[0], std::move(type.dims));
+  });
+}
+
+/// The type that a function, or what was made of one, asks of argument `k` of `count`: what is written of the
+/// parameter, or the tangent of that. None where nothing says it.
+TypeId Body::expectedArgument(TypeId function, size_t k, size_t count) {
+  if (types.kind(function) == TypeKind::Function)
+    return k < types[function].parts.size() ? types[function].parts[k] : TypeId::none();
+  if (types.kind(function) != TypeKind::Known) return TypeId::none();
+  const Known& value = c.program_.known(types[function].known);
+  switch (value.kind) {
+  case KnownKind::Value: return expectedArgument(types[function].parts[0], k, count);
+  case KnownKind::Pullback: return derivatives.seedOf(value.pullback, types[function].parts[0]);
+  case KnownKind::Lambda: {
+    const std::vector<syntax::Parameter> params = (*value.lambda.tree)[value.lambda.node].as<Lambda>().params;
+    return k < params.size() ? writtenType(*value.lambda.tree, value.module, value.env, params[k].type)
+                             : TypeId::none();
+  }
+  case KnownKind::Overloads: {
+    if (value.candidates.size() != 1) return TypeId::none();
+    const FunctionDecl& fn = c.function(value.candidates[0]);
+    return k < fn.params.size() && fn.generics.empty()
+               ? writtenType(c.ast(fn.decl), fn.module, value.env, fn.params[k].type)
+               : TypeId::none();
+  }
+  case KnownKind::Transform: {
+    const TypeId inner = types[function].parts[0];
+    const auto transform = static_cast<TransformKind>(value.number);
+    if (transform == TransformKind::Vmap) return TypeId::none();
+    if (transform != TransformKind::Hvp) return expectedArgument(inner, k, count);
+    return k + 1 < count
+               ? expectedArgument(inner, k, count - 1)
+               : expectedTangent(inner, value.wrt.empty() ? std::vector<uint32_t>{0} : value.wrt, count - 1);
+  }
+  default: return TypeId::none();
+  }
+}
+
+/// The tangent of the parameters `wrt`, a tuple of several.
+TypeId Body::expectedTangent(TypeId function, const std::vector<uint32_t>& wrt, size_t count) {
+  std::vector<TypeId> parts;
+  for (uint32_t w : wrt) {
+    TypeId asked = expectedArgument(function, w, count);
+    if (!asked) return asked;
+    parts.push_back(types::tangentType(types, asked));
+  }
+  return parts.size() == 1 ? parts[0] : types.tuple(std::move(parts));
+}
+
+/// What `jvp` and `vjp` ask of `x`: its parts are the arguments, where it is written as a tuple of them.
+TypeId Body::expectedInput(TypeId function, SynId x) {
+  std::set<size_t> arities = aritiesOf(function);
+  if (arities == std::set<size_t>{1}) return expectedArgument(function, 0, 1);
+  if (!x || ast.kind(x) != SynKind::Tuple || !arities.contains(ast[x].as<Many>().items.size()))
+    return TypeId::none();
+  std::vector<TypeId> parts;
+  for (size_t k = 0, n = ast[x].as<Many>().items.size(); k < n; ++k) {
+    parts.push_back(expectedArgument(function, k, n));
+    if (!parts.back()) return TypeId::none();
+  }
+  return types.tuple(std::move(parts));
+}
+
+/// An argument of a transformed function, at the type that is asked of it.
+NodeId Body::transformArg(const CallArg& arg, TypeId asked) {
+  NodeId value = checkArg(arg, asked);
+  return asked && b.kindOf(value) == TypeKind::List ? coerce(value, asked, arg.span) : value;
+}
+
+/// What `wrt:` says: a name, a position, or a tuple of these.
+bool Body::readWrt(SynId node, TypeId function, std::vector<uint32_t>& wrt) {
+  std::vector<SynId> items{node};
+  if (ast.kind(node) == SynKind::Tuple) items = ast[node].as<Many>().items;
+  for (SynId item : items) {
+    std::optional<uint32_t> position;
+    if (ast.kind(item) == SynKind::IntLit)
+      position = static_cast<uint32_t>(Checker::literalBits(ast[item].as<Text>().text));
+    else if (ast.kind(item) == SynKind::Name)
+      position = parameterNamed(function, ast[item].as<Name>().name);
+    std::string_view text = c.modules.sources.text(ast.span(item));
+    std::set<size_t> arities = aritiesOf(function);
+    if (!position || *position >= *arities.rbegin()) {
+      sink.report(DiagId::NoSuchParameter, ast.span(item), text, std::to_string(*arities.rbegin()));
+      return false;
+    }
+    if (std::find(wrt.begin(), wrt.end(), *position) != wrt.end()) {
+      sink.report(DiagId::RepeatedParameter, ast.span(item), text);
+      return false;
+    }
+    wrt.push_back(*position);
+  }
+  return true;
+}
+
+/// How many arguments a function value may be called with.
+std::set<size_t> Body::aritiesOf(TypeId function) {
+  if (types.kind(function) == TypeKind::Function) return {types[function].parts.size()};
+  if (types.kind(function) != TypeKind::Known) return {1};
+  const Known& value = c.program_.known(types[function].known);
+  switch (value.kind) {
+  case KnownKind::Overloads: {
+    std::set<size_t> out;
+    for (DeclId decl : value.candidates) {
+      const FunctionDecl& fn = c.function(decl);
+      size_t needed = 0;
+      for (const ParamDecl& param : fn.params) needed += !param.defaultValue.valid();
+      for (size_t n = needed; n <= fn.params.size(); ++n) out.insert(n);
+    }
+    return out;
+  }
+  case KnownKind::Lambda: return {(*value.lambda.tree)[value.lambda.node].as<Lambda>().params.size()};
+  case KnownKind::Value: return aritiesOf(types[function].parts[0]);
+  case KnownKind::Transform: {
+    std::set<size_t> inner = aritiesOf(types[function].parts[0]), out;
+    for (size_t n : inner) out.insert(n + (static_cast<TransformKind>(value.number) == TransformKind::Hvp));
+    return out;
+  }
+  case KnownKind::Intrinsic: {
+    auto kind = static_cast<IntrinsicKind>(value.number);
+    if (kind == IntrinsicKind::Max || kind == IntrinsicKind::Min) return {1, 2};
+    return {leastArguments(kind)};
+  }
+  case KnownKind::Constructor: {
+    const SynNode& item = c.ast(value.constructor)[c.modules.decl(value.constructor).node];
+    return {item.kind == SynKind::Enum ? item.as<EnumItem>().cases[value.number].fields.size()
+                                       : item.as<StructItem>().fields.size()};
+  }
+  case KnownKind::Equality:
+  case KnownKind::Moved:
+  case KnownKind::Hashed:
+  case KnownKind::Keyed:
+  case KnownKind::Placed:
+  case KnownKind::Dotted: return {2};
+  case KnownKind::Scaled: return {size_t(value.literal.empty() ? 2 : 1)};
+  case KnownKind::ZeroLike:
+  case KnownKind::Pullback: return {1};
+  }
+  return {1};
+}
+
+} // namespace melix::check

@@ -1,0 +1,501 @@
+// The body of one instance, checked at the types of its key.
+#include "check/body/attempt.h"
+#include "check/body/body.h"
+#include "check/signatures/pack_names.h"
+#include "types/tangent.h"
+
+namespace melix::check {
+
+using namespace syntax;
+using types::DimSymKind;
+
+namespace {
+
+/// Declares what a body sees, then checks it: parameters, dimensions, captures, and whatever the key says.
+class InstanceBody {
+public:
+  InstanceBody(Checker& checker, InstanceId id, Span call)
+      : c_(checker), id_(id), call_(call), key_(checker.info(id).key),
+        instance_(checker.program_.instance(id)) {
+    openKey();
+  }
+
+  void check() {
+    if (key_.decl)
+      checkDeclared();
+    else
+      checkKnown();
+  }
+
+private:
+  void openKey();
+  void checkKnown();
+  NodeId lambdaBody(Body& body, const Known& known, size_t captures);
+  void lambdaParameter(Body& body, const Parameter& written, size_t k, std::vector<NodeId>& lets,
+                       std::map<NameId, Span>& sizes);
+  void takeParts(Body& body, const Parameter& written, size_t k, TypeId want, std::vector<NodeId>& lets);
+  void reportUnsettled(NameId name, Span span);
+  void checkDeclared();
+  void checkConst(Body& body);
+  void checkDefaults(Body& body);
+  void checkFunction(Body& body);
+  NodeId bindCaptures(Body& body, const FunctionDecl& fn);
+  void declareGenerics(Body& body, const FunctionDecl& fn);
+  void makePack(Body& body, NameId name, Span span);
+  void declareParameters(Body& body, const FunctionDecl& fn, TypeResolver& resolver);
+  void checkDefault(Body& body, const ParamDecl& param, TypeId type);
+  TypeId declaredResult(Body& body, const FunctionDecl& fn, TypeResolver& resolver);
+  DimId sizeOfValue(Body& body, const FunctionDecl& fn, const std::vector<TypeId>& paramTypes, SynId s);
+  types::DimSymInfo asInCaller(types::DimSymInfo size, const std::vector<DimId>& stoodFor);
+  void takeToldSizes(Body& body);
+  DimId newDim(std::string text, NameId name, Span span);
+  /// The result that is known already, in a second round.
+  TypeId knownResult() const {
+    return c_.info(id_).state == ResultState::Known ? instance_.result : TypeId::none();
+  }
+
+  Checker& c_;
+  InstanceId id_;
+  Span call_;
+  const InstanceKey key_;
+  Instance& instance_;
+  std::vector<TypeId> args_;     ///< types of the key, with dimensions of the instance's own
+  std::vector<DimSym> fresh_;    ///< these
+  std::map<NameId, DimId> told_; ///< dimension parameters that the key tells, in these
+  std::vector<NameId> dimNames_;
+  size_t nextArg_ = 0, nextRank_ = 0;
+  std::set<NameId> sizes_; ///< ints that are dimensions
+  size_t capturedEnd_ = 0; ///< of args_: the types of captures end here
+};
+
+/// The next symbol of the key, called as it was written where the instance was first asked for: what is told
+/// of the body is told to whoever wrote that.
+types::DimSymInfo InstanceBody::asInCaller(types::DimSymInfo size, const std::vector<DimId>& stoodFor) {
+  size.origin = {};
+  size.lowerBound = 0;
+  if (fresh_.size() >= stoodFor.size() || !stoodFor[fresh_.size()]) return size;
+  const DimId there = stoodFor[fresh_.size()];
+  std::string name = c_.types.dims.show(there);
+  const bool isTaken =
+      std::any_of(fresh_.begin(), fresh_.end(), [&](DimSym s) { return c_.types.dims.info(s).name == name; });
+  if (isTaken || name == "_") return size;
+  size.name = std::move(name);
+  if (auto symbol = c_.types.dims.asSymbol(there)) size.origin = c_.types.dims.info(*symbol).origin;
+  return size;
+}
+
+/// Sizes around a function inside of a function that the key tells, which were dimension parameters.
+void InstanceBody::takeToldSizes(Body& body) {
+  std::vector<NameId> names;
+  std::vector<DimSym> params;
+  for (size_t k = 0; k < dimNames_.size(); ++k)
+    if (auto told = told_.find(dimNames_[k]); told != told_.end()) {
+      *body.capturedDim(body.env, dimNames_[k]) = told->second;
+    } else {
+      names.push_back(dimNames_[k]);
+      params.push_back(instance_.dimParams[k]);
+    }
+  dimNames_ = std::move(names);
+  instance_.dimParams = std::move(params);
+}
+
+/// Symbols of the key become the instance's own.
+void InstanceBody::openKey() {
+  TypeStore& types = c_.types;
+  types::DimSubst own;
+  std::vector<DimSym> symbols;
+  for (TypeId t : key_.typeArgs) types.collectSymbols(t, symbols);
+  for (const auto& [name, d] : key_.sizes) types.dims.collectSymbols(d, symbols);
+  InstanceInfo& info = c_.info(id_);
+  std::set<DimSym> seen;
+  for (DimSym s : symbols)
+    if (types.dims.info(s).kind != DimSymKind::Bound && seen.insert(s).second) {
+      fresh_.push_back(types.dims.newSym(asInCaller(types.dims.info(s), info.stoodFor)));
+      own.emplace(s, types.dims.symbol(fresh_.back()));
+    }
+  for (TypeId t : key_.typeArgs) args_.push_back(own.empty() ? t : types.substitute(t, own));
+  for (const auto& [name, d] : key_.sizes) told_.emplace(name, types.dims.substitute(d, own));
+  info.inProgress = true;
+  info.stoodFor.resize(fresh_.size());
+  if (key_.isOpen()) info.openArgs = args_;
+  instance_.key = std::to_string(id_.index);
+}
+
+/// A function without a declaration: a lambda, or what makes or wraps functions.
+void InstanceBody::checkKnown() {
+  const Known& known = c_.program_.known(key_.known);
+  bool lambda = known.kind == KnownKind::Lambda;
+  bool keepsType =
+      known.kind == KnownKind::Moved || known.kind == KnownKind::Scaled || known.kind == KnownKind::Hashed;
+  bool dotted = known.kind == KnownKind::Dotted;
+  bool keyed = known.kind == KnownKind::Keyed || known.kind == KnownKind::ZeroLike;
+  bool placed = known.kind == KnownKind::Placed;
+  bool own = keepsType || dotted || keyed || placed || known.kind == KnownKind::Equality;
+  bool bare = own || known.kind == KnownKind::Intrinsic || known.kind == KnownKind::Constructor;
+  const Ast& tree = lambda ? *known.lambda.tree : c_.modules[known.module].ast;
+  Body body(c_, id_, known.module, tree);
+  body.literalVariables(key_, Span());
+  instance_.name = known.name;
+  instance_.dimParams = fresh_;
+  body.env = known.env;
+  body.mayReturn = lambda;
+  if (own) {
+    instance_.result = keepsType ? args_[0]
+                       : dotted  ? types::widestFloat(c_.types, args_[0])
+                       : keyed   ? types::tangentType(c_.types, args_[0])
+                       : placed  ? types::positionalTangent(c_.types, args_[0])
+                                 : c_.types.boolean();
+    c_.info(id_).state = ResultState::Known;
+  }
+  size_t captures = lambda ? known.captures.names.size() : bare ? 0 : 1;
+  instance_.captures = static_cast<uint32_t>(captures);
+  if (lambda)
+    body.bindCaptures(known, {args_.begin(), args_.begin() + static_cast<ptrdiff_t>(captures)},
+                      tree.span(known.lambda.node));
+  for (size_t k = instance_.params.size(); k < args_.size(); ++k) {
+    NameId name = lambda ? tree[known.lambda.node].as<Lambda>().params[k - captures].name
+                         : c_.types.names.intern("x" + std::to_string(k));
+    Span span = lambda ? tree.span(known.lambda.node) : Span();
+    LocalId l = body.b.newLocal(name ? c_.types.names.text(name) : "_", args_[k], span);
+    instance_.params.push_back(l);
+    body.used.insert(l);
+    body.scope.add({name, l});
+  }
+  NodeId value;
+  if (lambda) {
+    value = lambdaBody(body, known, captures);
+  } else {
+    auto param = [&](size_t k) { return body.b.local(instance_.params[k], call_); };
+    std::vector<CallArg> given;
+    for (size_t k = captures; k < args_.size(); ++k)
+      given.push_back({NameId::none(), SynId::none(), param(k), call_});
+    value = body.applyKnown(known, bare ? NodeId::none() : param(0), given, TypeId::none(), call_);
+  }
+  c_.finish(id_, body, value, knownResult());
+}
+
+NodeId InstanceBody::lambdaBody(Body& body, const Known& known, size_t captures) {
+  const Ast& tree = *known.lambda.tree;
+  const auto& written = tree[known.lambda.node].as<Lambda>();
+  std::vector<NodeId> lets;
+  std::map<NameId, Span> sizes;
+  for (size_t k = captures; k < args_.size(); ++k) {
+    lambdaParameter(body, written.params[k - captures], k, lets, sizes);
+    body.env.dims.erase(written.params[k - captures].name); // which it hides
+  }
+  for (auto [name, span] : sizes)
+    if (body.infer.hasInferenceDim(body.env.dims[name])) reportUnsettled(name, span);
+  const InstanceInfo& info = c_.info(id_);
+  const bool guessed = !known.asked && info.state == ResultState::Guessed;
+  body.returnType = guessed ? body.openResult(info) : known.asked;
+  TypeId want = guessed ? body.freshResult(tree.span(written.body)) : known.asked;
+  NodeId value = body.checkExpr(written.body, want);
+  if (want) value = body.coerce(value, want, tree.span(written.body));
+  if (lets.empty()) return value;
+  lets.push_back(value);
+  return body.b.block(std::move(lets), tree.span(known.lambda.node));
+}
+
+/// A size that only stands inside of others.
+void InstanceBody::reportUnsettled(NameId name, Span span) {
+  c_.sink.report(DiagId::DimensionUnbound, span, c_.types.names.text(name)).hint =
+      "nothing settles it: it is the size of an axis of some parameter, by itself, or declared in `[…]`";
+  instance_.failed = true;
+}
+
+/// What is written of parameter `k` beside its name: a pattern, or a type that the argument must have.
+void InstanceBody::lambdaParameter(Body& body, const Parameter& written, size_t k, std::vector<NodeId>& lets,
+                                   std::map<NameId, Span>& sizes) {
+  if (written.pattern) {
+    bool refutable = false;
+    PatternId pattern = body.checkPattern(written.pattern, args_[k], false, refutable);
+    lets.push_back(body.b.make(NodeKind::Let, c_.types.unit(), written.span,
+                               {body.b.local(instance_.params[k], written.span)}, PatternRef{pattern}));
+  } else if (written.type) {
+    TypeId want = body.resolveParameter(written.type, sizes);
+    if (body.partsDiffer(want, args_[k])) return takeParts(body, written, k, want, lets);
+    UnifyResult match = body.infer.unify(want, args_[k]);
+    if (match.kind == UnifyKind::DimsDiffer)
+      body.b.reportMismatch(match, want, args_[k], NodeId::none(), written.span);
+    else if (match.kind == UnifyKind::Mismatch)
+      c_.sink.report(DiagId::TypeMismatch, written.span, body.b.show(want), body.b.show(args_[k]));
+    else if (!match.checks.empty())
+      lets.push_back(body.b.dimChecks(
+          body.b.withMessages(std::move(match.checks), DiagId::ShapeExpected, want, args_[k]), written.span));
+    for (auto& [name, dim] : body.env.dims) dim = body.infer.zonk(dim);
+  }
+}
+
+/// A tuple whose parts keep their sizes beside them is opened, as an argument of a declared function is.
+void InstanceBody::takeParts(Body& body, const Parameter& written, size_t k, TypeId want,
+                             std::vector<NodeId>& lets) {
+  NodeId taken = body.coerce(body.b.local(instance_.params[k], written.span), want, written.span);
+  if (body.b.kindOf(taken) == TypeKind::Error) return;
+  const LocalId opened = body.b.bind(c_.types.names.text(written.name), taken, lets);
+  body.scope.add({written.name, opened});
+  body.used.insert(opened);
+  for (auto& [name, dim] : body.env.dims) dim = body.infer.zonk(dim);
+}
+
+void InstanceBody::checkDeclared() {
+  const names::Decl decl = c_.modules.decl(key_.decl);
+  Body body(c_, id_, decl.module, c_.ast(key_.decl));
+  body.literalVariables(key_, decl.span);
+  instance_.name = std::string(c_.types.names.text(decl.name));
+  instance_.span = decl.span;
+  if (decl.kind == names::DeclKind::Const)
+    checkConst(body);
+  else if (decl.kind == names::DeclKind::Struct || decl.kind == names::DeclKind::Enum)
+    checkDefaults(body);
+  else
+    checkFunction(body);
+}
+
+void InstanceBody::checkConst(Body& body) {
+  const Ast& tree = c_.ast(key_.decl);
+  const auto& item = tree[c_.modules.decl(key_.decl).node].as<ConstItem>();
+  TypeId want = item.type ? body.resolveType(item.type, false) : TypeId::none();
+  NodeId value = body.checkExpr(item.value, want);
+  if (want) value = body.coerce(value, want, tree.span(item.value));
+  c_.finish(id_, body, value, knownResult());
+}
+
+/// What the fields of a struct or of an enum's cases have if they are not given, at the declaration's own
+/// parameters. Each sees the fields before its own; values that are made check it again, each at its own
+/// types.
+void InstanceBody::checkDefaults(Body& body) {
+  const RecordDecl& record = c_.record(key_.decl);
+  for (const GenericParam& g : record.generics) {
+    if (g.kind == GenericKind::Type)
+      body.env.types[g.name] = args_[nextArg_++];
+    else if (g.kind == GenericKind::Dim)
+      body.env.dims[g.name] = newDim(std::string(c_.types.names.text(g.name)), g.name, record.span);
+  }
+  const Ast& tree = c_.ast(key_.decl);
+  TypeResolver resolver(c_, record.module, tree, body.env);
+  auto check = [&](const std::vector<FieldDecl>& fields) {
+    const size_t mark = body.scope.size();
+    for (const FieldDecl& f : fields) {
+      ParamDecl field{f.name, f.type, f.defaultValue, false, f.span};
+      TypeId type = resolver.field(f.type);
+      if (f.defaultValue) checkDefault(body, field, type);
+      if (f.name) body.used.insert(body.declareLocal(f.name, type, f.span, false));
+    }
+    body.scope.leave(mark);
+  };
+  const SynNode& item = tree[c_.modules.decl(key_.decl).node];
+  if (record.isEnum)
+    for (const CaseDecl& each : item.as<EnumItem>().cases) check(each.fields);
+  else
+    check(item.as<StructItem>().fields);
+  c_.finish(id_, body, body.b.unit(record.span), c_.types.unit());
+}
+
+/// Where the result of a function is written: at the end of its block.
+Span resultSpan(const Ast& tree, const FunctionDecl& fn) {
+  if (tree.kind(fn.body) != SynKind::Block) return tree.span(fn.body);
+  const NodeList& items = tree[fn.body].as<Many>().items;
+  return items.empty() ? fn.span : tree.span(items.back());
+}
+
+/// What stands at the end of a block and has no value; empty if something there has one.
+std::string_view withoutValue(const Ast& tree, SynId body) {
+  if (tree.kind(body) != SynKind::Block) return {};
+  const NodeList& items = tree[body].as<Many>().items;
+  if (items.empty()) return "nothing";
+  switch (tree.kind(items.back())) {
+  case SynKind::Let: return tree[items.back()].as<syntax::Let>().isVar ? "a `var`" : "a `let`";
+  case SynKind::Assign:
+  case SynKind::OpAssign: return "an assignment";
+  case SynKind::For: return "a `for`";
+  case SynKind::While: return "a `while`";
+  default: return {};
+  }
+}
+
+void InstanceBody::checkFunction(Body& body) {
+  const Ast& tree = c_.ast(key_.decl);
+  const FunctionDecl& fn = c_.function(key_.decl);
+  instance_.place.isApart = fn.isApart;
+  body.mayReturn = true;
+  NodeId self = bindCaptures(body, fn);
+  declareGenerics(body, fn);
+  TypeResolver resolver(c_, fn.module, tree, body.env);
+  declareParameters(body, fn, resolver);
+  c_.renewGuess(id_);
+  TypeId result = fn.result ? declaredResult(body, fn, resolver) : knownResult();
+  const InstanceInfo& info = c_.info(id_);
+  body.returnType = !result && info.state == ResultState::Guessed ? body.openResult(info) : result;
+  TypeId want = body.freshResult(fn.span);
+  NodeId value = fn.body ? body.checkSized(fn.body, want) : body.b.error(fn.span);
+  if (want && fn.body) {
+    const size_t before = c_.sink.errorCount();
+    value = body.coerce(value, want, resultSpan(tree, fn));
+    std::string_view last = withoutValue(tree, fn.body);
+    if (c_.sink.errorCount() > before && !last.empty())
+      c_.sink.hintLast("the value of a block is that of its last expression: here stands " +
+                       std::string(last));
+  }
+  if (self.valid()) value = body.b.block({self, value}, fn.span);
+  c_.finish(id_, body, value, result);
+}
+
+/// The key's types are those of generics, of captures, of untyped parameters.
+NodeId InstanceBody::bindCaptures(Body& body, const FunctionDecl& fn) {
+  const Known& nested = key_.known ? c_.program_.known(key_.known) : Known();
+  const std::vector<NameId> lets = key_.known ? std::vector<NameId>() : c_.scriptLets(key_.decl);
+  auto untyped = static_cast<size_t>(
+      std::count_if(fn.params.begin(), fn.params.end(), [](const ParamDecl& p) { return !p.type; }));
+  size_t captures = key_.known ? nested.captures.names.size() : lets.size();
+  capturedEnd_ = args_.size() - untyped;
+  const std::vector<TypeId> captured(args_.begin() + static_cast<ptrdiff_t>(capturedEnd_ - captures),
+                                     args_.begin() + static_cast<ptrdiff_t>(capturedEnd_));
+  if (key_.known) {
+    NodeId self = body.bindNested(key_.known, captured, fn);
+    dimNames_ = body.undeterminedDims(nested);
+    takeToldSizes(body);
+    return self;
+  }
+  body.bindLets(lets, captured, fn.span);
+  return NodeId::none();
+}
+
+DimId InstanceBody::newDim(std::string text, NameId name, Span span) {
+  if (auto told = told_.find(name); told != told_.end()) return told->second;
+  DimSym s = c_.types.dims.newSym({std::move(text), DimSymKind::Parameter, 0, span});
+  instance_.dimParams.push_back(s);
+  dimNames_.push_back(name);
+  return c_.types.dims.symbol(s);
+}
+
+void InstanceBody::declareGenerics(Body& body, const FunctionDecl& fn) {
+  for (const GenericParam& g : fn.generics) {
+    if (g.kind == GenericKind::Type)
+      body.env.types[g.name] = args_[nextArg_++];
+    else if (g.kind == GenericKind::Dim)
+      body.env.dims[g.name] = newDim(std::string(c_.types.names.text(g.name)), g.name, fn.span);
+  }
+  for (const GenericParam& g : fn.generics)
+    if (g.kind == GenericKind::Pack) makePack(body, g.name, fn.span);
+}
+
+void InstanceBody::makePack(Body& body, NameId name, Span span) {
+  std::vector<DimId> dims;
+  uint32_t rank = nextRank_ < key_.ranks.size() ? key_.ranks[nextRank_++] : 0;
+  for (uint32_t k = 0; k < rank; ++k)
+    dims.push_back(newDim(std::string(c_.types.names.text(name)) + std::to_string(k),
+                          packDimName(c_.types.names, name, k), span));
+  body.env.packs[name] = std::move(dims);
+}
+
+/// An int that the type of a parameter names, given before it or captured, is a dimension from here on.
+DimId InstanceBody::sizeOfValue(Body& body, const FunctionDecl& fn, const std::vector<TypeId>& paramTypes,
+                                SynId s) {
+  NameId name = (*body.ast.at)[s].as<Name>().name;
+  auto param =
+      std::find_if(fn.params.begin(), fn.params.end(), [name](const ParamDecl& p) { return p.name == name; });
+  if (param != fn.params.end()) {
+    TypeId type = paramTypes[static_cast<size_t>(param - fn.params.begin())];
+    if (!type || c_.types.kind(type) != TypeKind::I64 || param->isInout) return DimId::none();
+  } else {
+    LocalId captured = body.lookupAny(name);
+    if (!captured || !body.b.dimOf(body.b.local(captured, call_))) return DimId::none();
+    body.scope.removeIf([name](const ScopeEntry& e) { return e.name == name; });
+  }
+  sizes_.insert(name);
+  std::string text(c_.types.names.text(name));
+  DimSym size = c_.types.dims.newSym({std::move(text), DimSymKind::Value, INT64_MIN, body.ast.span(s)});
+  instance_.dimParams.push_back(size);
+  dimNames_.push_back(name);
+  return body.env.dims[name] = c_.types.dims.symbol(size);
+}
+
+/// Types first: implicit parameters come in the order of the parameters, as at a call.
+void InstanceBody::declareParameters(Body& body, const FunctionDecl& fn, TypeResolver& resolver) {
+  const Ast& tree = *body.ast.at;
+  resolver.around.bindDim = [&](NameId name, Span span) {
+    return newDim(name ? std::string(c_.types.names.text(name)) : "_", name, span);
+  };
+  resolver.around.bindType = [&](NameId name, Span) {
+    bool owned = name && c_.types.names.text(name).find('.') != std::string_view::npos;
+    return owned && nextArg_ < args_.size() ? args_[nextArg_++] : TypeId::none();
+  };
+  std::vector<TypeId> paramTypes(fn.params.size());
+  resolver.around.valueDim = [&](SynId s) {
+    DimId size = tree.kind(s) == SynKind::Name ? sizeOfValue(body, fn, paramTypes, s) : DimId::none();
+    return size ? size : body.dimOfSyntax(s);
+  };
+  resolver.around.whyNoSize = [&](NameId name) {
+    std::string why = whyNoSize(c_, fn, name);
+    return why.empty() ? body.whyNoSize(name) : why;
+  };
+  resolver.around.sizesInScope = [&] {
+    std::vector<NameId> names = body.visibleNames();
+    for (const ParamDecl& p : fn.params) names.push_back(p.name);
+    return names;
+  };
+  std::function<void(SynId)> packs = [&](SynId s) {
+    if (tree.kind(s) == SynKind::PackUse && !body.env.packs.contains(tree[s].as<Name>().name))
+      makePack(body, tree[s].as<Name>().name, tree.span(s));
+    forEachChild(tree, s, packs);
+  };
+  for (size_t p = 0; p < fn.params.size(); ++p) {
+    if (!fn.params[p].type) continue;
+    packs(fn.params[p].type);
+    resolver.owner = fn.params[p].name;
+    paramTypes[p] = resolver.parameter(fn.params[p].type, fn.params[p].isInout);
+    instance_.failed |= c_.types.kind(paramTypes[p]) == TypeKind::Error;
+  }
+  for (auto [name, span] : resolver.unsettled) reportUnsettled(name, span);
+  nextArg_ = capturedEnd_;
+  for (size_t p = 0; p < fn.params.size(); ++p) {
+    const ParamDecl& param = fn.params[p];
+    TypeId untyped = nextArg_ < args_.size() ? args_[nextArg_] : c_.types.error();
+    nextArg_ += !param.type;
+    if (param.defaultValue) checkDefault(body, param, paramTypes[p]);
+    const bool isSize = sizes_.contains(param.name);
+    const DimId size = isSize ? body.env.dims.at(param.name) : DimId::none();
+    LocalId l =
+        body.declareLocal(param.name, param.type ? paramTypes[p] : untyped, param.span, param.isInout);
+    instance_.locals[l].isInout = param.isInout;
+    if (isSize) {
+      body.env.dims[param.name] = size;
+      body.scope.removeIf([&](const ScopeEntry& e) { return e.local == l; });
+    }
+    body.used.insert(l);
+    instance_.params.push_back(l);
+  }
+  instance_.dimParams.insert(instance_.dimParams.end(), fresh_.begin(), fresh_.end());
+  c_.info(id_).dimNames = dimNames_;
+  resolver.owner = NameId::none();
+  resolver.around.bindDim = nullptr;
+  resolver.around.valueDim = [&body](SynId s) { return body.dimOfSyntax(s); };
+}
+
+/// A default value, which may use the parameters before its own; calls check it again, each at its own types.
+void InstanceBody::checkDefault(Body& body, const ParamDecl& param, TypeId type) {
+  Attempt attempt(body);
+  NodeId value = body.checkExpr(param.defaultValue, type);
+  if (type) body.coerce(value, type, body.ast.span(param.defaultValue), DiagId::ArgumentType, instance_.name);
+  if (!attempt.hasErrors()) attempt.drop();
+}
+
+TypeId InstanceBody::declaredResult(Body& body, const FunctionDecl& fn, TypeResolver& resolver) {
+  TypeEnv before = body.env;
+  resolver.around.freshDim = [&](NameId name, Span span) {
+    return c_.types.dims.symbol(c_.types.dims.newSym(
+        {name ? std::string(c_.types.names.text(name)) : "_", DimSymKind::Unknown, 0, span}));
+  };
+  instance_.result = resolver.result(fn.result);
+  c_.info(id_).state = ResultState::Known;
+  body.env = before;
+  return instance_.result;
+}
+
+} // namespace
+
+void Checker::checkBody(InstanceId id) {
+  InstanceBody(*this, id, stack_.empty() ? Span() : stack_.back().call).check();
+}
+
+} // namespace melix::check

@@ -1,0 +1,159 @@
+// Generic functions are checked where they are declared, with types of their own for their type parameters
+// (rule 12); their instances at other types are checked after that, and only if it went well.
+#include "check/signatures/bounds.h"
+#include "check/signatures/resolve.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace melix::check {
+
+using namespace syntax;
+
+namespace {
+
+bool mentionsWord(std::string_view text, std::string_view word) {
+  auto inWord = [&](size_t k) {
+    return k < text.size() && (std::isalnum(static_cast<unsigned char>(text[k])) || text[k] == '_');
+  };
+  for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
+    if (!inWord(at - 1) && !inWord(at + word.size())) return true;
+  return false;
+}
+
+/// Says of the type parameters that a message shows what they are.
+void noteParams(Diagnostic& d, const TypeStore& types, const std::vector<TypeId>& params) {
+  if (diagSeverity(d.id) != SeverityKind::Error || d.id == DiagId::BoundNeeded) return;
+  for (TypeId param : params) {
+    const types::TypeParam& info = types.paramInfo(param);
+    std::string name(types.names.text(info.name));
+    auto shows = [&](const std::string& arg) { return mentionsWord(arg, name); };
+    if (std::any_of(d.args.begin(), d.args.end(), shows))
+      d.notes.push_back({info.origin, "`" + name + "` stands for every type" +
+                                          (info.isBounded ? " that meets its bound" : ": it has no bound")});
+  }
+}
+
+} // namespace
+
+/// The types of the type parameters of a declaration, each made once.
+const std::vector<TypeId>& Checker::paramTypes(DeclId decl, const std::vector<GenericParam>& generics) {
+  auto [found, isNew] = paramTypes_.try_emplace(decl);
+  if (!isNew) return found->second;
+  for (const GenericParam& g : generics) {
+    if (g.kind != GenericKind::Type) continue;
+    types::TypeParam param =
+        paramBoundBy(g.bound ? types.names.text(g.bound) : std::string_view()).value_or(types::TypeParam());
+    param.name = g.name;
+    param.isBounded = g.bound.valid();
+    param.origin = g.span;
+    found->second.push_back(types.param(param));
+  }
+  return found->second;
+}
+
+/// Whether a function's body is checked where it is declared: it has type parameters, and what it does with
+/// them is told by their bounds alone. The library may tell types apart that a bound does not.
+bool Checker::isHeldToBounds(DeclId decl) {
+  if (modules.decl(decl).kind != names::DeclKind::Function) return false;
+  auto [found, isNew] = heldToBounds_.try_emplace(decl, false);
+  if (!isNew) return found->second;
+  const FunctionDecl& fn = function(decl);
+  bool hasTypes = false, knowsBounds = true;
+  for (const GenericParam& g : fn.generics) {
+    hasTypes |= g.kind == GenericKind::Type;
+    knowsBounds &= !g.bound || paramBoundBy(types.names.text(g.bound)).has_value();
+  }
+  bool held = hasTypes && knowsBounds && !fn.hasUntyped() && fn.body.valid() && !hasUnresolvedParameter(fn);
+  return heldToBounds_[decl] = held;
+}
+
+/// How many packs of axes a function has, declared or not.
+size_t Checker::packCount(const FunctionDecl& fn) {
+  std::set<NameId> packs;
+  for (const GenericParam& g : fn.generics)
+    if (g.kind == GenericKind::Pack) packs.insert(g.name);
+  const Ast& tree = ast(fn.decl);
+  std::function<void(SynId)> look = [&](SynId s) {
+    if (tree.kind(s) == SynKind::PackUse) packs.insert(tree[s].as<Name>().name);
+    forEachChild(tree, s, look);
+  };
+  for (const ParamDecl& p : fn.params)
+    if (p.type) look(p.type);
+  return packs.size();
+}
+
+void Checker::refuseBound(std::string_view of, const GenericParam& g, TypeId got, std::string shown,
+                          Span span) {
+  std::string_view bound = types.names.text(g.bound);
+  if (bound == "Hash" && !types.isParam(got) && modules.isLibraryFile(g.span.file)) {
+    sink.report(DiagId::NotAKey, span, shown);
+    return;
+  }
+  Diagnostic& d =
+      types.isParam(got)
+          ? sink.report(DiagId::BoundNeeded, span, "`" + std::string(of) + "`", std::move(shown), bound)
+          : sink.report(DiagId::BoundNotMet, span, of, types.names.text(g.name), bound, std::move(shown));
+  d.notes.push_back({g.span, "the bound stands here"});
+  if (types.kind(got) == TypeKind::Array && (bound == "Eq" || bound == "Ord"))
+    d.hint = "comparisons of arrays give an array of bools: `all(x == y)` is one";
+}
+
+/// Whether an instance is asked for at the types that stand for the type parameters themselves.
+bool Checker::isAtDeclaration(const InstanceKey& key) {
+  const std::vector<TypeId>& own = paramTypes(key.decl, function(key.decl).generics);
+  return std::equal(own.begin(), own.end(), key.typeArgs.begin());
+}
+
+/// Whether the body of a generic function, with what it captures there, does with its type parameters only
+/// what their bounds offer. Packs have one axis, then two, then none: a body that fits none of these is
+/// refused as it is with one. What is wrong is told whenever this is asked: who asked before may have only
+/// tried.
+bool Checker::satisfiesBounds(DeclId decl, KnownId known, const std::vector<TypeId>& captured) {
+  if (!isHeldToBounds(decl) || modules.isLibraryFile(modules.decl(decl).span.file)) return true;
+  const FunctionDecl& fn = function(decl);
+  InstanceKey key;
+  key.decl = decl;
+  key.known = known;
+  key.typeArgs = paramTypes(decl, fn.generics);
+  key.typeArgs.insert(key.typeArgs.end(), captured.begin(), captured.end());
+  key.typeArgs = canonical(key.typeArgs).types;
+  auto [found, isNew] = refusals_.try_emplace(key);
+  std::vector<Diagnostic>& told = found->second;
+  if (isNew) told = checkAtDeclaration(key, fn);
+  for (const Diagnostic& d : told) sink.repeat(d);
+  return told.empty();
+}
+
+/// The messages about a generic body; none if it fits.
+std::vector<Diagnostic> Checker::checkAtDeclaration(const InstanceKey& key, const FunctionDecl& fn) {
+  const size_t packs = packCount(fn), before = sink.all().size(), errors = sink.errorCount();
+  std::vector<Diagnostic> told;
+  for (uint32_t rank : packs ? std::vector<uint32_t>{1, 2, 0} : std::vector<uint32_t>{0}) {
+    InstanceKey ranked = key;
+    ranked.ranks.assign(packs, rank);
+    instantiate(ranked, Span());
+    if (sink.errorCount() == errors) return {};
+    if (told.empty()) told.assign(sink.all().begin() + static_cast<ptrdiff_t>(before), sink.all().end());
+    sink.rewind(before);
+  }
+  for (Diagnostic& d : told) noteParams(d, types, paramTypes(fn.decl, fn.generics));
+  return told;
+}
+
+/// The same for a declaration that an instance is asked of. One whose captures are still open is not looked
+/// at: it will be asked for again.
+bool Checker::mayInstantiate(const InstanceKey& key) {
+  if (!key.decl || !isHeldToBounds(key.decl) || isAtDeclaration(key)) return true;
+  const size_t own = paramTypes(key.decl, function(key.decl).generics).size();
+  std::vector<TypeId> captured(key.typeArgs.begin() + static_cast<ptrdiff_t>(own), key.typeArgs.end());
+  bool open = false;
+  for (TypeId t : captured)
+    types.rewrite(t, [&](TypeId part) {
+      open |= types.kind(part) == types::TypeKind::Var;
+      return part;
+    });
+  return open || satisfiesBounds(key.decl, key.known, captured);
+}
+
+} // namespace melix::check

@@ -1,0 +1,164 @@
+#pragma once
+// What the checker knows beyond one instance: declarations of records and functions, template values, the
+// table of instances, and the diagnostics' trace of how an instance came to be checked.
+
+#include "check/tree/infer.h"
+#include "check/tree/written_quotient.h"
+#include "names/modules.h"
+
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+namespace melix::check {
+
+using names::DeclId;
+using SynId = syntax::NodeId;
+using SynKind = syntax::NodeKind;
+using SynNode = syntax::Node;
+using names::ModuleId;
+
+/// What a generic parameter stands for. Told by its bound, else by where the declaration uses it.
+enum class GenericKind : uint8_t { Type, Dim, Pack };
+
+struct GenericParam {
+  NameId name;
+  GenericKind kind = GenericKind::Dim;
+  NameId bound;               ///< of Type; none if unbounded
+  syntax::NodeId defaultType; ///< of Type
+  bool declared = true;       ///< false: bound implicitly by a parameter's type
+  Span span;
+};
+
+/// Names of generic parameters and what they are bound to: in a declaration being instantiated, in the body
+/// of one, and for `?N` names of a block.
+struct TypeEnv {
+  std::unordered_map<NameId, TypeId> types;
+  std::unordered_map<NameId, DimId> dims;
+  std::unordered_map<NameId, std::vector<DimId>> packs;
+};
+
+/// What a pullback is, apart from the value it keeps. Types are in terms of the dimensions of `saved`.
+struct PullbackShape {
+  types::RecordId saved;
+  TypeId seed; ///< of the cotangent it takes
+  std::vector<TypeId>
+      slopes; ///< what it gives for each argument of the function, `()` where there is no derivative
+  std::vector<uint32_t> wrt; ///< parameters of the instance that these others belong to
+  TypeId coreSeed;           ///< the same as Core has them
+  std::vector<TypeId> coreSlopes;
+  /// Whether Dicts are among them: the pullback keeps, behind what was saved, the result and the arguments,
+  /// which have the keys.
+  bool keepsValues = false;
+};
+
+/// A template value: how to call it. Its captures are the parts of its Known type, in order.
+///   Pullback  of `vjp`: its capture is what the forward sweep saved
+///   Value     a function value (its capture), where something known is needed
+///   Equality  `==` of Lists, and of enums inside of themselves
+///   Moved     `x + t` of Lists, enums and values that hide sizes, with their tangents
+///   Scaled    `s * t` and `t / s` of tangents of Lists and enums
+///   Dotted    `dot(t, u)` of tangents of Lists and enums
+///   Hashed    `hash_of` of what has elements or cases
+///   Keyed     the tangent of what holds a Dict, as Core has it, as the program has it
+///   Placed    the same the other way
+enum class KnownKind : uint8_t {
+  Overloads,
+  Lambda,
+  Transform,
+  Intrinsic,
+  Constructor,
+  Pullback,
+  Value,
+  Equality,
+  Moved,
+  Scaled,
+  Dotted,
+  Hashed,
+  Keyed,
+  Placed,
+  ZeroLike
+};
+/// Of Overloads: one function inside of another; several of these, as captures; or functions of a script,
+/// with the `let`s they see as captures.
+struct Nesting {
+  bool isNested = false, isSet = false;
+  bool joins = false; ///< a nested function that is an overload of those of its name above it
+  InstanceId owner;   ///< of a nested function: where it stands
+};
+/// A lambda as it is written; none for what is none.
+struct WrittenLambda {
+  const syntax::Ast* tree = nullptr;
+  syntax::NodeId node;
+};
+/// What a lambda captures, as it is where the lambda stands.
+struct Captures {
+  std::vector<NameId> names;
+  std::vector<TypeId> types;                   ///< one for each name
+  std::map<NameId, WrittenQuotient> quotients; ///< of those that are made of one
+};
+struct Known {
+  KnownKind kind = KnownKind::Overloads;
+  std::vector<DeclId> candidates; ///< of Overloads
+  uint32_t number = 0;            ///< TransformKind, IntrinsicKind, enum case; BinaryKind of Scaled
+  std::string literal;            ///< of Scaled: the scalar, where it is an open literal
+  DeclId constructor;
+  std::vector<uint32_t> wrt; ///< of Transform
+  // Lambda:
+  ModuleId module;
+  WrittenLambda lambda;
+  std::string name; ///< `main.lambda`
+  TypeId asked;     ///< of its result, where the lambda stands for a function type; none
+  Captures captures;
+  TypeEnv env; ///< generic parameters and dimensions visible there
+  Nesting nesting;
+  PullbackShape pullback;
+};
+
+/// Identity of an instance: the declaration (or template value) and everything that is not a dimension value.
+struct InstanceKey {
+  DeclId decl;
+  KnownId known;
+  std::vector<TypeId>
+      typeArgs; ///< of Type generics; then the types of untyped parameters and captures, dims renamed
+  std::vector<uint32_t> ranks; ///< of packs
+  std::vector<types::VarClass>
+      open; ///< of the open numbers in typeArgs, which are the variables 0, 1, … (rule 15)
+  /// What these became, one for each; empty: they stay open. While the body is checked they are open.
+  std::vector<TypeId> settled;
+  /// What the open numbers of an inferred result are, where the call and not an argument decides it.
+  std::vector<TypeId> results;
+  /// Dimension parameters that a call with a function value tells, by name, in the renamed sizes of typeArgs:
+  /// the body is checked at these. Empty: they are numbers of its own.
+  std::vector<std::pair<NameId, DimId>> sizes;
+  Device device = Device::Host; ///< the caller's
+  bool isOpen() const { return !open.empty() && settled.empty(); }
+  auto operator<=>(const InstanceKey&) const = default;
+};
+
+/// The reading side given to `lower` and the driver.
+class Program {
+public:
+  explicit Program(TypeStore& types) : types(types) {}
+
+  TypeStore& types;
+  const Instance& instance(InstanceId id) const { return *instances_[id.index]; }
+  Instance& instance(InstanceId id) { return *instances_[id.index]; }
+  size_t instanceCount() const { return instances_.size(); }
+  InstanceId addInstance() {
+    instances_.push_back(std::make_unique<Instance>());
+    return InstanceId(static_cast<uint32_t>(instances_.size() - 1));
+  }
+
+  KnownId addKnown(Known known) { return knowns_.add(std::move(known)); }
+  const Known& known(KnownId id) const { return knowns_[id]; }
+
+  /// Whose forward sweep saves such a record.
+  std::unordered_map<types::RecordId, InstanceId> savedBy;
+
+private:
+  std::vector<std::unique_ptr<Instance>> instances_;
+  Store<KnownId, Known> knowns_;
+};
+
+} // namespace melix::check

@@ -1,0 +1,71 @@
+#pragma once
+// Sizes that must agree: the checks that are made for when the program runs, and the messages that say, when
+// compiling, why they do not.
+
+#include "check/tree/library_calls.h"
+#include "check/tree/node_factory.h"
+
+namespace melix::check {
+
+/// What asks for a type, and where it is declared; either may be missing.
+struct Asking {
+  std::string_view what = {};
+  Span asker = {};
+};
+
+class SizeChecks : public NodeFactory {
+public:
+  SizeChecks(TypeStore& types, DiagnosticSink& sink, Instance& instance, Inference& infer,
+             LibraryCalls& library)
+      : NodeFactory(types, sink, instance, infer), library(library) {}
+
+  LibraryCalls& library;
+
+  /// A check with the message that would tell of two types when compiling; what is not known in them is told
+  /// at run time. `args` follow the two types.
+  DimCheckItem withMessage(DimCheckItem check, DiagId id, TypeId left, TypeId right,
+                           std::vector<std::string> args);
+  /// The same for checks axis by axis; `id` is ShapeMismatch or ShapeExpected.
+  std::vector<DimCheckItem> withMessages(std::vector<DimCheckItem> checks, DiagId id, TypeId left,
+                                         TypeId right);
+  DimCheckItem shapesFit(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis);
+  NodeId dimChecks(std::vector<DimCheckItem> checks, Span span, bool written = false);
+  void shapesDiffer(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis, Span span,
+                    Span rightOperand = Span());
+  /// Sizes that cannot be equal where `want` is asked for and `got` is there; `value` is what has this type,
+  /// if it is at hand.
+  void reportMismatch(const UnifyResult& match, TypeId want, TypeId got, NodeId value, Span span,
+                      Asking asking = {});
+  /// The same for two values of which neither asks; `rest` are further arguments of the message.
+  void reportUnequal(const UnifyResult& match, NodeId left, NodeId right, Span span,
+                     DiagId id = DiagId::ShapeMismatch, std::vector<std::string> rest = {});
+  void reportBranches(const UnifyResult& match, NodeId first, NodeId other, Span span);
+  /// Adds to the last message where a size comes from: the names in it, or the value that has it.
+  void noteNames(DimId size);
+  void noteOrigin(NodeId value, size_t axis);
+  /// The last message is of shapes that do not fit in `left @ right`: what fits with one of them transposed,
+  /// or with both swapped, is its hint.
+  void hintProduct(NodeId left, NodeId right);
+  /// The same for operands that are combined element by element: one is the other's transpose, or lacks axes
+  /// of size 1.
+  void hintOperands(NodeId left, NodeId right);
+  /// How an array, as it is written, gets or loses an axis of size 1 where that is all that it differs by;
+  /// else empty.
+  std::string axisHint(TypeId want, TypeId got, const std::string& written);
+  void reportShapes(NodeId left, size_t leftAxis, NodeId right, size_t rightAxis, Span span);
+  DimChecks checksOf(std::vector<DimCheckItem> items, bool written);
+  /// The node with `checks` made before it, at `type`.
+  NodeId checked(NodeId value, TypeId type, std::vector<DimCheckItem> checks, Span span,
+                 bool written = false);
+  void reportBadAxis(size_t rank, Span span);
+
+private:
+  bool areSame(DimId a, DimId b) { return infer.zonk(a) == infer.zonk(b); }
+  bool areTurned(const std::vector<DimId>& a, const std::vector<DimId>& b);
+  /// Where the operand of lower rank has the first sizes of the other: how it gets axes of size 1 behind
+  /// them.
+  void hintNewAxes(NodeId left, NodeId right);
+  std::string showAtRun(TypeId type, std::vector<DimId>& shown);
+};
+
+} // namespace melix::check

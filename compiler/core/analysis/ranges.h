@@ -1,0 +1,130 @@
+#pragma once
+// What is known of integers and sizes at a place of a function; whether a check can fail there.
+//
+// Ranges are exact: an op that might wrap has none. A fact is used only where what says it dominates: whoever
+// walks the function tells each op after it ran (`define`) and each region around its ops (`enter`, `leave`).
+// Facts about values and sizes come from checks that passed and from the conditions of branches around.
+
+#include "core/ir/ir.h"
+#include "types/dim_facts.h"
+
+#include <functional>
+#include <unordered_map>
+
+namespace melix::core {
+
+class Ranges {
+  friend class OrderedForms;
+
+public:
+  /// Knows the sizes of the function's parameters.
+  Ranges(types::TypeStore& types, const Function& f);
+  Ranges(Module& m, const Function& f) : Ranges(m.types, f) {}
+
+  /// What holds once `op` ran: its results exist, so their sizes are sizes; a check has passed.
+  void define(const Op& op);
+  /// How much was known at a place.
+  struct Mark {
+    size_t dims, values, orders;
+  };
+  /// What holds inside of a region, until `leave` of what this gives: a sweep runs its body only if it has
+  /// points, an arm of a branch as the condition says.
+  Mark enter(RegionId r);
+  void leave(Mark mark);
+
+  /// Whether a check can never fail here.
+  bool isProved(const Op& check);
+  /// Whether an i64 is an index of an axis: at least 0 and below its extent.
+  bool isIndex(ValueId v, DimId extent);
+  /// Whether the i64 that computes a dimension is its exact value.
+  bool isExact(DimId d) const { return facts_.isExact(d); }
+  /// Whether an i64 is never negative.
+  bool isNatural(ValueId v) { return isAtLeast(v, 0); }
+  bool isAtLeast(ValueId v, int64_t bound);
+  /// An extent of which the i64 is always an index.
+  std::optional<DimId> extentOf(ValueId v);
+  /// The size that an i64 always is.
+  std::optional<DimId> sizeOf(ValueId v);
+  /// Whether of two i64, or two sizes, the first is never the lesser.
+  bool isNoLess(ValueId a, ValueId b);
+  bool isNoLess(DimId a, DimId b);
+  /// What `<`, `<=`, `>` or `>=` of two i64 always is here.
+  std::optional<bool> compared(const Op& cmp);
+
+private:
+  /// Both ends belong to it.
+  struct Range {
+    DimId low, high;
+  };
+  static constexpr int maxDepth = 8;    ///< of the ops that a range is found through
+  static constexpr int fewExtremes = 3; ///< in a dimension, whose sides are looked at
+
+  Mark mark() const { return {facts_.mark(), trail_.size(), orders_.size()}; }
+  bool panics(RegionId r) const;
+  void assume(ValueId condition, bool holds, int depth);
+  void assumeCompared(const Op& cmp, bool holds, int depth);
+  void assumeNoLess(ValueId a, ValueId b, int64_t by, int depth);
+  void assumeOther(ValueId v, ValueId than, int depth);
+  void narrow(ValueId v, std::optional<DimId> low, std::optional<DimId> high, int depth);
+  void learnSizes(TypeId type, int depth);
+  void learnExtents(std::vector<DimId> dims);
+
+  std::optional<Range> range(ValueId v, int depth = maxDepth);
+  std::optional<Range> ofValue(ValueId v, int depth);
+  std::optional<Range> ofOp(const Op& op, int depth);
+  std::optional<Range> ofEither(ValueId condition, ValueId yes, ValueId no, int depth);
+  std::optional<Range> outside(const Op& op, std::optional<Range> inside);
+  std::optional<Range> ofElement(const Op& op, int depth);
+  std::optional<Range> ofNestResult(const Op& nest, ValueId result, int depth);
+  using AddTerm = std::function<bool(ValueId v, uint64_t factor)>;
+  bool addTerms(ValueId v, uint64_t factor, int depth, const AddTerm& add) const;
+  std::optional<Range> ofTerms(const Op& op, int depth);
+  std::optional<Range> ofSum(const Op& op, int depth);
+  std::optional<Range> ofProduct(const Op& op, int depth);
+  std::optional<Range> ofQuotient(const Op& op, int depth);
+  std::optional<Range> ofExtremum(const Op& op, int depth);
+  std::optional<Range> ofConverted(const Op& op);
+  std::optional<Range> ofParameter(ValueId v, int depth);
+  std::optional<Range> ofOffset(ValueId from, ValueId index, int depth);
+  DimId lastOf(const Op& loop, int depth);
+  std::optional<Range> ofCarry(const Op& loop, uint32_t k, int depth);
+  std::optional<DimId> limitOf(ValueId condition, ValueId carry, int depth);
+  /// The range if no number in it wraps.
+  std::optional<Range> unwrapped(Range r) const;
+  std::optional<int64_t> integer(ValueId v) const;
+  const Op* def(ValueId v) const { return f_.values[v].def.valid() ? &f_.ops[f_.values[v].def] : nullptr; }
+  bool isNatural(DimId d, int extremes);
+  bool isAtLeast(DimId d, types::DimFacts::Wide bound);
+  bool isAtMost(DimId d, types::DimFacts::Wide bound);
+  bool mentions(DimId d, DimSym s) const;
+  DimId extreme(DimId d, bool isLeast);
+  std::optional<bool> isRising(DimId d, DimSym s);
+  DimId greater(DimId a, DimId b);
+  DimId less(DimId a, DimId b);
+
+  /// more >= less + by.
+  struct Order {
+    ValueId more, less;
+    int64_t by;
+  };
+
+  bool isNotZero(ValueId v);
+  bool indexFits(const Op& check);
+  bool sliceFits(const Op& check);
+  bool resultFits(const Op& check);
+  bool arrayFits(const Op& check) const;
+  bool pointsFit(const Op& check);
+
+  const Function& f_;
+  types::TypeStore& types_;
+  types::DimStore& dims_;
+  types::DimFacts facts_;
+  std::unordered_map<ValueId, Range> known_;                    ///< of i64, beside what their ops tell
+  std::unordered_map<DimSym, Range> bound_;                     ///< of numbers that sizes are
+  std::unordered_map<ValueId, DimId> sizes_;                    ///< that numbers are
+  std::unordered_map<DimSym, ValueId> numbers_;                 ///< that sizes are
+  std::vector<Order> orders_;                                   ///< of values that are no constants
+  std::vector<std::pair<ValueId, std::optional<Range>>> trail_; ///< what was known before, of each fact
+};
+
+} // namespace melix::core

@@ -1,0 +1,39 @@
+#pragma once
+// Which sizes ops mention: an op can stand only where these are known.
+
+#include "core/ir/ir.h"
+
+#include <unordered_map>
+
+namespace melix::core {
+
+/// Of an op itself: in the types of what it gives, its own, and the lengths of slices on its path.
+std::vector<DimSym> sizesOf(const Module& m, const Function& f, const Op& op);
+
+/// Of an op and all that stands in its regions.
+std::vector<DimSym> sizesWithin(const Module& m, const Function& f, OpId op);
+
+/// Where sizes are known, of a function as it is when this is made.
+class KnownSizes {
+public:
+  explicit KnownSizes(const Function& f);
+
+  /// Whether it is one of the function, or of what stands in front of the op or around it.
+  bool isInFront(DimSym s, OpId op) const;
+  /// All that the other op itself mentions.
+  bool areInFront(const Module& m, const Op& of, OpId op) const;
+
+private:
+  /// The place of an op in the list of its region.
+  struct Place {
+    RegionId region;
+    size_t at = 0;
+  };
+
+  const Function& f_;
+  std::vector<Place> places_;                    ///< by op
+  std::unordered_map<DimSym, RegionId> params_;  ///< of regions
+  std::unordered_map<DimSym, OpId> definitions_; ///< by the ops that define them
+};
+
+} // namespace melix::core

@@ -1,0 +1,42 @@
+#pragma once
+// The elements that a term reads, and the axes which each of these accesses varies with.
+//
+//   %v = get %x[%i, %k]   %b = get %bin[%k]   %u = get %w[%b]   %p = mul %v, %u   yield %p
+//   %v: axes i k, indices {i} {k};   %u: axes k, index {k};   %b only feeds an index: it belongs to %u
+//
+// An access is a `get` of one element, made anywhere in the body for the term: in arms, loops and nests
+// inside as well. What comes from outside the body is a constant to it.
+
+#include "core/analysis/access.h"
+
+#include <vector>
+
+namespace melix::core {
+
+struct TermAccess {
+  OpId get;
+  /// By index, in order: the axes it varies with, through data too.
+  std::vector<std::set<ValueId>> indices;
+  /// Those of all indices, and those that the array varies with.
+  std::set<ValueId> axes;
+};
+
+class TermAccesses {
+public:
+  TermAccesses(const Module& m, const Function& f);
+
+  /// Those of a value of the body of a nest, in the order of the text.
+  std::vector<TermAccess> of(OpId nest, ValueId term) const;
+
+private:
+  TermAccess access(OpId get) const;
+  /// The operands that are no indices.
+  static std::span<const ValueId> readOperands(const Op& op);
+
+  const Module& m_;
+  const Function& f_;
+  AccessInfo info_;
+  std::vector<uint32_t> number_, end_; ///< by op: its place in the text, and where what is inside it ends
+};
+
+} // namespace melix::core

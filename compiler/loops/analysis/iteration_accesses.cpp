@@ -1,0 +1,91 @@
+#include "loops/analysis/iteration_accesses.h"
+
+#include "loops/ir/build.h"
+
+#include <algorithm>
+
+namespace melix::loops {
+
+using core::OpKind;
+
+TurnAccesses::TurnAccesses(const Function& fn, const Stmt& loop, bool throughPointers)
+    : fn_(fn), turn_(fn.regions[loop.regions[0]].params[0]), throughPointers_(throughPointers),
+      all_(region(loop.regions[0])) {}
+
+bool TurnAccesses::region(RegionId r) {
+  inside_.insert(r);
+  return std::ranges::all_of(fn_.regions[r].stmts, [&](StmtId id) { return statement(fn_.stmts[id]); });
+}
+
+bool TurnAccesses::statement(const Stmt& s) {
+  switch (s.kind) {
+  case StmtKind::Const:
+  case StmtKind::Scalar:
+  case StmtKind::Yield: return true;
+  case StmtKind::If:
+  case StmtKind::Switch: return std::ranges::all_of(s.regions, [&](RegionId r) { return region(r); });
+  case StmtKind::Load: return access(s, s.operands.size());
+  case StmtKind::Store: return access(s, s.operands.size() - 1);
+  default: return false;
+  }
+}
+
+bool TurnAccesses::access(const Stmt& s, size_t operands) {
+  const ValueId base = blockOf(s.operands[0]);
+  if (fn_.typeOf(base) != dataType || isInside(s.operands[0])) return false;
+  std::vector<ValueId> terms(s.operands.begin() + 1,
+                             s.operands.begin() + static_cast<std::ptrdiff_t>(operands));
+  Places& places = places_.try_emplace(base, Places{terms}).first->second;
+  places.equal &= places.terms == terms;
+  places.stored |= s.kind == StmtKind::Store;
+  return true;
+}
+
+ValueId TurnAccesses::blockOf(ValueId base) const {
+  const StmtId def = fn_.values[base].def;
+  const bool isPointer = throughPointers_ && def.valid() && fn_.stmts[def].kind == StmtKind::PointerOf;
+  return isPointer ? fn_.stmts[def].operands[0] : base;
+}
+
+bool TurnAccesses::areApart() const {
+  return all_ && std::ranges::all_of(places_, [&](const auto& of) {
+           const Places& places = of.second;
+           return !places.stored || (places.equal && isOfTurn(places.terms));
+         });
+}
+
+/// Whether it is another place in each turn: one index goes with the turns, by more than nothing.
+bool TurnAccesses::isOfTurn(const std::vector<ValueId>& terms) const {
+  unsigned moving = 0;
+  for (size_t k = 0; k < terms.size(); k += 2) {
+    const uint64_t* stride = asConstant(fn_, terms[k + 1]);
+    if ((turnSum(terms[k]) || goesBack(terms[k])) && stride && *stride > 0)
+      ++moving;
+    else if (isInside(terms[k]) || isInside(terms[k + 1]))
+      return false;
+  }
+  return moving == 1;
+}
+
+bool TurnAccesses::goesBack(ValueId index) const {
+  const StmtId def = fn_.values[index].def;
+  if (!def.valid() || fn_.stmts[def].kind != StmtKind::Scalar) return false;
+  const Stmt& s = fn_.stmts[def];
+  return s.as<ScalarAttr>().op == OpKind::Sub && s.operands[1] == turn_ &&
+         (!isInside(s.operands[0]) || asConstant(fn_, s.operands[0]));
+}
+
+std::optional<TurnSum> TurnAccesses::turnSum(ValueId index) const {
+  if (index == turn_) return TurnSum{};
+  const StmtId def = fn_.values[index].def;
+  if (!def.valid() || fn_.stmts[def].kind != StmtKind::Scalar) return std::nullopt;
+  const Stmt& s = fn_.stmts[def];
+  const OpKind op = s.as<ScalarAttr>().op;
+  if (op != OpKind::Add && op != OpKind::Sub) return std::nullopt;
+  auto isFixed = [&](ValueId v) { return !isInside(v) || asConstant(fn_, v); };
+  if (s.operands[0] == turn_ && isFixed(s.operands[1])) return TurnSum{s.operands[1], op == OpKind::Sub};
+  if (op == OpKind::Add && s.operands[1] == turn_ && isFixed(s.operands[0])) return TurnSum{s.operands[0]};
+  return std::nullopt;
+}
+
+} // namespace melix::loops

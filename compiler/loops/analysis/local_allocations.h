@@ -1,0 +1,73 @@
+#pragma once
+// Blocks of memory that one region makes and gives back, and that nothing else comes to hold: who uses them,
+// and how they are taken out of the counting. Shared by the passes that decide where such blocks lie.
+
+#include "loops/ir/build.h"
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace melix::loops {
+
+/// A function whose statements move; references into it stay valid.
+class LocalBlocks {
+public:
+  LocalBlocks(const Module& module, Function& fn);
+
+  /// All values that are one block, and where it is given back.
+  struct Block {
+    std::unordered_set<ValueId> values;
+    std::vector<StmtId> uniques;                    ///< that make it unique
+    std::vector<std::pair<StmtId, size_t>> carries; ///< loops that carry it, and as which of their carries
+    StmtId drop;                                    ///< none of a parameter
+    std::optional<size_t> result;                   ///< of the function, where a parameter is given back
+  };
+  /// Whether the callee uses nothing but the elements of its parameter `k` while it runs.
+  using OnlyElements = std::function<bool(FunctionId callee, size_t k)>;
+  /// The block that `alloc` makes: an array of scalars that only its own region holds, so that its count is
+  /// one.
+  std::optional<Block> follow(StmtId alloc, const OnlyElements& onlyElements) const;
+  /// The block of a parameter that the function owns, if it is one of its results on every path.
+  std::optional<Block> followParam(ValueId param, const OnlyElements& onlyElements) const;
+  /// Nothing counts the block any more, and `by` stands for it everywhere; it is given back no more.
+  void release(const Block& block, ValueId by);
+
+  /// The parameter of a further carry of a `for`, which begins so; `yieldCarries` ends the new ones.
+  ValueId addCarry(StmtId loop, ValueId begun);
+  void yieldCarries(StmtId loop, const std::vector<ValueId>& next);
+
+  RegionId homeOf(StmtId id) const { return homes_.at(id); }
+  /// Whether a region is `outer` or stands in it.
+  bool isWithin(RegionId region, RegionId outer) const;
+  /// The statement stands in the region from now on, where its list says.
+  void enter(StmtId id, RegionId region);
+  /// The statements stand nowhere.
+  void leave(std::span<const StmtId> ids);
+  /// Puts what stands in a region, which goes, in front of a place in the list of another.
+  void splice(RegionId from, RegionId to, size_t place);
+
+private:
+  struct Use {
+    StmtId stmt;
+    size_t operand;
+  };
+  struct Following;
+
+  bool followAll(ValueId begun, Following& at) const;
+  bool followUse(const Use& use, Following& at) const;
+  bool followCarry(const Use& use, Following& at) const;
+  void removeCarry(StmtId loop, size_t k);
+  void recount(StmtId stmt, ValueId v);
+  void replace(ValueId v, ValueId by);
+
+  const Module& module_;
+  Function& fn_;
+  std::unordered_map<ValueId, std::vector<Use>> uses_;
+  std::unordered_map<StmtId, RegionId> homes_;   ///< where a statement stands
+  std::unordered_map<RegionId, StmtId> parents_; ///< the statement of a region
+};
+
+} // namespace melix::loops

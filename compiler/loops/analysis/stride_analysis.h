@@ -1,0 +1,38 @@
+#pragma once
+// Which memory lanes share side by side.
+//
+//   for points %0, %n { (%i)
+//     %j = sub %i, %k : i64             %j goes by 1 from lane to lane
+//     %x = load %v[%j*%1] : f32         side by side: one read for all
+//     %y = load %v[%j*%2] : f32         apart
+//     yield }
+
+#include "loops/analysis/variance.h"
+
+#include <optional>
+
+namespace melix::loops {
+
+/// How far affine values go from lane to lane, where that is known. Scalar ops are told in their order.
+class Neighbours {
+public:
+  /// `index` goes by one; none in a function that lanes call.
+  Neighbours(const Function& fn, const Variance& variance, ValueId index);
+
+  void note(const Stmt& scalar);
+  /// How many bytes an access goes on from lane to lane.
+  std::optional<int64_t> bytesApart(const Stmt& access) const;
+  /// Whether lanes read or store neighbours.
+  bool areSideBySide(const Stmt& access) const;
+  /// Whether they do so the other way round.
+  bool areBackwards(const Stmt& access) const;
+
+private:
+  std::optional<int64_t> stepOf(ValueId v) const;
+
+  const Function& fn_;
+  const Variance& variance_;
+  std::unordered_map<ValueId, int64_t> steps_;
+};
+
+} // namespace melix::loops

@@ -1,0 +1,82 @@
+#pragma once
+// How the values in a loop differ between neighbouring turns that run side by side, each in a lane.
+//
+//   for points %0, %n { (%i)            %i affine
+//     %a = mul %i, %k : i64             affine, if %k is uniform
+//     %x = load %w[%r*%k] : f32         uniform
+//     %y = load %v[%i*%1] : f32         varying
+//     yield }
+//
+// Where strips of turns begin at multiples of their width, the place in a strip, `and %i, 63`, is affine.
+
+#include "loops/ir/ir.h"
+
+#include <span>
+#include <unordered_map>
+
+namespace melix::loops {
+
+enum class VarianceKind : uint8_t {
+  Uniform, ///< the same in all lanes that are on
+  Affine,  ///< of kind i64: grows by the same from lane to lane
+  Varying,
+};
+
+/// Of which turn memory of the frame is that a loop makes.
+enum class FramesKind : uint8_t {
+  OfAll,  ///< one, which all lanes have
+  OfEach, ///< of each its own, as where turns become copies
+};
+
+class Variance {
+public:
+  /// Of the body of a loop whose turns are the lanes.
+  Variance(const Function& fn, const Stmt& loop, FramesKind frames = FramesKind::OfAll);
+  /// Of the body of a function whose parameters are of these kinds.
+  Variance(const Function& fn, std::span<const VarianceKind> params);
+
+  VarianceKind of(ValueId v) const {
+    auto found = kinds_.find(v);
+    return found == kinds_.end() ? VarianceKind::Uniform : found->second;
+  }
+  bool isUniform(ValueId v) const { return of(v) == VarianceKind::Uniform; }
+  bool allUniform(std::span<const ValueId> vs) const;
+
+private:
+  /// What is looked at again when a value is raised: a statement, or a value that then varies.
+  struct Use {
+    StmtId stmt;
+    ValueId value;
+  };
+
+  void solve(RegionId body);
+  void region(RegionId r);
+  void statement(const Stmt& s);
+  void plain(const Stmt& s);
+  VarianceKind scalar(const Stmt& s) const;
+  void branches(const Stmt& s);
+  void forLoop(const Stmt& s);
+  void whileLoop(const Stmt& s);
+  void noteUses(RegionId r);
+  void noteUses(StmtId id);
+  void noteCarries(const Stmt& s, size_t first, RegionId body);
+  void raise(ValueId v, VarianceKind kind);
+  void raiseLate(ValueId param, bool varies);
+  void raiseAll(std::span<const ValueId> vs, VarianceKind kind);
+  const std::vector<ValueId>& yields(RegionId r) const {
+    return fn_.stmts[fn_.regions[r].stmts.back()].operands;
+  }
+
+  bool isInStrip(const Stmt& s) const;
+
+  const Function& fn_;
+  FramesKind frames_ = FramesKind::OfAll;
+  uint32_t strip_ = 0;                              ///< the width of the loop's strips of turns
+  ValueId index_;                                   ///< of the loop, if strips begin at multiples of that
+  std::unordered_map<ValueId, VarianceKind> kinds_; ///< of what is not uniform
+  bool inOrder_ = true;                             ///< in the first walk: what uses a value is still to come
+  std::vector<ValueId> late_;                       ///< raised after what uses them was looked at
+  std::unordered_map<ValueId, std::vector<Use>> uses_;
+};
+
+} // namespace melix::loops

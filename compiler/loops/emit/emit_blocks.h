@@ -1,0 +1,46 @@
+#pragma once
+// The loops over the points of blocks, as core/order/order.h cuts a sweep into them: there is nothing in a
+// block but its points.
+
+#include "loops/ir/build.h"
+#include "loops/plan/plan_nest.h"
+
+#include <functional>
+
+namespace melix::loops {
+
+class BlockLoops {
+public:
+  /// The points first..end of each of some rows.
+  struct Span {
+    ValueId firstRow, endRow, first, end;
+  };
+  /// What is carried behind a point; the indices are in `axes`.
+  using Point = std::function<std::vector<ValueId>(std::vector<ValueId> carried)>;
+
+  /// `extents` and `axes`, the indices at the moment, are by axis; both stay where they are.
+  BlockLoops(Builder& b, const BlockPlan& plan, const std::vector<ValueId>& extents,
+             std::vector<ValueId>& axes);
+
+  bool isOne() const { return plan_.isOne; }
+  /// How many blocks there are, and the points of one; where all are one block, `sweep` asks for no span.
+  ValueId count();
+  Span spanOf(ValueId block);
+  /// The points of a block.
+  std::vector<ValueId> sweep(const Span& span, std::vector<ValueId> carried, const Point& point);
+
+private:
+  std::vector<ValueId> sweepAll(size_t level, std::vector<ValueId> carried, const Point& point);
+  std::vector<ValueId> sweepSpan(const Span& span, size_t level, std::vector<ValueId> carried,
+                                 const Point& point);
+  std::vector<ValueId> sweepRow(ValueId first, ValueId end, std::vector<ValueId> carried, const Point& point);
+
+  Builder& b_;
+  const BlockPlan& plan_;
+  const std::vector<ValueId>& extents_;
+  std::vector<ValueId>& axes_;
+  ValueId rows_, row_;      ///< how many rows there are; the points of one
+  ValueId rowsIn_, perRow_; ///< whole rows in a block, blocks in a row: one of them is 1
+};
+
+} // namespace melix::loops

@@ -1,0 +1,129 @@
+#include "loops/emit/emit_pool.h"
+
+#include <algorithm>
+
+namespace melix::loops {
+namespace {
+
+using core::OpKind;
+
+constexpr int64_t windowShift =
+    10; ///< of blocks whose results are kept, which frames hold (stack_allocation.h)
+constexpr int64_t windowBlocks = int64_t(1) << windowShift;
+
+class PoolEmitter {
+public:
+  PoolEmitter(Lower& lower, SweepEmitter& sweep)
+      : lower_(lower), b_(lower.builder()), sweep_(sweep), results_(sweep.results()),
+        blocks_(sweep.blocks()) {}
+
+  /// Each block stores what it leaves, and the blocks are then combined in order: window by window, so that
+  /// few of them are remembered at a time. A filter writes what a block keeps at the block's beginning, and
+  /// remembers how much that is of all.
+  void run() {
+    const ValueId count = blocks_.count();
+    for (SweptResult& r : results_.all())
+      if (r.state) sweep_.open(r, 0);
+    const bool filters =
+        std::ranges::any_of(results_.all(), [](const SweptResult& r) { return r.plan.isFilter(); });
+    const ValueId window = filters ? count : b_.arith(OpKind::Min, count, b_.integer(windowBlocks));
+    std::vector<ValueId> totals = firstStates(b_.integer(0));
+    for (ValueId v : totals) left_.push_back(leftByBlocks(v, window));
+    const uint64_t* known = b_.asConstant(count);
+    if (filters || (known && *known <= static_cast<uint64_t>(windowBlocks)))
+      totals = runWindow(b_.integer(0), count, totals);
+    else
+      totals = runWindows(count, totals);
+    if (lower_.failed()) return;
+    for (const SweptResult& r : results_.all())
+      if (r.plan.isFilter()) results_.finishFilter(r, totals[r.at], left_[r.at].base, count);
+    results_.finishLevel(0, totals);
+  }
+
+private:
+  /// The states of all results before their first point, in a row; `filtered` counts where a filter begins.
+  std::vector<ValueId> firstStates(ValueId filtered) {
+    std::vector<ValueId> states;
+    for (SweptResult& r : results_.all())
+      if (!r.plan.isCollect())
+        r.begin(states, r.plan.isFilter() ? std::vector<ValueId>{filtered} : r.state->init());
+    return states;
+  }
+
+  /// Memory for a scalar of each block.
+  Place leftByBlocks(ValueId scalar, ValueId blocks) {
+    const TypeId type = lower_.types().scalar(b_.fn.typeOf(scalar).scalar);
+    Place place = lower_.memoryPlace(lower_.allocArray(type, {blocks}, false), type);
+    place.scale = lower_.layouts().stored(type).size;
+    return place;
+  }
+
+  /// What the block numbered `block` left behind there.
+  Place leftAt(Place left, ValueId block) {
+    left.terms.push_back({block, b_.integer(1)});
+    return left;
+  }
+
+  std::vector<ValueId> runWindows(ValueId count, const std::vector<ValueId>& totals) {
+    const ValueId filled = b_.arith(OpKind::Add, count, b_.integer(windowBlocks - 1));
+    const ValueId windows = b_.arith(OpKind::Shr, filled, b_.integer(windowShift));
+    return b_.carryLoop(b_.integer(0), windows, totals, [&](ValueId w, std::vector<ValueId> sofar) {
+      ValueId first = b_.arith(OpKind::Mul, w, b_.integer(windowBlocks));
+      ValueId rest = b_.arith(OpKind::Sub, count, first);
+      return runWindow(first, b_.arith(OpKind::Min, rest, b_.integer(windowBlocks)), std::move(sofar));
+    });
+  }
+
+  std::vector<ValueId> runWindow(ValueId first, ValueId some, std::vector<ValueId> before) {
+    runBlocks(first, some);
+    if (lower_.failed()) return before;
+    return b_.carryLoop(b_.integer(0), some, std::move(before), [&](ValueId b, std::vector<ValueId> sofar) {
+      std::vector<ValueId> block;
+      for (const Place& place : left_) block.push_back(lower_.loadStored(leftAt(place, b))[0]);
+      return mergeBlock(std::move(sofar), block);
+    });
+  }
+
+  /// Blocks `first` … `first + count` run in any order; each leaves its states, behind those of the block
+  /// before.
+  void runBlocks(ValueId first, ValueId count) {
+    ForAttr attr;
+    attr.mark = MarkKind::Parallel;
+    RegionId region = b_.begin({indexType});
+    const ValueId at = b_.params(region)[0];
+    const BlockLoops::Span span = blocks_.spanOf(b_.arith(OpKind::Add, first, at));
+    sweep_.openBlocks();
+    std::vector<ValueId> states = sweep_.sweepBlock(blocks_, span, firstStates(span.first));
+    if (lower_.failed()) return;
+    for (const SweptResult& r : results_.all())
+      if (r.plan.isFilter()) states[r.at] = b_.arith(OpKind::Sub, states[r.at], span.first);
+    for (size_t k = 0; k < states.size(); ++k)
+      lower_.storeStored(leftAt(left_[k], at), {states[k]}, Lower::StoreMode::Fresh);
+    region = b_.end();
+    b_.stmt(StmtKind::For, {b_.integer(0), count}, {}, attr, {region});
+  }
+
+  /// What one block leaves joined with what those before it came to.
+  std::vector<ValueId> mergeBlock(std::vector<ValueId> before, const std::vector<ValueId>& block) {
+    for (SweptResult& r : results_.all()) {
+      if (r.plan.isFilter())
+        before[r.at] = b_.arith(OpKind::Add, before[r.at], block[r.at]);
+      else if (r.state)
+        r.setState(before, r.state->merge(r.stateIn(before), r.stateIn(block)));
+    }
+    return before;
+  }
+
+  Lower& lower_;
+  Builder& b_;
+  SweepEmitter& sweep_;
+  SweepResults& results_;
+  BlockLoops blocks_;
+  std::vector<Place> left_; ///< by state: what the blocks of a window leave
+};
+
+} // namespace
+
+void sweepOnPool(Lower& lower, SweepEmitter& sweep) { PoolEmitter(lower, sweep).run(); }
+
+} // namespace melix::loops

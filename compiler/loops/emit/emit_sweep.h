@@ -1,0 +1,45 @@
+#pragma once
+// The loops of one sweep of a nest, as its plan says (plan_nest.h).
+
+#include "loops/emit/emit_blocks.h"
+#include "loops/emit/emit_results.h"
+
+namespace melix::loops {
+
+class SweepEmitter {
+public:
+  /// `extents` are by axis and stay where they are; `accs` are the leaves of the accumulators.
+  SweepEmitter(Lower& lower, const core::Op& nest, const SweepPlan& plan, const std::vector<ValueId>& extents,
+               std::vector<ValueId> accs);
+
+  void run();
+
+  // For sweeps on the pool.
+  SweepResults& results() { return results_; }
+  BlockLoops blocks() { return {b_, *plan_.blocks, extents_, axes_}; }
+  /// Once before the loops of a level and those in it.
+  void open(SweptResult& r, uint32_t level);
+  /// Memory that all blocks of a loop use.
+  void openBlocks();
+  /// One block: the states that come in but for blocked results, which begin anew.
+  std::vector<ValueId> sweepBlock(BlockLoops& blocks, const BlockLoops::Span& span,
+                                  std::vector<ValueId> carried);
+
+private:
+  std::vector<ValueId> sweepLevel(uint32_t level, std::vector<ValueId> carried);
+  std::vector<ValueId> sweepAxis(uint32_t level, std::vector<ValueId> carried);
+  std::vector<ValueId> sweepBlocks(std::vector<ValueId> carried);
+  std::vector<ValueId> sweepPoint(std::vector<ValueId> carried);
+  ValueId turnsAt(uint32_t level);
+
+  Lower& lower_;
+  Builder& b_;
+  const core::Op& nest_;
+  const SweepPlan& plan_;
+  const std::vector<ValueId>& extents_;
+  std::vector<ValueId> axes_; ///< by axis: the indices at the moment
+  const std::vector<ValueId> accs_;
+  SweepResults results_;
+};
+
+} // namespace melix::loops

@@ -1,0 +1,84 @@
+#pragma once
+// How Core types lie: as leaves (values of Loops), and in memory (the stored form of melix/types.h).
+//
+//   type                    leaves                               stored form
+//   scalar, exit            one scalar                           its size
+//   str                     data, length                         16 bytes
+//   array                   data; the dims are those of the type data, dims
+//   tuple, struct, known    those of the parts, in order; more   the parts, naturally aligned
+//                           than leafLimit are one: data of a
+//                           block that holds the stored form
+//   enum                    word                                 8 bytes
+//   list                    data                                 8 bytes
+//   pack                    hidden dims, then the inner type's   of an array: the array's; else hidden dims,
+//                           leaves                               then the inner value
+//   acc(T)                  an address for each part of T that   none
+//                           is no product
+
+#include "loops/ir/ir.h"
+
+#include <unordered_set>
+
+namespace melix::loops {
+
+/// Products of more leaves lie in a block: code for an op is never longer than this
+/// (docs/decisions/large_records.md).
+inline constexpr uint32_t leafLimit = 64;
+
+struct StoredForm {
+  uint32_t size = 0;
+  uint32_t align = 1;
+  bool counted = false; ///< some part is reference counted
+};
+
+class Layouts {
+public:
+  explicit Layouts(types::TypeStore& store) : types(store) {}
+
+  types::TypeStore& types;
+
+  const std::vector<ValueType>& leaves(TypeId type);
+  uint32_t leafCount(TypeId type) { return static_cast<uint32_t>(leaves(type).size()); }
+  StoredForm stored(TypeId type);
+
+  bool isProduct(TypeId type) const; ///< a tuple, struct or known function value
+  /// Whether a value is one pointer to a block with its stored form.
+  bool inBlock(TypeId type);
+  /// Whether a struct in `type` holds itself through arrays: what is done to its parts has no end in place.
+  bool holdsItself(TypeId type);
+
+  /// Parts of a tuple, struct or known function value.
+  uint32_t partCount(TypeId type) const;
+  TypeId part(TypeId type, uint32_t k);
+  /// Of part `k` among the leaves of the type, or of an accumulator of it.
+  uint32_t firstLeaf(TypeId type, uint32_t k, bool inAcc = false);
+  uint32_t partOffset(TypeId type, uint32_t k);
+
+  /// Nodes of an enum: the tag is an i32 at offset 0.
+  uint32_t fieldCount(TypeId enumType, uint32_t c) const;
+  TypeId field(TypeId enumType, uint32_t c, uint32_t k) { return types.fieldType(enumType, c, k); }
+  uint32_t fieldOffset(TypeId enumType, uint32_t c, uint32_t k);
+  uint32_t nodeBytes(TypeId enumType, uint32_t c);
+
+  /// The inner type of a pack, with Bound symbols left in it.
+  TypeId packInner(TypeId pack) const { return types[pack].parts[0]; }
+  uint32_t packCount(TypeId pack) const { return types[pack].number; }
+  /// Byte offset of the inner value in the stored form of a pack.
+  uint32_t packOffset(TypeId pack) const;
+
+  /// Something in the type that compiled code cannot hold yet, as text; empty if there is nothing.
+  std::string unsupported(TypeId type);
+
+private:
+  /// Leaves of a type, to an empty list.
+  void addLeaves(TypeId type, std::vector<ValueType>& out);
+  void append(TypeId type, std::vector<ValueType>& out);
+  void addAddresses(TypeId type, std::vector<ValueType>& out);
+  std::unordered_map<TypeId, std::vector<ValueType>> leaves_;
+  std::unordered_map<TypeId, StoredForm> stored_;
+  std::unordered_map<TypeId, std::vector<uint32_t>> partOffsets_;
+  std::unordered_set<TypeId> inBlock_;
+  std::unordered_set<TypeId> supported_;
+};
+
+} // namespace melix::loops

@@ -1,0 +1,51 @@
+#pragma once
+// What stands for Core values while they are lowered: leaves, or places in memory.
+
+#include "loops/ir/build.h"
+
+#include <optional>
+
+namespace melix::loops {
+
+/// An axis of a place that is still a whole or a slice.
+struct Axis {
+  ValueId stride; ///< in elements of the base
+  ValueId extent;
+  bool whole = false; ///< every index of the array's own axis, in order
+};
+
+/// Where a path leads: some leaves, or memory. In memory: base + offset + scale · Σ terms, over the axes that
+/// are left.
+struct Place {
+  TypeId type; ///< of one element when there are axes
+  bool inLeaves = true;
+  bool inAcc = false; ///< the leaves are addresses: of an array's elements, of another part's slot
+  uint32_t firstLeaf = 0;
+  ValueId base; ///< class Data, Word or Address
+  std::vector<Term> terms;
+  uint32_t scale = 0;
+  int64_t offset = 0;
+  std::vector<Axis> axes;
+  bool indirect = false; ///< the base was loaded from memory that another value owns
+};
+
+/// A slice that is only read by `get`: nothing is copied.
+struct View {
+  Place place;
+};
+
+/// What stands for a Core value: its leaves, or a view (arrays only), or nothing because it was written where
+/// it goes. Of the result of a `set` to come, for which an element was taken out: the leaves, and the place.
+struct Rep {
+  std::vector<ValueId> leaves;
+  std::optional<View> view;
+  bool placed = false;
+};
+
+/// Memory that an array is to be written to: `rank` axes, dense, from there.
+struct Destination {
+  ValueId base;
+  std::vector<Term> terms;
+};
+
+} // namespace melix::loops

@@ -1,0 +1,15 @@
+#pragma once
+// What a loop passes on as it is, it does not carry.
+//
+//   before:  %r, %s = for %a, %b, %x, %y { (%i, %c, %d) … yield %c, %n }   … %r …
+//   after:   %s = for %a, %b, %y { (%i, %d) … yield %n }                   … %x …
+//
+// A block has one owner less on its way. Keeps: values, every effect, in order.
+
+#include "loops/ir/ir.h"
+
+namespace melix::loops {
+
+void dropCarries(Function& function);
+
+} // namespace melix::loops

@@ -1,0 +1,45 @@
+#pragma once
+// The stage: optimised Core in, Loops out.
+
+#include "loops/ir/ir.h"
+#include "loops/ir/machine.h"
+#include "loops/ir/states.h"
+#include "loops/strip_mining/fuse_by_strips.h"
+
+#include <functional>
+#include <span>
+
+namespace melix::loops {
+
+struct Options {
+  bool parallel = true;             ///< nests on the pool
+  const Machine* machine = nullptr; ///< that loops are scheduled for; none: as they are
+  StripSizes strips;
+  bool verify = false; ///< look at the module after every pass
+  /// Gets the module after every pass, `lower` first.
+  std::function<void(const Module&, std::string_view pass)> afterPass;
+};
+
+/// A row of passes.def.
+struct Pass {
+  std::string_view name;
+  std::string_view sentence;       ///< its transformation
+  States needs, establishes, ends; ///< before it; from here on; no longer
+};
+
+/// States of Loops as they are lowered.
+inline constexpr States statesOfLowered{State::NoLanes};
+
+/// All of them in sequence; some run only where loops are scheduled for a machine, or nests go on the pool.
+std::span<const Pass> passes();
+
+/// Lowers, then runs the passes. Functions that the roots do not reach are left out. Requires:
+/// verified Core without derivatives, closures and `apply`. What is not compiled yet is told by `error`.
+struct Result {
+  Module module;
+  std::optional<Unsupported> error;
+  std::string bug; ///< what the verifier found, and after which pass; empty if nothing
+};
+Result fromCore(const core::Module& module, const Options& options = {});
+
+} // namespace melix::loops

@@ -1,0 +1,105 @@
+#pragma once
+// How a nest runs, decided over Core before a statement is written; emit_nest.h obeys and decides nothing.
+//
+//   nest (%i: m, %j: n) -> keep[i] sum lanes(64, j), keep[j] sum chain
+//     sweep 0: i parallel, blocks of j in strips of 64     the terms of a row are in registers
+//     sweep 1: j parallel, i points                        the columns come in another order of the axes
+//
+// A *sweep* takes all points once. Results share one if their kept axes are nested sets, so that each
+// reduction ends in registers where its kept axes do, and their terms follow each other as core/order/order.h
+// says. Effects come with the first sweep, in the order of the points. What an axis' loop promises (`points`,
+// `parallel`) and what is cut into blocks is for the passes on Loops to schedule further.
+
+#include "core/ir/nest.h"
+#include "loops/ir/ir.h"
+#include "loops/layout/layout.h"
+
+#include <optional>
+#include <set>
+
+namespace melix::loops {
+
+struct ResultPlan {
+  core::NestPart part;
+  TypeId type; ///< of the first value yielded for it
+  /// Of a reduction that rounds or tells places: its reduced axes as terms follow each other.
+  std::vector<uint32_t> sequence;
+  bool ordered = false; ///< a float sum or product, in blocks (ordered_sum.h)
+  uint32_t lanes = 0;   ///< of an ordered one; 0: a chain
+  bool blocked = false; ///< the loops cut its terms into blocks; else it counts them
+
+  bool isReduce() const { return part.spec->kind == core::NestResultKind::Reduce; }
+  bool isFilter() const { return part.spec->kind == core::NestResultKind::Filter; }
+  bool isCollect() const { return part.spec->kind == core::NestResultKind::Collect; }
+  /// How many loops stand around the value that it keeps.
+  uint32_t level() const { return static_cast<uint32_t>(part.spec->keep.size()); }
+  /// A reduction that is finished inside that many of the loops.
+  bool endsAt(uint32_t level) const { return isReduce() && this->level() == level; }
+  /// One value (a nest of no axes collects that too): it has no memory and is defined where its axes end.
+  bool keepsNone() const { return !isFilter() && level() == 0; }
+};
+
+/// The loop of one axis.
+struct LevelPlan {
+  uint32_t axis = 0;
+  bool unit = false; ///< one point: no loop
+  /// What its turns promise: `Parallel` is that of an outermost loop whose turns carry nothing.
+  MarkKind mark = MarkKind::Serial;
+  bool asksInner = false; ///< it does not run where a loop further in has nothing to do
+};
+
+/// The axes from a level on, swept as one sequence of points: rows along the inner axis, counted row-major
+/// over the outer ones, as many in a block as core/order/order.h says.
+struct BlockPlan {
+  std::vector<uint32_t> outer;
+  uint32_t inner = 0;
+  bool isOne = false; ///< all points are known to be one block
+  MarkKind mark = MarkKind::Serial;
+  uint32_t strip = 0; ///< so many neighbours in a row share no partial sum; 0: all
+};
+
+/// Whether the blocks of a whole sweep run in any order and at once, each leaving some scalars behind that
+/// give the same when they are combined in order; or why not.
+enum class PoolKind : uint8_t {
+  Runs,
+  Inner, ///< the nest stands in another one
+  Adds,  ///< accumulators are added to in the order of the points
+  NoAxes,
+  Collects, ///< nothing is left behind but arrays: a loop is parallel instead
+  Counted,  ///< elements that a filter keeps own memory
+  Keeps,    ///< a reduction keeps axes: their loops are parallel instead
+  Combines, ///< a combination, or a sum of what is no scalar
+  Sequence, ///< floats that are rounded one after another
+  OneBlock,
+};
+
+/// Why a result has no part in a sweep before its own.
+enum class ApartKind : uint8_t {
+  OtherAxes, ///< it keeps others, none of both sets holding the other
+  Sequence,  ///< in no order of the axes do the terms of all results follow each other as they should
+  Adds,      ///< what adds to accumulators takes the axes in their order
+  Effects,   ///< that sweep is there for effects alone, in the order of the points
+};
+
+struct SweepPlan {
+  std::vector<ResultPlan> results;
+  bool withAccs = false;
+  std::vector<ApartKind> apart;    ///< for each sweep before it: why it is not the same
+  std::vector<uint32_t> order;     ///< the axes from the outermost
+  std::vector<LevelPlan> levels;   ///< the loops around the blocks; where there are none, all
+  std::optional<BlockPlan> blocks; ///< what stands inside of these
+  PoolKind pool = PoolKind::Runs;
+  std::optional<std::set<core::OpId>> needed; ///< ops of the body that it runs; none: all
+
+  bool runsOnPool() const { return pool == PoolKind::Runs; }
+};
+
+struct NestPlan {
+  std::vector<SweepPlan> sweeps;
+  std::string problem; ///< what no plan can do; empty if nothing
+};
+
+/// `inNest`: it stands in the body of another nest.
+NestPlan planNest(const core::Function& fn, Layouts& layouts, const core::Op& nest, bool inNest);
+
+} // namespace melix::loops

@@ -1,0 +1,113 @@
+#pragma once
+// Sweeps over rows in one region, and the arrays of rows that go from one of them to others.
+
+#include "loops/analysis/local_allocations.h"
+#include "loops/analysis/row_reduction.h"
+
+#include <map>
+
+namespace melix::loops {
+
+using ValueSet = std::unordered_set<ValueId>;
+
+/// Memory that statements load from, and that they use otherwise.
+struct MemoryUse {
+  ValueSet reads, writes;
+
+  bool touches(ValueId v) const { return reads.contains(v) || writes.contains(v); }
+  void add(const MemoryUse& other);
+  /// Whether the order of both matters.
+  bool conflicts(const MemoryUse& other) const;
+};
+MemoryUse memoryOf(const Function& fn, const Stmt& s);
+
+/// Loops over points from 0, around each other, which can neither fail nor be seen but in memory.
+struct RowSweep {
+  std::vector<StmtId> loops;    ///< with nothing but numbers beside them, outermost first
+  std::vector<size_t> axes;     ///< the loops in the order in which arrays of rows have them
+  std::vector<ValueId> indices; ///< of axes
+  RowSum sum;                   ///< at each point, if its chain is there
+  MemoryUse memory;
+
+  StmtId loop() const { return loops[0]; }
+  StmtId axis(size_t k) const { return loops[axes[k]]; }
+  /// Whether the first axes are the outermost loops, in any order: points may be swept in any.
+  bool areOutermost(size_t count) const;
+};
+
+/// An array that one sweep makes, and that sweeps alone use, with nothing between them that is seen elsewhere
+/// than in the memory of arrays: they use their own rows, or sum over all.
+struct RowArray {
+  StmtId alloc, drop;
+  ValueId array;
+  std::vector<size_t> sweeps; ///< by number, in order
+};
+
+/// What there is in a region of a function in which counts are inserted.
+class RowSweeps {
+public:
+  struct Least {
+    uint64_t bytes;  ///< of an array: what lies in fewer stays as it is
+    uint64_t summed; ///< of the rows that a sum is over
+  };
+  /// Sweeps by these numbers do not sum over rows of arrays that others make, but use the arrays as they are.
+  RowSweeps(const Module& module, const Function& fn, const LocalBlocks& blocks, RegionId home, Least least,
+            const std::unordered_set<size_t>& mayNotSum);
+
+  const std::vector<RowSweep>& sweeps() const { return sweeps_; }
+  /// Those of which each sweep uses its own rows, or sums over all.
+  std::vector<RowArray> arrays();
+  /// Over how many of its axes a sweep loads and stores elements of its own row of an array, and does nothing
+  /// else with it.
+  size_t rowAxes(const RowSweep& sweep, ValueId array) const;
+  /// Over how many of its axes the sum of a sweep loads elements of its own row of an array, where the turns
+  /// of the sum are rows over the next axis; none if the sweep uses the array otherwise, and may not sum so.
+  std::optional<size_t> summedAxis(size_t sweep, ValueId array) const;
+  /// The end of a loop over an axis; whether two of them are the same, or one has no turns because its inner
+  /// loops have none.
+  ValueId endOf(size_t sweep, size_t axis) const { return fn_.stmts[sweeps_[sweep].axis(axis)].operands[1]; }
+  bool sameEnds(size_t a, size_t b, size_t axis) const;
+  bool areSame(ValueId end, ValueId other) const;
+  /// Whether a value is made in a statement of the region.
+  bool isInside(ValueId v) const;
+
+private:
+  /// A product: how often each factor is there, by number, and what is known of it.
+  using Factors = std::pair<std::map<uint32_t, int>, uint64_t>;
+
+  bool isRows(const Stmt& s) const;
+  bool isQuiet(RegionId region) const;
+  bool isOpaque(const Stmt& s) const;
+  RowSweep sweepOf(StmtId loop) const;
+  StmtId onlyRows(RegionId region) const;
+  std::optional<RowArray> arrayOf(StmtId alloc) const;
+  bool isByRows(const RowArray& array) const;
+  std::unordered_set<size_t> sumsOver(const std::vector<RowArray>& arrays) const;
+  bool isSmall(const Stmt& alloc, size_t axes, uint64_t bytes) const;
+  bool isUsedBySweepsAlone(const RowArray& array) const;
+  void orderAxes(RowSweep& sweep, const std::vector<RowArray>& arrays) const;
+  std::vector<size_t> leadingAxes(const RowSweep& sweep, ValueId array) const;
+  void leadingAxesIn(RegionId region, const RowSweep& sweep, ValueId array,
+                     std::optional<std::vector<size_t>>& common) const;
+  size_t rowAxesIn(RegionId region, const RowSweep& sweep, ValueId array, size_t most) const;
+  size_t rowAxesOf(const Stmt& access, const RowSweep& sweep) const;
+  bool loadsSummed(RegionId region, const RowSweep& sweep, ValueId array, std::optional<size_t>& axis) const;
+  bool isAxis(const Stmt& access, size_t axis, ValueId index) const;
+  Factors factorsOf(std::span<const ValueId> sizes) const;
+  void addFactors(ValueId v, Factors& factors) const;
+  ValueId extentOf(ValueId end) const;
+  bool isZero(ValueId v) const;
+  bool asksForTurns(ValueId condition) const;
+
+  const Module& module_;
+  const Function& fn_;
+  const LocalBlocks& blocks_;
+  const RegionId home_;
+  const Least least_;
+  const std::unordered_set<size_t>& mayNotSum_;
+  std::vector<RowSweep> sweeps_;
+  std::vector<size_t> opaqueBefore_;          ///< statements in front of each sweep
+  std::unordered_map<ValueId, StmtId> sizes_; ///< allocs of the region, by array
+};
+
+} // namespace melix::loops

@@ -1,0 +1,41 @@
+#pragma once
+// What text says of the statements of a loop in lanes: how memory is reached, and what lanes do that go
+// different ways.
+//
+//   for points vector 16 %0, %n { (%i)
+//     %a = load %x[%i*%one] : f32       // side by side
+//     %b = load %w[%k*%one] : f32       // uniform
+//     %c = load %t[%j*%one] : f32       // gathered
+//     %d = load %p[%i*%three] : f32     // in rows
+//     if %e {                           // under a mask
+
+#include "loops/analysis/stride_analysis.h"
+
+#include <optional>
+#include <string_view>
+#include <unordered_set>
+
+namespace melix::loops {
+
+class LaneNotes {
+public:
+  LaneNotes(const Module& module, const Function& fn) : module_(module), fn_(fn) {}
+
+  void enter(const Stmt& loop); ///< in lanes; such loops do not stand in each other
+  void leave();
+  /// Of the next statement; empty outside of lanes, and where nothing is worth saying.
+  std::string_view of(StmtId id);
+
+private:
+  void findRows(RegionId r);
+  std::string_view ofAccess(StmtId id, bool isLoad) const;
+  std::string_view ofCall(const Stmt& s) const;
+
+  const Module& module_;
+  const Function& fn_;
+  std::optional<Variance> variance_;
+  std::optional<Neighbours> neighbours_;
+  std::unordered_set<StmtId> inRows_; ///< accesses in groups
+};
+
+} // namespace melix::loops

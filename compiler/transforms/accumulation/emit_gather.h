@@ -1,0 +1,31 @@
+#pragma once
+// Writes what the plan of an add says (gather_plan.h): a nest of its own, behind the one of the add.
+
+#include "transforms/accumulation/gather_plan.h"
+#include "transforms/accumulation/gather_support.h"
+
+namespace melix::transforms {
+
+/// An add of `nest`, with what that keeps for it.
+struct PlannedAdd {
+  const Conversion& conversion;
+  core::OpId nest;
+  const KeptValues& kept;
+};
+
+/// A sum, and where in the accumulator it is added as a whole: everywhere if the path is empty.
+struct PlacedSum {
+  core::ValueId sum;
+  core::Path place;
+  std::vector<core::ValueId> indices;
+};
+
+/// The sums of all terms, for each element of the part of the accumulator that they reach. Copies are entered
+/// in `uses`.
+PlacedSum sumOfTerms(core::Module& m, core::FunctionId f, core::LiveUses& uses, const PlannedAdd& add,
+                     Emit& e);
+/// Adds each term to what is there, where each has a place of its own.
+core::ValueId addEachTerm(core::Module& m, core::FunctionId f, core::LiveUses& uses, const PlannedAdd& add,
+                          Emit& e, core::ValueId to);
+
+} // namespace melix::transforms

@@ -1,0 +1,16 @@
+#pragma once
+// Results of one nest that keep different axes become nests of their own, each with its order of reduction.
+//
+//   before:  %a, %b = nest(i: N, j: M) -> keep[i] sum, keep[j] sum { … }
+//   after:   %a = nest(i: N, j: M) -> keep[i] sum { … }   %b = nest(i: N, j: M) -> keep[j] sum { … }
+//
+// Only where the body is scalar work without effects, so that doing it twice is cheap. Run after derivatives,
+// which are smaller while the results share a sweep; requires verified Core.
+
+#include "core/ir/ir.h"
+
+namespace melix::transforms {
+
+void splitResults(core::Module& module);
+
+} // namespace melix::transforms

@@ -1,0 +1,56 @@
+#pragma once
+// Which elements of an array are certainly others than those that something else writes.
+//
+//   for %n { (%t, %x)   %v = get %x[%k]   … %x' = set %x[%t] = … }     apart in all turns if %k < %t
+//
+// Proved on one axis, by bounds of both indices: these are sums of multiples of sizes, axes and indices of
+// loops, and of what lies further in the least or the greatest that it can be is taken.
+
+#include "core/analysis/affine.h"
+#include "core/ir/uses.h"
+
+#include <optional>
+#include <unordered_map>
+
+namespace melix::transforms {
+
+/// The first and the last index of a place on an axis.
+struct IndexForms {
+  core::AffineIndex first, last;
+};
+/// A place by its axes: what is whole, or no such sum, has no form.
+using PlaceForms = std::vector<std::optional<IndexForms>>;
+
+class ApartPlaces {
+public:
+  ApartPlaces(const core::Module& m, const core::Function& f, const core::Uses& uses);
+
+  /// Whether a get, set or add_at is of an element or a part of an array.
+  bool isPlace(const core::Op& access) const;
+  PlaceForms formsOf(const core::Op& access) const;
+
+  /// How many ops stand around a region.
+  uint32_t depthOf(core::RegionId r) const;
+  /// Whether an update writes elsewhere, wherever both stand further in than `depth`; with `turn`, the index
+  /// of a loop, in all turns of it behind that of the place.
+  bool areApart(const PlaceForms& place, const core::Op& update, uint32_t depth,
+                core::ValueId turn = {}) const;
+
+private:
+  using Form = core::AffineIndex;
+  std::optional<Form> form(core::ValueId v) const;
+  std::optional<IndexForms> formsOf(const core::PathStep& step, core::ValueId index) const;
+  std::optional<Form> points(core::ValueId v) const;
+  std::optional<Form> opened(Form x) const;
+  std::optional<Form> ofSymbol(core::DimSym s) const;
+  std::optional<Form> bound(Form form, bool isUpper, uint32_t depth) const;
+  bool isLess(const IndexForms& a, const IndexForms& b, uint32_t depth, core::ValueId turn,
+              bool isLaterMore) const;
+
+  const core::Module& m_;
+  const core::Function& f_;
+  const core::Uses& uses_;
+  std::unordered_map<core::DimSym, core::ValueId> boundTo_; ///< numbers that sizes are
+};
+
+} // namespace melix::transforms

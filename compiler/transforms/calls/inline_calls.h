@@ -1,0 +1,33 @@
+#pragma once
+// Copies the bodies of functions to where they are called.
+//
+//   before:  %r = call @relu %x : f32        after:  %c = cmp gt %x, %z : bool   %r = select %c, %x, %z : f32
+//
+// Whether a call is inlined depends on its caller and its callee alone: a callee that has at most
+// `largestCallee` ops with what is inlined into it goes into a caller that has at most `largestCaller`,
+// whoever else calls it. So one more call elsewhere changes no bits, and a program grows by `largestCallee` a
+// call at most; by `largestLoopOfRows` for a loop that carries a row at each point of a nest, and what this
+// calls, which is to become a loop over all rows (interchange_loops.h). Not inlined: recursive functions,
+// those that are declared so, functions with a derivative rule of their own, and, before derivatives are
+// expanded, those that hold `stop_gradient`. Requires: verified Core. Keeps: locations, as inlined at the
+// call. Functions that nothing reaches afterwards lose their bodies unless they are kept.
+
+#include "core/ir/ir.h"
+
+namespace melix::transforms {
+
+struct InlineOptions {
+  unsigned largestCallee = 128;
+  unsigned largestLoopOfRows = 512;
+  unsigned mostLoopsOfRows = 2048; ///< ops of all of them in one caller; of more none is inlined
+  unsigned largestCaller = 4096;
+  bool beforeDerivatives = true;
+  bool onlyIntegers = false; ///< only functions that take and give integers and bools
+};
+
+void inlineCalls(core::Module& module, InlineOptions options = {});
+
+/// Drops the bodies of functions that no kept function, entry or math body reaches.
+void removeUnreachable(core::Module& module);
+
+} // namespace melix::transforms

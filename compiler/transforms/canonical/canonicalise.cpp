@@ -1,0 +1,39 @@
+#include "transforms/canonical/canonicalise.h"
+
+#include "transforms/canonical/case_of_case.h"
+#include "transforms/canonical/compose_reads.h"
+#include "transforms/canonical/drop_unit_axes.h"
+#include "transforms/canonical/expand_array_sums.h"
+#include "transforms/canonical/flatten_perfect_nests.h"
+#include "transforms/canonical/forward_stores.h"
+#include "transforms/canonical/scalarise_collected_records.h"
+#include "transforms/canonical/scalarise_elements.h"
+#include "transforms/canonical/scalarise_small_nests.h"
+#include "transforms/simplify/simplify.h"
+
+namespace melix::transforms {
+
+namespace {
+
+/// What one pass makes another may see once more; a bound, not an aim.
+constexpr int mostCanonicalRounds = 4;
+
+} // namespace
+
+void canonicalise(core::Module& m) {
+  for (int round = 0; round < mostCanonicalRounds; ++round) {
+    bool changed = dropUnitAxes(m);
+    changed |= composeReads(m);
+    changed |= forwardReads(m);
+    changed |= writeOutSmallArrays(m);
+    changed |= forwardElements(m);
+    changed |= openSums(m);
+    changed |= splitRecords(m);
+    changed |= mergePerfect(m);
+    changed |= caseOfCase(m);
+    if (!changed) return;
+    simplify(m);
+  }
+}
+
+} // namespace melix::transforms

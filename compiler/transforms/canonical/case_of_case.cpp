@@ -1,0 +1,203 @@
+#include "transforms/canonical/case_of_case.h"
+
+#include "core/ir/uses.h"
+#include "core/ir/walk.h"
+#include "core/order/clone.h"
+#include "transforms/walks/for_each_function.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace melix::transforms {
+
+using namespace core;
+
+namespace {
+
+constexpr uint32_t maxCopied = 16; ///< ops of an arm
+
+class Chooser {
+public:
+  Chooser(Module& m, FunctionId id) : m_(m), id_(id), f_(m.functions[id]), uses_(m, id) {}
+
+  bool run() {
+    std::vector<OpId> matches;
+    forEachOp(f_, [&](OpId id) {
+      if (f_.ops[id].kind == OpKind::Match) matches.push_back(id);
+    });
+    for (OpId id : matches)
+      if (uses_.regionOf(id).valid()) resolve(id); // not in an arm that went
+    if (!behind_.empty()) settle(f_.body);
+    return changed_;
+  }
+
+private:
+  void resolve(OpId match) {
+    const ValueId chosen = f_.ops[match].operands[0];
+    const OpId from = f_.values[chosen].def;
+    if (!from.valid() || (f_.ops[from].kind != OpKind::If && f_.ops[from].kind != OpKind::Match)) return;
+    if (takesDims(match) || takesDims(from) || !f_.ops[from].resultDims.empty()) return;
+    std::vector<OpId> made = variantsOf(from, f_.values[chosen].index);
+    if (made.empty() || !onlyMatched(chosen)) return;
+    auto isCase = [&](OpId v) { return f_.ops[v].index() == f_.ops[made[0]].index(); };
+    if (std::all_of(made.begin(), made.end(), isCase)) return makeBehind(from, chosen, made);
+    if (mayCopy(match, made)) choose(match, from, made);
+  }
+
+  bool takesDims(OpId op) const {
+    const Regions& all = f_.ops[op].regions;
+    return std::any_of(all.begin(), all.end(), [&](RegionId r) { return !f_.regions[r].dimParams.empty(); });
+  }
+  /// What makes the value of result `k` in each region; nothing if something else does in one.
+  std::vector<OpId> variantsOf(OpId from, uint32_t k) const {
+    std::vector<OpId> made;
+    for (RegionId r : f_.ops[from].regions) {
+      const OpId def = f_.values[terminator(f_, r).operands[k]].def;
+      if (!def.valid() || f_.ops[def].kind != OpKind::Variant) return {};
+      made.push_back(def);
+    }
+    return made;
+  }
+  bool onlyMatched(ValueId v) const {
+    bool only = true;
+    uses_.forEach(v, [&](Use use) { only = only && f_.ops[use.op].kind == OpKind::Match; });
+    return only;
+  }
+
+  // --- payloads leave their branches
+
+  /// The payload of the variant made in region `r` of `from`, where it can be used behind that.
+  std::vector<ValueId> payload(OpId from, RegionId r, OpId made) {
+    std::vector<ValueId> out;
+    for (ValueId v : f_.ops[made].operands) out.push_back(uses_.homeOf(v) == r ? leaving(from, r, v) : v);
+    return out;
+  }
+  /// A value of one region as a further result.
+  ValueId leaving(OpId from, RegionId r, ValueId v) {
+    auto [known, isNew] = leaving_.try_emplace(v);
+    if (isNew) {
+      std::vector<ValueId> yielded;
+      for (RegionId each : f_.ops[from].regions) yielded.push_back(each == r ? v : undef(each, f_.typeOf(v)));
+      known->second = addResult(from, yielded);
+    }
+    return known->second;
+  }
+  ValueId undef(RegionId r, TypeId type) {
+    std::vector<OpId>& ops = f_.regions[r].ops;
+    const OpId end = ops.back();
+    ops.pop_back();
+    const ValueId v = Builder(m_, id_, r, f_.ops[end].loc).undef(type);
+    uses_.enter(f_.values[v].def, r);
+    ops.push_back(end);
+    return v;
+  }
+  /// By region what it yields for it.
+  ValueId addResult(OpId op, const std::vector<ValueId>& yielded) {
+    Op& own = f_.ops[op];
+    for (size_t k = 0; k < yielded.size(); ++k)
+      uses_.change(terminatorId(f_, own.regions[k]), [&](Op& end) { end.operands.push_back(yielded[k]); });
+    const auto index = static_cast<uint32_t>(own.results.size());
+    const ValueId result = f_.values.add(Value{f_.typeOf(yielded[0]), op, {}, index, {}});
+    own.results.push_back(result);
+    return result;
+  }
+
+  // --- one case
+
+  /// All regions make the same case: it is made of what they yield, behind them.
+  void makeBehind(OpId from, ValueId chosen, const std::vector<OpId>& made) {
+    Operands parts;
+    for (size_t j = 0; j < f_.ops[made[0]].operands.size(); ++j) {
+      std::vector<ValueId> yielded;
+      for (OpId v : made) yielded.push_back(f_.ops[v].operands[j]);
+      parts.push_back(addResult(from, yielded));
+    }
+    const RegionId scratch = f_.regions.add(Region{});
+    const ValueId variant = Builder(m_, id_, scratch, f_.ops[made[0]].loc)
+                                .variant(f_.typeOf(chosen), f_.ops[made[0]].index(), std::move(parts));
+    uses_.enter(f_.values[variant].def, uses_.regionOf(from));
+    behind_[from].push_back(f_.values[variant].def);
+    uses_.replace(chosen, variant);
+    changed_ = true;
+  }
+  void settle(RegionId r) {
+    std::vector<OpId> out;
+    for (OpId id : f_.regions[r].ops) {
+      for (RegionId inner : f_.ops[id].regions) settle(inner);
+      out.push_back(id);
+      if (auto it = behind_.find(id); it != behind_.end())
+        out.insert(out.end(), it->second.begin(), it->second.end());
+    }
+    f_.regions[r].ops = std::move(out);
+  }
+
+  // --- several cases
+
+  RegionId armOf(OpId match, OpId made) const {
+    const Op& op = f_.ops[match];
+    return op.regions[op.as<MatchAttr>().regionOf[f_.ops[made].index()]];
+  }
+  /// Arms that several regions choose are short.
+  bool mayCopy(OpId match, const std::vector<OpId>& made) const {
+    for (size_t k = 0; k < made.size(); ++k) {
+      const RegionId arm = armOf(match, made[k]);
+      const bool again = std::any_of(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(k),
+                                     [&](OpId before) { return armOf(match, before) == arm; });
+      if (!again) continue;
+      uint32_t ops = 0;
+      forEachOp(f_, arm, [&](OpId) { ++ops; });
+      if (ops > maxCopied) return false;
+    }
+    return true;
+  }
+  /// The match branches as `from` did.
+  void choose(OpId match, OpId from, const std::vector<OpId>& made) {
+    const Regions regions = f_.ops[from].regions, before = f_.ops[match].regions;
+    Builder b(m_, id_, uses_.regionOf(match), f_.ops[match].loc);
+    Regions arms;
+    // Copies first: what they are made of changes with its parameters.
+    for (OpId v : made) {
+      const RegionId arm = armOf(match, v);
+      arms.push_back(std::find(arms.begin(), arms.end(), arm) == arms.end() ? arm : copy(match, arm, b));
+    }
+    for (size_t k = 0; k < made.size(); ++k) {
+      const std::vector<ValueId> params = std::exchange(f_.regions[arms[k]].params, {});
+      const std::vector<ValueId> parts = payload(from, regions[k], made[k]);
+      for (size_t j = 0; j < params.size(); ++j) uses_.replace(params[j], parts[j]);
+      for (ValueId p : f_.regions[regions[k]].params) b.in(arms[k]).param(f_.typeOf(p));
+    }
+    for (RegionId r : before)
+      if (std::find(arms.begin(), arms.end(), r) == arms.end())
+        for (OpId op : f_.regions[r].ops) uses_.leave(op);
+    uses_.change(match, [&](Op& op) {
+      const Op& as = f_.ops[from];
+      op.kind = as.kind;
+      op.operands = {as.operands[0]};
+      op.regions = arms;
+      op.attr = as.attr;
+    });
+    changed_ = true;
+  }
+  RegionId copy(OpId match, RegionId arm, Builder& b) {
+    const RegionId made = Cloner(m_, id_, id_).region(arm, b);
+    f_.regions[made].parent = match;
+    for (OpId op : f_.regions[made].ops) uses_.enter(op, made);
+    return made;
+  }
+
+  Module& m_;
+  FunctionId id_;
+  Function& f_;
+  LiveUses uses_;
+  std::unordered_map<ValueId, ValueId> leaving_; ///< by value of a branch: the result that it is
+  std::unordered_map<OpId, std::vector<OpId>> behind_;
+  bool changed_ = false;
+};
+
+} // namespace
+
+bool caseOfCase(Module& m) {
+  return changeBodies(m, [&](FunctionId f) { return Chooser(m, f).run(); });
+}
+
+} // namespace melix::transforms

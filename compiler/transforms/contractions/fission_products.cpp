@@ -1,0 +1,293 @@
+#include "transforms/contractions/fission_products.h"
+
+#include "core/analysis/sizes.h"
+#include "core/ir/walk.h"
+#include "transforms/analysis/cost_model.h"
+#include "transforms/fusion/fusion.h"
+#include "transforms/walks/dce.h"
+#include "transforms/walks/distribute_nest.h"
+#include "transforms/walks/for_each_function.h"
+#include "transforms/walks/rewrite_region.h"
+
+#include <algorithm>
+
+namespace melix::transforms {
+
+using namespace core;
+
+namespace {
+
+/// The body of a nest in turns: of each, first what its products need is made, then its products.
+class Turns {
+public:
+  Turns(Module& m, FunctionId f, OpId nest, const Effects& effects, const Costs& costs)
+      : m_(m), f_(f), nest_(nest), costs_(costs), body_(fn().ops[nest].regions[0]),
+        ops_(fn().regions[body_].ops) {
+    const std::vector<OpId> all = rowProducts(m_, fn(), nest_);
+    if (all.empty()) return;
+    for (OpId id : ops_) own_.insert(id);
+    for (OpId id : ops_)
+      for (OpId need : needs_[id] = needsOf(id)) users_[need].push_back(id);
+    findProducts(all, effects);
+    if (!products_.empty()) number();
+  }
+
+  bool any() const { return !products_.empty() && areArrays_; }
+
+  /// Appends the nests in front at `b`.
+  void separate(Builder& b) {
+    const uint32_t turns = 1 + turn_.at(products_.back());
+    for (uint32_t turn = 0; turn < turns; ++turn) {
+      inFront(b, liveOf(turn));
+      for (OpId product : products_)
+        if (turn_.at(product) == turn) inFront(b, resultsOf(product));
+    }
+  }
+
+private:
+  Function& fn() const { return m_.functions[f_]; }
+  bool isProduct(OpId id) const { return isProduct_.contains(id); }
+
+  void findProducts(const std::vector<OpId>& all, const Effects& effects) {
+    const SweepBody body(m_, f_, nest_, effects);
+    for (OpId id : all)
+      if (fn().ops[id].kind == OpKind::Nest && body.axesOf(id) && isSwept(id) && !isReadByElements(id, body_))
+        products_.push_back(id);
+    isProduct_.insert(products_.begin(), products_.end());
+  }
+  /// Whether a point reads single elements of what the op makes: who needs few of a row makes few of it.
+  bool isReadByElements(OpId made, RegionId region) const {
+    return std::ranges::any_of(fn().regions[region].ops, [&](OpId id) {
+      const Op& op = fn().ops[id];
+      if (op.kind == OpKind::Get && fn().values[op.operands[0]].def == made)
+        return m_.types.kind(fn().typeOf(op.results[0])) != TypeKind::Array;
+      const bool isBranch = op.kind == OpKind::If || op.kind == OpKind::Match;
+      return isBranch &&
+             std::ranges::any_of(op.regions, [&](RegionId r) { return isReadByElements(made, r); });
+    });
+  }
+  /// Whether a point gives what the op makes, or sweeps over it: itself, or what is made of it, element by
+  /// element. Numbers are no rows.
+  bool isSwept(OpId made) const {
+    std::unordered_set<OpId> seen;
+    auto reaches = [&](auto& self, OpId id) -> bool {
+      const auto users = users_.find(id);
+      return users != users_.end() && std::ranges::any_of(users->second, [&](OpId user) {
+               if (!seen.insert(user).second) return false;
+               const Op& op = fn().ops[user];
+               if (op.kind == OpKind::Yield || (!op.regions.empty() && op.kind != OpKind::Nest)) return true;
+               if (op.kind == OpKind::Nest && !isCollected(op)) return true;
+               return givesArray(op) && self(self, user);
+             });
+    };
+    return !givesArray(fn().ops[made]) || reaches(reaches, made);
+  }
+  bool givesArray(const Op& op) const {
+    return std::ranges::any_of(op.results,
+                               [&](ValueId v) { return m_.types.kind(fn().typeOf(v)) == TypeKind::Array; });
+  }
+  static bool isCollected(const Op& nest) {
+    return std::ranges::all_of(nestResults(nest),
+                               [](const NestResult& r) { return r.kind == NestResultKind::Collect; });
+  }
+  std::vector<OpId> needsOf(OpId id) const {
+    std::vector<OpId> out;
+    auto add = [&](OpId each) {
+      for (ValueId v : fn().ops[each].operands)
+        if (const OpId def = fn().values[v].def; def.valid() && own_.contains(def)) out.push_back(def);
+    };
+    add(id);
+    for (RegionId r : fn().ops[id].regions) forEachOp(fn(), r, add);
+    return out;
+  }
+
+  /// Products stand in the first turn that has all they need, what they need in the last one that they allow.
+  void number() {
+    for (OpId id : ops_) {
+      uint32_t& turn = turn_[id] = 0;
+      for (OpId need : needs_[id]) turn = std::max(turn, turn_.at(need) + (isProduct(need) ? 1 : 0));
+    }
+    std::ranges::stable_sort(products_, {}, [&](OpId id) { return turn_.at(id); });
+    for (OpId id : ops_)
+      if (!isProduct(id)) turn_[id] = last;
+    for (size_t k = ops_.size(); k-- > 0;)
+      for (OpId need : needs_[ops_[k]])
+        if (!isProduct(need)) turn_[need] = std::min(turn_[need], turn_.at(ops_[k]));
+    for (uint32_t turn = 0; turn <= turn_.at(products_.back()); ++turn)
+      areArrays_ = areArrays_ && std::ranges::all_of(liveOf(turn), [&](ValueId v) { return isNumbers(v); });
+    for (OpId id : products_)
+      areArrays_ = areArrays_ && std::ranges::all_of(resultsOf(id), [&](ValueId v) { return isNumbers(v); });
+  }
+  bool isNumbers(ValueId v) const { return isOfNumbers(m_.types, fn().typeOf(v)); }
+
+  /// What costs about as much as to read it again.
+  bool isCheap(OpId id) const {
+    const Op& op = fn().ops[id];
+    return op.regions.empty() && op.kind != OpKind::Call && !isDear(costs_.ofOp(id));
+  }
+  bool isMadeIn(OpId id, uint32_t turn) const { return turn_.at(id) == turn && !isProduct(id); }
+
+  /// Values that a turn makes for its products and for those behind it: what is cheap is made again.
+  std::vector<ValueId> liveOf(uint32_t turn) const {
+    std::vector<ValueId> out;
+    std::unordered_set<OpId> seen;
+    auto need = [&](auto& self, OpId id) -> void {
+      if (!isMadeIn(id, turn) || !seen.insert(id).second) return;
+      if (!isCheap(id)) return (void)std::ranges::copy(fn().ops[id].results, std::back_inserter(out));
+      for (OpId each : needs_.at(id)) self(self, each);
+    };
+    for (OpId id : ops_)
+      if (!isMadeIn(id, turn))
+        for (OpId each : needs_.at(id)) need(need, each);
+    return out;
+  }
+  std::vector<ValueId> resultsOf(OpId id) const {
+    return {fn().ops[id].results.begin(), fn().ops[id].results.end()};
+  }
+
+  /// The ops of the body that make values now, in their order.
+  std::vector<OpId> slice(const std::vector<ValueId>& values) const {
+    const std::vector<OpId>& now = fn().regions[body_].ops;
+    const std::unordered_set<OpId> here(now.begin(), now.end());
+    std::unordered_set<OpId> taken;
+    auto take = [&](auto& self, OpId id) -> void {
+      if (!here.contains(id) || !taken.insert(id).second) return;
+      auto operands = [&](OpId each) {
+        for (ValueId v : fn().ops[each].operands)
+          if (const OpId def = fn().values[v].def; def.valid()) self(self, def);
+      };
+      operands(id);
+      for (RegionId r : fn().ops[id].regions) forEachOp(fn(), r, operands);
+    };
+    for (ValueId v : values) take(take, fn().values[v].def);
+    std::vector<OpId> out;
+    std::ranges::copy_if(now, std::back_inserter(out), [&](OpId id) { return taken.contains(id); });
+    return out;
+  }
+  void inFront(Builder& b, const std::vector<ValueId>& live) {
+    if (live.empty()) return;
+    distribute(b, nest_, {AxisSet::first(fn().ops[nest_].dims.size()), slice(live), live});
+  }
+
+  static constexpr uint32_t last = ~0U; ///< the turn of what stays
+
+  Module& m_;
+  const FunctionId f_;
+  const OpId nest_;
+  const Costs& costs_;
+  const RegionId body_;
+  const std::vector<OpId> ops_;
+  std::unordered_set<OpId> own_;
+  std::vector<OpId> products_; ///< by turns
+  std::unordered_set<OpId> isProduct_;
+  std::unordered_map<OpId, std::vector<OpId>> needs_, users_;
+  std::unordered_map<OpId, uint32_t> turn_;
+  bool areArrays_ = true; ///< whether all that goes from one nest to another is numbers
+};
+
+class ProductFission {
+public:
+  ProductFission(Module& m, FunctionId f, const Effects& effects)
+      : m_(m), f_(f), effects_(effects), costs_(m, m.functions[f]) {}
+
+  bool changed = false;
+
+  void run(RegionId region, bool isInNest = false) {
+    rewriteRegion(m_, f_, region, [&](OpId id) {
+      const Regions regions = fn().ops[id].regions;
+      for (RegionId inner : regions) run(inner, isInNest || fn().ops[id].kind == OpKind::Nest);
+      if (!isOfRows(fn().ops[id], isInNest)) return true;
+      Turns turns(m_, f_, id, effects_, costs_);
+      std::unordered_set<OpId> checks;
+      if (!turns.any() || !findChecks(id, checks)) return true;
+      Builder b(m_, f_, region, fn().ops[id].loc);
+      if (!checks.empty()) checkInFront(b, id, checks);
+      turns.separate(b);
+      fn().regions[region].ops.push_back(id);
+      return !(changed = true);
+    });
+  }
+
+private:
+  Function& fn() const { return m_.functions[f_]; }
+
+  /// A nest of more than a few rows, of which strips are made: in another nest only if some are collected.
+  bool isOfRows(const Op& op, bool isInNest) const {
+    if (!isOverRows(costs_, op)) return false;
+    const std::vector<OpId>& ops = fn().regions[op.regions[0]].ops;
+    const std::vector<NestResult>& results = nestResults(op);
+    const bool mayReduce = !isInNest || std::ranges::any_of(results, [](const NestResult& r) {
+      return r.kind == NestResultKind::Collect;
+    });
+    return std::ranges::all_of(ops, [&](OpId id) { return isSweep(fn().ops[id]); }) &&
+           std::ranges::all_of(results, [&](const NestResult& r) {
+             return r.kind == NestResultKind::Collect ||
+                    (mayReduce && r.kind == NestResultKind::Reduce && !isCombine(r));
+           });
+  }
+
+  /// Not what takes a row as a whole, or in its order.
+  static bool isSweep(const Op& op) {
+    const bool isWhole = op.kind == OpKind::ArgSort || op.kind == OpKind::Call || op.kind == OpKind::For ||
+                         op.kind == OpKind::While;
+    return !isWhole && (op.kind != OpKind::Nest ||
+                        (nestAccs(op) == 0 && std::ranges::all_of(nestResults(op), [](const NestResult& r) {
+                           return r.kind == NestResultKind::Collect || r.kind == NestResultKind::Reduce;
+                         })));
+  }
+
+  /// The checks of a body, and what they are made of; false if anything else has an effect, or they are dear.
+  bool findChecks(OpId nest, std::unordered_set<OpId>& checks) const {
+    const std::vector<OpId>& ops = fn().regions[fn().ops[nest].regions[0]].ops;
+    const std::unordered_set<OpId> own(ops.begin(), ops.end());
+    std::unordered_set<DimSym> sizes;
+    for (OpId id : ops) sizes.insert(fn().ops[id].resultDims.begin(), fn().ops[id].resultDims.end());
+    auto isOutside = [&](DimSym s) { return !sizes.contains(s); };
+    auto take = [&](auto& self, OpId id) -> bool {
+      const Op& op = fn().ops[id];
+      if (!checks.insert(id).second) return true;
+      if (!op.regions.empty() || op.kind == OpKind::Call || isDear(costs_.ofOp(id)) ||
+          !std::ranges::all_of(sizesOf(m_, fn(), op), isOutside))
+        return false;
+      return std::ranges::all_of(op.operands, [&](ValueId v) {
+        const OpId def = fn().values[v].def;
+        return !def.valid() || !own.contains(def) || self(self, def);
+      });
+    };
+    return std::ranges::all_of(ops, [&](OpId id) {
+      if (!effects_.ofOp(fn(), id).any()) return true;
+      return fn().ops[id].kind == OpKind::Check && take(take, id);
+    });
+  }
+  /// A nest of the checks alone, which leave the other: the first point to fail is the same.
+  void checkInFront(Builder& b, OpId nest, const std::unordered_set<OpId>& checks) {
+    const RegionId body = fn().ops[nest].regions[0];
+    NestBuilder made(b);
+    Cloner copy(m_, f_, f_);
+    openAxes(made, copy, fn(), fn().ops[nest], AxisSet::first(fn().ops[nest].dims.size()));
+    Builder in = b.in(made.body());
+    for (OpId id : std::vector<OpId>(fn().regions[body].ops))
+      if (checks.contains(id)) copy.op(id, in);
+    made.finish();
+    std::erase_if(fn().regions[body].ops, [&](OpId id) { return fn().ops[id].kind == OpKind::Check; });
+  }
+
+  Module& m_;
+  FunctionId f_;
+  const Effects& effects_;
+  const Costs costs_;
+};
+
+} // namespace
+
+bool separateProducts(Module& m) {
+  const Effects effects(m);
+  return changeBodies(m, [&](FunctionId f) {
+    ProductFission s(m, f, effects);
+    s.run(m.functions[f].body);
+    if (s.changed) eliminateDeadValues(m, f, effects);
+    return s.changed;
+  });
+}
+
+} // namespace melix::transforms

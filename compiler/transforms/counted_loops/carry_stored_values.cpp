@@ -1,0 +1,192 @@
+#include "transforms/counted_loops/carry_stored_values.h"
+
+#include "core/analysis/affine.h"
+#include "core/ir/place.h"
+#include "core/ir/uses.h"
+#include "core/ir/walk.h"
+#include "transforms/walks/for_each_function.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace melix::transforms {
+
+using namespace core;
+
+namespace {
+
+using Forms = std::vector<AffineIndex>; ///< of the indices of a place
+
+class ReadCarrier {
+public:
+  ReadCarrier(Module& m, FunctionId id) : m_(m), id_(id), f_(m.functions[id]), uses_(m, id) {}
+
+  void run() {
+    region(f_.body);
+    if (!gone_.empty()) removeGone(f_.body);
+  }
+
+private:
+  void region(RegionId r) {
+    std::vector<OpId> out;
+    const std::vector<OpId> ops = f_.regions[r].ops;
+    for (OpId id : ops) {
+      const auto regions = f_.ops[id].regions;
+      for (RegionId inner : regions) region(inner);
+      if (f_.ops[id].kind == OpKind::For) loop(id, r, out);
+      out.push_back(id);
+    }
+    f_.regions[r].ops = std::move(out);
+  }
+
+  /// `front`: what comes in front of the loop, in region `r`.
+  void loop(OpId id, RegionId r, std::vector<OpId>& front) {
+    const RegionId body = f_.ops[id].regions[0];
+    if (f_.ops[id].as<LoopAttr>().collects > 0 || !f_.regions[body].dimParams.empty()) return;
+    const size_t carries = f_.ops[id].operands.size() - 1;
+    for (size_t k = 0; k < carries; ++k) carry(id, k, r, front);
+  }
+
+  void carry(OpId id, size_t k, RegionId r, std::vector<OpId>& front) {
+    const RegionId body = f_.ops[id].regions[0];
+    const ValueId array = f_.regions[body].params[k + 1];
+    const OpId set = f_.values[terminator(f_, body).operands[k]].def;
+    if (!set.valid() || f_.ops[set].kind != OpKind::Set || f_.ops[set].operands[0] != array ||
+        uses_.regionOf(set) != body)
+      return;
+    const std::optional<Forms> last = placeInFront(body, set);
+    if (!last || !isKnownInFront(*last, f_.typeOf(f_.ops[id].operands[k + 1]))) return;
+    std::vector<OpId> reads;
+    uses_.forEach(array, [&](Use use) {
+      const Op& get = f_.ops[use.op];
+      if (get.kind == OpKind::Get && get.operands.size() == last->size() + 1 && isEqual(body, use.op, *last))
+        reads.push_back(use.op);
+    });
+    if (reads.empty()) return;
+    const ValueId first = firstRead(id, k, *last, r, front);
+    const ValueId param = Builder(m_, id_, body, f_.ops[id].loc).param(f_.typeOf(first));
+    for (OpId get : reads) {
+      uses_.replace(f_.ops[get].results[0], param);
+      uses_.leave(get);
+      gone_.insert(get);
+    }
+    const ValueId written = f_.ops[set].operands[1];
+    uses_.change(terminatorId(f_, body), [&](Op& yield) { yield.operands.push_back(written); });
+    uses_.change(id, [&](Op& op) { op.operands.push_back(first); });
+    Op& op = f_.ops[id];
+    op.results.push_back(f_.values.add({f_.typeOf(first), id, {}, uint32_t(op.results.size()), {}}));
+  }
+
+  // --- places
+
+  bool isWithin(RegionId r, RegionId outer) const {
+    while (r.valid() && r != outer) {
+      const OpId around = f_.regions[r].parent;
+      r = around.valid() ? uses_.regionOf(around) : RegionId();
+    }
+    return r.valid();
+  }
+
+  /// Of a scalar of an array, by the loop's index and what is the same in all turns.
+  std::optional<Forms> formsOf(RegionId body, OpId access) const {
+    const Place place = placeOf(f_.ops[access]);
+    auto isIndex = [](const PathStep& s) { return s.kind == StepKind::Index; };
+    if (place.path.empty() || !std::ranges::all_of(place.path, isIndex)) return std::nullopt;
+    Forms out;
+    for (ValueId index : place.indices) {
+      std::optional<AffineIndex> form = affineIndex(
+          m_, f_, index, [&](ValueId v) { return v == f_.regions[body].params[0]; },
+          [&](ValueId v) { return !isWithin(uses_.homeOf(v), body); });
+      if (!form) return std::nullopt;
+      out.push_back(std::move(*form));
+    }
+    return out;
+  }
+
+  /// Where the turn in front of it wrote, said in a turn.
+  std::optional<Forms> placeInFront(RegionId body, OpId set) const {
+    if (!m_.types.isScalar(f_.typeOf(f_.ops[set].operands[1]))) return std::nullopt;
+    std::optional<Forms> forms = formsOf(body, set);
+    if (!forms) return std::nullopt;
+    for (AffineIndex& form : *forms)
+      for (const auto& [axis, step] : form.axes)
+        form.constant =
+            static_cast<int64_t>(static_cast<uint64_t>(form.constant) - static_cast<uint64_t>(step));
+    return forms;
+  }
+  /// Whether the sizes in these numbers are there in front of the loop: those of the array are.
+  bool isKnownInFront(const Forms& place, TypeId array) const {
+    const std::vector<DimId>& dims = m_.types[array].dims;
+    return std::ranges::all_of(place, [&](const AffineIndex& form) {
+      return std::ranges::all_of(
+          form.dims, [&](const auto& term) { return std::ranges::find(dims, term.first) != dims.end(); });
+    });
+  }
+  bool isEqual(RegionId body, OpId get, const Forms& place) const {
+    const std::optional<Forms> forms = formsOf(body, get);
+    return forms && std::ranges::equal(*forms, place, [](const AffineIndex& a, const AffineIndex& b) {
+             return a.axes == b.axes && a.outside == b.outside && a.dims == b.dims &&
+                    a.constant == b.constant;
+           });
+  }
+
+  // --- the first turn
+
+  /// What the first turn reads there; any number if it does not run or may not read there.
+  ValueId firstRead(OpId id, size_t k, const Forms& place, RegionId r, std::vector<OpId>& front) {
+    const ValueId count = f_.ops[id].operands[0], array = f_.ops[id].operands[k + 1];
+    const RegionId scratch = f_.regions.add(Region{});
+    Builder b(m_, id_, scratch, f_.ops[id].loc);
+    ValueId mayRead = b.compare(ops::CmpKind::Gt, count, b.integer(0));
+    std::vector<ValueId> indices;
+    for (size_t axis = 0; axis < place.size(); ++axis) {
+      indices.push_back(firstIndex(b, place[axis]));
+      const ValueId extent = b.dimValue(m_.types[f_.typeOf(array)].dims[axis]);
+      mayRead = b.binary(OpKind::And, mayRead, b.compare(ops::CmpKind::Ge, indices.back(), b.integer(0)));
+      mayRead = b.binary(OpKind::And, mayRead, b.compare(ops::CmpKind::Lt, indices.back(), extent));
+    }
+    Op choice = Builder::simple(OpKind::If, {mayRead});
+    choice.regions = {b.newRegion(), b.newRegion()};
+    Builder yes = b.in(choice.regions[0]), no = b.in(choice.regions[1]);
+    const ValueId read = yes.getAt(array, indices);
+    const TypeId type = f_.typeOf(read);
+    yes.yield({read});
+    no.yield({no.constant(type, 0)});
+    const ValueId first = b.one(std::move(choice), type);
+    for (OpId op : f_.regions[scratch].ops) {
+      uses_.enter(op, r);
+      front.push_back(op);
+    }
+    f_.regions[scratch].ops.clear();
+    return first;
+  }
+  static ValueId firstIndex(Builder& b, const AffineIndex& form) {
+    ValueId sum = b.integer(form.constant);
+    auto add = [&](ValueId v, int64_t times) {
+      sum = b.binary(OpKind::Add, sum, times == 1 ? v : b.binary(OpKind::Mul, v, b.integer(times)));
+    };
+    for (const auto& [v, times] : form.outside) add(v, times);
+    for (const auto& [d, times] : form.dims) add(b.dimValue(d), times);
+    return sum;
+  }
+
+  void removeGone(RegionId r) {
+    std::erase_if(f_.regions[r].ops, [&](OpId id) { return gone_.contains(id); });
+    for (OpId id : f_.regions[r].ops)
+      for (RegionId inner : f_.ops[id].regions) removeGone(inner);
+  }
+
+  Module& m_;
+  FunctionId id_;
+  Function& f_;
+  LiveUses uses_;
+  std::unordered_set<OpId> gone_;
+};
+
+} // namespace
+
+void carryReads(Module& m) {
+  forEachBody(m, [&](FunctionId f) { ReadCarrier(m, f).run(); });
+}
+
+} // namespace melix::transforms

@@ -1,0 +1,29 @@
+#pragma once
+// A counted loop whose iterations do not need each other is a nest.
+//
+//   before:  %y1, %n1 = for %n, %y, %zero { (%i, %y', %n')
+//              %e = math exp %x[%i]   %y'' = set %y'[%i] = %e   %n'' = if %e > 1 { %n' + 1 } { %n' }
+//              yield %y'', %n'' }
+//   after:   %y1, %s = nest (%i: N) -> collect[i], keep[] sum {
+//              %e = math exp %x[%i]   %t = if %e > 1 { 0 + 1 } { 0 }   yield %e, %t }
+//            %n1 = add %zero, %s
+//
+// Every carry of it is one of two kinds.
+//   cells     An array that is read and updated at one place alone, another one in each iteration: its index
+//             on one axis is `c·i + d`. What is not written keeps its elements: a `set` of a slice follows.
+//             It may be read where no iteration updates it (disjoint_accesses.h): there it is what it was
+//             before.
+//   gathered  By an operation that is exact in any grouping: sums, products and extremes of integers, `max`
+//             and `min` of floats, `and` and `or`, through branches and inner loops.
+// What is stacked is collected. A loop that has an output stays, and so does one that may panic, if the nest
+// could not make its arrays before or it may have more turns than an axis has points. Requires: verified Core
+// without derivatives. Keeps: values, every effect; the order of float sums: a loop that carries one stays.
+
+#include "core/ir/ir.h"
+
+namespace melix::transforms {
+
+/// Whether anything changed.
+bool raiseLoops(core::Module& module);
+
+} // namespace melix::transforms

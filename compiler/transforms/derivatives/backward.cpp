@@ -1,0 +1,100 @@
+#include "transforms/derivatives/backward.h"
+
+#include <algorithm>
+
+namespace melix::transforms {
+
+/// Accumulators first, so that seeds that are parameters of g passed through add into them.
+void Backward::takeSeeds(Scope& top) {
+  const std::vector<ValueId>&params = top.e.fn().params(), &from = g().params();
+  const Operands& results = terminator(g().body).operands;
+  size_t seeds = 0;
+  for (bool b : lin_.linearResults) seeds += b;
+  size_t accParam = 1 + seeds, kindAt = 0, param = 1;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (!lin_.linear[i]) continue;
+    if (lin_.kinds[kindAt++] == CotangentKind::Accumulate) top.cotangents[from[i]] = params[accParam++];
+  }
+  for (size_t i = 0; i < results.size(); ++i)
+    if (lin_.linearResults[i]) addTo(results[i], params[param++]);
+}
+
+void Backward::yieldCotangents(Scope& top) {
+  const std::vector<ValueId>& from = g().params();
+  std::vector<ValueId> out;
+  size_t kindAt = 0;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (!lin_.linear[i]) continue;
+    if (lin_.kinds[kindAt++] == CotangentKind::Reader) continue;
+    out.push_back(realCotangent(from[i]));
+  }
+  top.e.yield(std::move(out));
+}
+
+/// The fields of the Saved record are the items of the function's own region.
+void Backward::fillSaved(const std::vector<ResidualItem>& items) {
+  if (lin_.planned) return;
+  lin_.planned = true;
+  types::Record& saved = types().recordInfo(lin_.saved);
+  types::DimSubst toRecord;
+  for (size_t i = 0; i < g().dimParams.size(); ++i)
+    toRecord[g().dimParams[i]] = types().dims.symbol(saved.dimParams[i]);
+  for (const ResidualItem& item : items) {
+    TypeId t = types().substitute(item.type, toRecord);
+    types().recordInfo(lin_.saved).cases[0].fields.push_back({NameId(), t});
+    lin_.atHand.push_back(atHand(item));
+    if (lin_.atHand.back()) lin_.atHand.back()->exact = exact_.contains(item.values[0]);
+  }
+}
+
+/// Where whoever calls g has an item.
+std::optional<Linearisation::AtHand> Backward::atHand(const ResidualItem& item) const {
+  if (!item.hidden.empty()) return std::nullopt;
+  auto in = [](const auto& list, ValueId v) -> std::optional<uint32_t> {
+    const auto at = std::find(list.begin(), list.end(), v);
+    return at == list.end() ? std::nullopt : std::optional(static_cast<uint32_t>(at - list.begin()));
+  };
+  auto isField = [](const PathStep& s) { return s.kind == StepKind::Field; };
+  ValueId v = item.values[0];
+  if (const std::optional<uint32_t> result = in(terminator(g().body).operands, v))
+    return Linearisation::AtHand{true, *result, {}, false};
+  Path path;
+  for (const Op* def = definition(v); def; def = definition(v)) {
+    if (def->kind != OpKind::Get || !std::all_of(def->as<Path>().begin(), def->as<Path>().end(), isField))
+      return std::nullopt;
+    path.insert(path.begin(), def->as<Path>().begin(), def->as<Path>().end());
+    v = def->operands[0];
+  }
+  const std::optional<uint32_t> param = in(g().params(), v);
+  return param ? std::optional(Linearisation::AtHand{false, *param, std::move(path), false}) : std::nullopt;
+}
+
+void Backward::build() {
+  Emit e(ad_.module, dst_, ad_.module.functions[dst_].body, g().loc);
+  Scope top{ScopeKind::Function, g().body, e, nullptr, {}, {}, {}, {}, {}, {}, {}, 0};
+  cur_ = &top;
+  size_t at = 0;
+  const std::vector<DimSym>& dimParams = e.fn().dimParams;
+  for (DimSym s : g().dimParams) dims_[s] = types().dims.symbol(dimParams[at++]);
+  takeSeeds(top);
+  region(top);
+  cur_ = &top;
+  yieldCotangents(top);
+
+  Roots roots;
+  const std::vector<ResidualItem>& items = close(top, roots);
+  for (uint32_t k = 0; k < items.size(); ++k) {
+    Op get = Emit::simple(OpKind::Get, {ValueId(e.fn().params()[0])});
+    get.attr = Path{PathStep{StepKind::Field, k, {}, 1}};
+    define(top, roots[k], std::move(get));
+  }
+  openItems(top, items, roots);
+  placePrologue(top);
+  fillSaved(items);
+}
+
+void buildBackward(Ad& ad, Linearisation& lin, const std::vector<bool>& accs) {
+  Backward(ad, lin, accs).build();
+}
+
+} // namespace melix::transforms

@@ -1,0 +1,222 @@
+// What values of a region of the jvp companion can be made of again, and how they are.
+
+#include "core/analysis/sizes.h"
+#include "core/ir/nest.h"
+#include "core/order/clone.h"
+#include "transforms/derivatives/backward_values.h"
+#include "transforms/derivatives/residual_cost.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace melix::transforms {
+
+/// Whether what the op gives has the same bits whatever stands around it, if what it takes has: an `fma`
+/// takes sums of products.
+bool KnownValues::keepsBits(const Op& op) const {
+  auto isProduct = [this](ValueId v) {
+    const Op* def = definition(v);
+    while (def && (def->kind == OpKind::Neg || def->kind == OpKind::StopGradient))
+      def = definition(def->operands[0]);
+    return def && def->kind == OpKind::Mul;
+  };
+  switch (op.kind) {
+  case OpKind::Get:
+  case OpKind::CastDims:
+  case OpKind::StopGradient:
+  case OpKind::Neg:
+  case OpKind::Abs:
+  case OpKind::Min:
+  case OpKind::Max: return true;
+  case OpKind::Add:
+  case OpKind::Sub: return std::ranges::none_of(op.operands, isProduct);
+  default: return false;
+  }
+}
+
+/// Whether the value comes from outside of the loop, nest or function around the scope.
+bool KnownValues::isOutside(const Scope& s, ValueId v) const {
+  return &levelOf(scopeOf(homeOf(v))) != &levelOf(s);
+}
+
+/// Whether the nest reads every element of the array at its own axes.
+bool KnownValues::walksAll(const Scope& level, const Op& get) const {
+  const types::Type& t = types()[g().typeOf(get.operands[0])];
+  if (level.kind != ScopeKind::Nest || t.kind != TypeKind::Array || get.operands.size() != t.dims.size() + 1)
+    return false;
+  const Op& nest = opOf(g().regions[level.source].parent);
+  const std::vector<ValueId>& axes = g().regions[level.source].params;
+  for (size_t i = 0; i < t.dims.size(); ++i) {
+    const auto axis = std::find(axes.begin(), axes.end(), get.operands[i + 1]);
+    const auto at = static_cast<size_t>(axis - axes.begin());
+    if (at >= nest.dims.size() || nest.dims[at] != t.dims[i]) return false;
+  }
+  return true;
+}
+
+/// A result of a nest that collects scalars, and the ops of the body that make them, each after what it is
+/// made of.
+struct KnownValues::Slice {
+  ValueId yielded;
+  const NestResult* spec;
+  std::vector<OpId> ops;
+  std::vector<ValueId> outside; ///< values from around the nest that they use
+  Effort effort;                ///< at one point
+};
+
+/// Whether the op mentions a size that the region binds.
+bool KnownValues::isSizeOf(RegionId region, const Op& op) const {
+  return std::ranges::any_of(sizesOf(ad_.module, g(), op), [&](DimSym d) {
+    const auto home = dimHome_.find(d);
+    return home != dimHome_.end() && home->second == region;
+  });
+}
+
+/// None if it is more than scalar work.
+std::optional<KnownValues::Slice> KnownValues::sliceOf(ValueId v) const {
+  const OpId nest = g().values[v].def;
+  if (!nest.valid() || opOf(nest).kind != OpKind::Nest || settled_.contains(v)) return std::nullopt;
+  const NestView view(g(), opOf(nest));
+  const auto part = std::find_if(view.parts().begin(), view.parts().end(),
+                                 [&](const NestPart& p) { return view.results(p)[0] == v; });
+  if (part == view.parts().end() || part->spec->kind != NestResultKind::Collect) return std::nullopt;
+  Slice out{view.yields(*part)[0], part->spec, {}, {}, {}};
+  std::unordered_set<ValueId> seen;
+  bool scalar = true;
+  std::function<void(ValueId)> visit = [&](ValueId x) { // as deep as what `isWorth` allows
+    if (!scalar || !seen.insert(x).second) return;
+    if (isImmediate(x)) {
+      scalar = !isSizeOf(view.body(), *definition(x));
+      return;
+    }
+    if (uses_.homeOf(x) != view.body()) return out.outside.push_back(x);
+    const OpId def = g().values[x].def;
+    if (!def.valid()) return; // an axis
+    const std::optional<Effort> effort = effortAgain(g(), types(), opOf(def));
+    scalar =
+        effort && types().isScalar(g().typeOf(x)) && isWorth(types(), g().typeOf(v), out.effort += *effort);
+    if (!scalar) return;
+    for (ValueId y : opOf(def).operands) visit(y);
+    out.ops.push_back(def);
+  };
+  visit(out.yielded);
+  return scalar && types().isScalar(g().typeOf(out.yielded)) ? std::optional(std::move(out)) : std::nullopt;
+}
+
+Effort KnownValues::effortOf(ValueId v) const {
+  const std::optional<Slice> slice = sliceOf(v);
+  return slice ? slice->effort : *effortAgain(g(), types(), *definition(v));
+}
+
+/// The numbers that sizes are bound to which an op mentions, itself or by an operand that is one.
+void KnownValues::addNumbers(const Op& op, std::vector<ValueId>& out) const {
+  for (DimSym d : sizesOf(ad_.module, g(), op)) addNumbers(d, out);
+  for (ValueId x : op.operands)
+    if (isImmediate(x)) addNumbers(*definition(x), out);
+}
+void KnownValues::addNumbers(DimSym d, std::vector<ValueId>& out) const {
+  const types::DimSubst& same = ad_.dimsOf(lin_.source);
+  if (const auto alias = same.find(d); alias != same.end()) {
+    std::vector<DimSym> symbols;
+    types().dims.collectSymbols(alias->second, symbols);
+    for (DimSym each : symbols) addNumbers(each, out);
+  } else if (isBoundAtHand(d)) {
+    const ValueId number = boundTo_.at(d);
+    out.push_back(number);
+    if (isImmediate(number)) addNumbers(*definition(number), out);
+  }
+}
+
+/// The values of which `v`, defined in the region of `s`, can be made again.
+std::optional<std::vector<ValueId>> KnownValues::sourcesAgain(const Scope& s, ValueId v) const {
+  const Op* def = definition(v);
+  if (exact_.contains(v) && def && !keepsBits(*def)) return std::nullopt;
+  if (const std::optional<Slice> slice = sliceOf(v)) {
+    std::vector<ValueId> sources = slice->outside;
+    addNumbers(*def, sources);
+    for (OpId id : slice->ops) {
+      if (opOf(id).kind == OpKind::Get && updated(opOf(id).operands[0])) return std::nullopt;
+      addNumbers(opOf(id), sources);
+    }
+    return sources;
+  }
+  if (!def || !effortAgain(g(), types(), *def)) return std::nullopt;
+  if (def->kind == OpKind::Get && updated(def->operands[0]) &&
+      (!isOutside(s, def->operands[0]) || !walksAll(levelOf(s), *def)))
+    return std::nullopt;
+  std::vector<ValueId> sources(def->operands.begin(), def->operands.end());
+  addNumbers(*def, sources);
+  return sources;
+}
+
+/// Defines what was asked for and is not kept, each after what it is made of. Values from further out are
+/// asked for there.
+void KnownValues::makeAgain(Scope& s, const std::vector<ValueId>& kept) {
+  const std::vector<ValueId> demands = s.demands;
+  std::unordered_set<ValueId> open(demands.begin(), demands.end());
+  std::unordered_set<ValueId> done(kept.begin(), kept.end());
+  std::function<void(ValueId)> make = [&](ValueId v) { // as deep as what `isWorth` allows
+    if (isImmediate(v) || homeOf(v) != s.source || (isKnown(v) && !open.contains(v)) ||
+        !done.insert(v).second)
+      return;
+    if (!lin_.plan.collected.contains(v)) {
+      const std::vector<ValueId> sources = sourcesAgain(s, v).value();
+      for (ValueId x : sources) make(x);
+    }
+    if (!isKnown(v)) s.known[v] = s.e.placeholder(typeOf(v));
+    again(s, v);
+  };
+  for (ValueId v : demands) make(v);
+}
+
+/// Defines the placeholder of a value by the op once more, or as what a nest collects of it.
+void KnownValues::again(Scope& s, ValueId v) {
+  if (lin_.plan.collected.contains(v)) {
+    const auto [array, indices] = *collectedAs(v);
+    Op read =
+        Emit::simple(OpKind::Get, {known(array)}, Path(indices.size(), PathStep{StepKind::Index, 0, {}, 1}));
+    for (ValueId i : indices) read.operands.push_back(known(i));
+    return define(s, s.known.at(v), std::move(read), s.again);
+  }
+  if (const std::optional<Slice> slice = sliceOf(v)) return nestAgain(s, v, *slice);
+  define(s, s.known.at(v), copyOf(*definition(v), [&](ValueId x) { return known(x); }), s.again);
+}
+
+/// The op at other operands, which `map` gives.
+template <class Map>
+Op KnownValues::copyOf(const Op& op, Map map) {
+  Op copy;
+  copy.kind = op.kind;
+  copy.attr = op.attr;
+  copy.operands = op.operands;
+  copy.dims = op.dims;
+  for (ValueId& x : copy.operands) x = map(x);
+  for (DimId& d : copy.dims) d = dim(d);
+  if (auto* p = std::get_if<Path>(&copy.attr)) *p = path(*p);
+  return copy;
+}
+
+/// A nest that collects one result of a nest of g.
+void KnownValues::nestAgain(Scope& s, ValueId v, const Slice& slice) {
+  const Op& o = *definition(v);
+  const NestView view(g(), o);
+  Emit at = s.e.in(s.e.newRegion()); // from where it goes to the others
+  NestBuilder made(at);
+  std::unordered_map<ValueId, ValueId> inner;
+  for (size_t a = 0; a < view.axes(); ++a) inner[view.axisParams()[a]] = made.axis(dim(o.dims[a]));
+  auto map = [&](ValueId x) {
+    auto found = inner.find(x);
+    return found == inner.end() ? known(x) : found->second;
+  };
+  Emit b = at.in(made.body());
+  for (OpId id : slice.ops) {
+    const ValueId x = opOf(id).results[0];
+    inner[x] = b.one(copyOf(opOf(id), map), typeOf(x));
+  }
+  made.add(*slice.spec, map(slice.yielded));
+  const OpId op = made.finish();
+  takeOver(s.e.fn(), op, std::span(&s.known.at(v), 1));
+  s.again.push_back(op);
+}
+
+} // namespace melix::transforms

@@ -1,0 +1,31 @@
+#pragma once
+// What keeping a value and making it again cost, for the choice of residuals (choose_residuals.cpp).
+
+#include "core/ir/ir.h"
+
+#include <optional>
+
+namespace melix::transforms {
+
+/// Work that makes a value from others.
+struct Effort {
+  uint32_t flops = 0, math = 0; ///< operations; elementary functions
+  Effort& operator+=(Effort more) {
+    flops += more.flops;
+    math += more.math;
+    return *this;
+  }
+};
+
+/// Of one op, of those that may be done again: scalar arithmetic, elementary functions, reads; none of
+/// others.
+std::optional<Effort> effortAgain(const core::Function& f, const types::TypeStore& types, const core::Op& op);
+/// Whether a value of type `t`, or each element of such an array, may cost so much to be made again rather
+/// than kept: one elementary function, and 16 operations a byte, of two at least.
+bool isWorth(const types::TypeStore& types, types::TypeId t, Effort effort);
+/// A size, guessed where it is not known.
+uint64_t guessedExtent(const types::TypeStore& types, types::DimId d);
+/// Bytes of a value of type `t`, up to a bound; where they depend on sizes, on a guess of these.
+uint64_t bytesKept(const types::TypeStore& types, types::TypeId t);
+
+} // namespace melix::transforms

@@ -1,0 +1,21 @@
+#pragma once
+// Local simplification, to a fixed point: constants and dimensions are folded, taking apart what was just put
+// together, branches on constants, carries that never change, checks that are proved, common subexpressions,
+// dead values.
+//
+//   before:  %c = const true : bool   %r = if %c { yield %a } { yield %b } : f32   %s = get (make %r, %x).0 :
+//   f32 after:   %a in the place of %r and %s
+//
+// Requires: verified Core. Keeps: every effect, in order; the bits of floats (only exact identities are
+// used). A check goes only when it is proved or stands after the same check.
+
+#include "core/ir/ir.h"
+
+namespace melix::transforms {
+
+void simplify(core::Module& module);
+
+/// One round over one function without removing dead values; whether anything changed.
+bool foldFunction(core::Module& module, core::FunctionId f);
+
+} // namespace melix::transforms

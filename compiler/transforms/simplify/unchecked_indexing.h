@@ -1,0 +1,18 @@
+#pragma once
+// Leaves out the index checks of `@unchecked` functions, whose author answers for their indices, and what
+// only they asked for.
+//
+//   before:  %n = length %l   check list_index %i, %n   %x = get %l, %i     after:  %x = get %l, %i
+//
+// Requires: verified Core. Keeps: every other check. The interpreter runs Core without this.
+
+#include "core/ir/ir.h"
+
+#include <functional>
+
+namespace melix::transforms {
+
+/// Drops those written at places for which `isUnchecked` holds, in whatever function they are by now.
+void dropIndexChecks(core::Module& module, const std::function<bool(Span)>& isUnchecked);
+
+} // namespace melix::transforms

@@ -1,0 +1,194 @@
+#include "transforms/walks/dce.h"
+
+#include "core/ir/flow.h"
+#include "core/ir/walk.h"
+
+#include <unordered_map>
+
+namespace melix::transforms {
+
+using namespace core;
+
+namespace {
+
+/// Marks what is needed, from effects and the function's results on.
+class Marker {
+public:
+  Marker(Module& m, Function& f, const Effects& effects)
+      : m_(m), f_(f), effects_(effects), marked_(f.values.size(), false), opMarked_(f.ops.size(), false),
+        regionOf_(regionsOfOps(f)), slots_(f) {}
+
+  void run() {
+    forEachOp(f_, [&](OpId id) {
+      const Op& op = f_.ops[id];
+      for (DimSym s : op.resultDims) dimDef_[s] = id;
+      for (RegionId r : op.regions)
+        for (DimSym s : f_.regions[r].dimParams) dimDef_[s] = id;
+    });
+    forEachOp(f_, [&](OpId id) {
+      const Op& op = f_.ops[id];
+      bool structured = op.kind == OpKind::If || op.kind == OpKind::Match || op.kind == OpKind::For ||
+                        op.kind == OpKind::Nest;
+      if (op.kind != OpKind::Yield && !structured && effects_.ofOp(f_, id).any()) needOp(id);
+      if (op.kind == OpKind::Nest)
+        for (ValueId sum : panickingSums(m_, f_, op)) need(sum);
+    });
+    const Op& end = terminator(f_, f_.body);
+    for (ValueId v : end.operands) need(v);
+    for (DimId d : end.dims) needDim(d);
+    while (!queue_.empty()) {
+      ValueId v = queue_.back();
+      queue_.pop_back();
+      visit(v);
+    }
+  }
+  bool needed(OpId o) const { return opMarked_[o.index]; }
+  bool needed(const Op& op, const Slot& slot) const {
+    bool any = slot.needed;
+    for (ValueId v : slot.results.of(op.results)) any |= marked_[v.index];
+    forEachParam(f_, op, slot, [&](ValueId v) { any |= marked_[v.index]; });
+    return any;
+  }
+
+private:
+  void need(ValueId v) {
+    if (marked_[v.index]) return;
+    marked_[v.index] = true;
+    queue_.push_back(v);
+  }
+  void needDim(DimId d) {
+    std::vector<DimSym> syms;
+    m_.types.dims.collectSymbols(d, syms);
+    for (DimSym s : syms) needSym(s);
+  }
+  void needSym(DimSym s) {
+    auto it = dimDef_.find(s);
+    if (it == dimDef_.end()) return;
+    needOp(it->second);
+    // The trip count is a dimension because something is collected.
+    const Op& op = f_.ops[it->second];
+    if (op.kind != OpKind::For) return;
+    const LoopView loop(f_, op);
+    if (loop.extent() == s) need(loop.stackResults()[0]);
+  }
+  void needType(TypeId t) {
+    std::vector<DimSym> syms;
+    m_.types.collectSymbols(t, syms);
+    for (DimSym s : syms) needSym(s);
+  }
+
+  /// The op runs: what decides how it runs is needed, and so are the ops around it.
+  void needOp(OpId id) {
+    if (opMarked_[id.index]) return;
+    opMarked_[id.index] = true;
+    const Op& op = f_.ops[id];
+    needAround(regionOf_[id.index]);
+    for (DimId d : op.dims) needDim(d);
+    if (auto* path = std::get_if<Path>(&op.attr))
+      for (const PathStep& s : *path)
+        if (s.length.valid()) needDim(s.length);
+    for (RegionId r : op.regions)
+      for (DimId d : terminator(f_, r).dims) needDim(d);
+    switch (op.kind) {
+    case OpKind::If:
+    case OpKind::Match:
+    case OpKind::For: need(op.operands[0]); break;
+    case OpKind::While: need(terminator(f_, op.regions[0]).operands[0]); break;
+    case OpKind::Nest:
+      for (const Slot& slot : slotsOf(f_, op))
+        if (slot.needed) forEachSource(f_, op, slot, [&](ValueId v) { need(v); });
+      break;
+    default:
+      for (ValueId v : op.operands) need(v);
+    }
+  }
+
+  /// The region runs: the op that it belongs to is needed, and of a combining region the results that it
+  /// makes.
+  void needAround(RegionId region) {
+    const OpId around = f_.regions[region].parent;
+    if (!around.valid()) return;
+    needOp(around);
+    const Op& op = f_.ops[around];
+    if (op.kind != OpKind::Nest || region == op.regions[0]) return;
+    const NestView nest(f_, op);
+    for (const NestPart& part : nest.parts())
+      if (nest.combine(part) == region) need(nest.results(part)[0]);
+  }
+
+  void visit(ValueId v) {
+    const Value& value = f_.values[v];
+    needType(value.type);
+    const OpId op = value.def.valid() ? value.def : f_.regions[value.region].parent;
+    if (!op.valid()) return; // a parameter of the function
+    needOp(op);
+    if (const SlotTable::Entry* own = slots_.of(v)) return needSlot(f_.ops[own->op], own->slot);
+    const bool payload = !value.def.valid() && f_.ops[op].kind == OpKind::Match;
+    if (payload) need(f_.ops[op].operands[0]);
+  }
+  /// What the slot is made of; a combining region is kept whole.
+  void needSlot(const Op& op, const Slot& slot) {
+    forEachSource(f_, op, slot, [&](ValueId v) { need(v); });
+    forEachParam(f_, op, slot, [&](ValueId v) { need(v); });
+  }
+
+  Module& m_;
+  Function& f_;
+  const Effects& effects_;
+  std::vector<bool> marked_, opMarked_;
+  std::vector<RegionId> regionOf_;
+  const SlotTable slots_;
+  std::unordered_map<DimSym, OpId> dimDef_;
+  std::vector<ValueId> queue_;
+};
+
+/// Takes away what was not marked.
+class Sweeper {
+public:
+  Sweeper(Function& f, const Marker& marks) : f_(f), marks_(marks) {}
+
+  void region(RegionId r) {
+    changed |= std::erase_if(f_.regions[r].ops, [&](OpId id) {
+                 return f_.ops[id].kind != OpKind::Yield && !marks_.needed(id);
+               }) != 0;
+    for (OpId id : f_.regions[r].ops) {
+      trim(id);
+      for (RegionId inner : f_.ops[id].regions) region(inner);
+    }
+  }
+  bool changed = false;
+
+private:
+  void trim(OpId id) {
+    std::vector<bool> gone;
+    bool any = false;
+    for (const Slot& slot : slotsOf(f_, f_.ops[id])) {
+      gone.push_back(!marks_.needed(f_.ops[id], slot));
+      any |= gone.back();
+    }
+    if (any) removeSlots(f_, id, gone);
+    changed |= any;
+  }
+
+  Function& f_;
+  const Marker& marks_;
+};
+
+} // namespace
+
+bool eliminateDeadValues(Module& m, FunctionId id, const Effects& effects) {
+  Function& f = m.functions[id];
+  if (!f.body.valid()) return false;
+  Marker marks(m, f, effects);
+  marks.run();
+  Sweeper sweeper(f, marks);
+  sweeper.region(f.body);
+  return sweeper.changed;
+}
+
+void eliminateDeadValues(Module& m) {
+  Effects effects(m);
+  for (uint32_t i = 0; i < m.functions.size(); ++i) eliminateDeadValues(m, FunctionId(i), effects);
+}
+
+} // namespace melix::transforms

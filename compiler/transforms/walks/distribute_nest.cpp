@@ -1,0 +1,58 @@
+#include "transforms/walks/distribute_nest.h"
+
+#include <algorithm>
+
+namespace melix::transforms {
+
+using namespace core;
+
+namespace {
+
+/// What the last op of a region gives if there are points, else zeros.
+OpId guardByPoints(Builder& b, DimId points, RegionId region, OpId made) {
+  std::vector<TypeId> types;
+  for (ValueId v : b.fn().ops[made].results) types.push_back(b.typeOf(v));
+  Builder yes = b.in(region), no = b.in(b.newRegion());
+  yes.yield(b.fn().ops[made].results);
+  std::vector<ValueId> zeros;
+  for (TypeId type : types) zeros.push_back(no.zero(type));
+  no.yield(zeros);
+  Op op = Builder::simple(OpKind::If, {b.compare(ops::CmpKind::Gt, b.dimValue(points), b.integer(0))});
+  op.regions = {yes.region, no.region};
+  return b.append(std::move(op), types);
+}
+
+} // namespace
+
+std::vector<ValueId> distribute(Builder& b, OpId id, const Cut& cut) {
+  Function& f = b.fn();
+  const Op& nest = f.ops[id];
+  const RegionId body = nest.regions[0];
+  Builder before = cut.points.valid() ? b.in(b.newRegion()) : b;
+  NestBuilder front(before);
+  Cloner copy(b.module, b.function, b.function);
+  const std::vector<ValueId> indices = openAxes(front, copy, f, nest, cut.axes);
+  Builder in = b.in(front.body());
+  for (OpId op : cut.ops) copy.op(op, in);
+  for (ValueId v : cut.live) front.collect(copy.value(v));
+  OpId made = front.finish();
+  if (cut.points.valid()) made = guardByPoints(b, cut.points, before.region, made);
+
+  std::unordered_set<OpId> gone;
+  if (cut.moves) gone.insert(cut.ops.begin(), cut.ops.end());
+  std::vector<OpId> rest = std::move(f.regions[body].ops);
+  f.regions[body].ops.clear();
+  Builder reads(b.module, b.function, body, b.loc);
+  std::vector<ValueId> arrays;
+  for (uint32_t k = 0; k < cut.live.size(); ++k) {
+    gone.insert(f.values[cut.live[k]].def);
+    arrays.push_back(b.result(made, k));
+    const ValueId read = reads.getAt(arrays[k], indices);
+    takeOver(f, f.values[read].def, std::span(&cut.live[k], 1));
+  }
+  std::vector<OpId>& ops = f.regions[body].ops;
+  std::ranges::copy_if(rest, std::back_inserter(ops), [&](OpId op) { return !gone.contains(op); });
+  return arrays;
+}
+
+} // namespace melix::transforms

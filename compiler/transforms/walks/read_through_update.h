@@ -1,0 +1,28 @@
+#pragma once
+// What a read gives of an array that was updated, read where it stood before the update and in what was put
+// there.
+//
+//   before:  %a = add_at %x[%k] += %v          %r = get %a[%j]
+//   after:   %r = select (%j == %k), %x[%j] + %v, %x[%j]
+//
+//   before:  %a = add_at %x[%k +: 5] += %v     %r = get %a[%j]
+//   after:   %r = if 0 <= %j - %k < 5 { %x[%j] + %v[%j - %k] } else { %x[%j] }
+
+#include "core/ir/place.h"
+
+#include <functional>
+
+namespace melix::transforms {
+
+/// The reads, written where a builder stands: of the place in the array as it was, and of one in what was put
+/// there.
+struct ReadsAround {
+  std::function<core::ValueId(core::Builder&)> before;
+  std::function<core::ValueId(core::Builder&, const core::Place&)> put;
+};
+
+/// `update` is `set` or `add_at`; how the places lie is known.
+core::ValueId readAround(core::Builder& b, core::OpKind update, const core::Overlap& o,
+                         const ReadsAround& reads);
+
+} // namespace melix::transforms

@@ -1,0 +1,61 @@
+#pragma once
+// What passes share that free ops from branches in nests: the walk, and what tells whether an op may run
+// although its branch is not taken.
+
+#include "core/analysis/ranges.h"
+#include "core/ir/walk.h"
+#include "transforms/analysis/maybe_undefined.h"
+
+namespace melix::transforms {
+
+struct FreeingFacts {
+  explicit FreeingFacts(const core::Module& m) : effects(m), undefined(m) {}
+  const core::Effects effects;
+  const Undefined undefined;
+};
+
+/// Whether a read of elements of an array is in range, by what is known at a place.
+bool readsInRange(core::Module& m, const core::Function& fn, core::Ranges& ranges, const core::Op& get);
+
+/// Calls `visit(OpId, Ranges&)` for every nest of the region, those inside of another first, with what is
+/// known where a point of it begins; it may change the ops of the nest's body.
+template <class Visit>
+void forEachNestInsideOut(const core::Function& fn, core::RegionId region, core::Ranges& ranges,
+                          const Visit& visit) {
+  const std::vector<core::OpId> ops = fn.regions[region].ops;
+  for (core::OpId id : ops) {
+    const core::Regions regions = fn.ops[id].regions;
+    for (core::RegionId inner : regions) {
+      const core::Ranges::Mark mark = ranges.enter(inner);
+      forEachNestInsideOut(fn, inner, ranges, visit);
+      ranges.leave(mark);
+    }
+    if (fn.ops[id].kind == core::OpKind::Nest) {
+      const core::Ranges::Mark mark = ranges.enter(regions[0]);
+      visit(id, ranges);
+      ranges.leave(mark);
+    }
+    ranges.define(fn.ops[id]);
+  }
+}
+
+/// Makes a `Freer(m, f, facts)` of each function with branches, which is shown its nests by
+/// `nest(OpId, Ranges&)`.
+template <class Freer>
+void freeInsideOut(core::Module& m) {
+  const FreeingFacts facts(m);
+  for (uint32_t i = 0; i < m.functions.size(); ++i) {
+    const core::FunctionId f(i);
+    const core::Function& fn = m.functions[f];
+    if (!fn.body.valid()) continue;
+    bool branches = false;
+    core::forEachOp(fn, [&](core::OpId id) { branches |= fn.ops[id].kind == core::OpKind::If; });
+    if (!branches) continue;
+    Freer freer(m, f, facts);
+    core::Ranges ranges(m, fn);
+    forEachNestInsideOut(fn, fn.body, ranges,
+                         [&](core::OpId nest, core::Ranges& known) { freer.nest(nest, known); });
+  }
+}
+
+} // namespace melix::transforms
