@@ -1,6 +1,6 @@
 #pragma once
-// Loops to machine code: LLVM IR, a short pipeline, an object file, and the table that maps return addresses
-// to Melix functions and lines. No file is read or written.
+// Compiles Loops to machine code: LLVM IR, a short pipeline, an object file, and the table that maps return
+// addresses to Melix functions and lines. No file is read or written.
 
 #include "loops/pipeline.h"
 #include "source/source.h"
@@ -17,21 +17,21 @@ enum class TargetKind : uint8_t {
   Portable, ///< x86-64-v3
 };
 
-/// What schedules ask of the processor.
+/// The features of the processor that schedules depend on.
 const loops::Machine& machineOf(TargetKind target);
 
 /// How memory is reached. Orchestration lives in the generic space 0, of which all others are part.
 struct Addressing {
-  unsigned arrays = 0;     ///< address space of what kernels are given to read and write
+  unsigned arrays = 0;     ///< address space of the arrays that kernels read and write
   unsigned scratch = 0;    ///< and of their scratch
-  unsigned indexBits = 64; ///< no array is larger than half of what these bits count; numbers stay i64
+  unsigned indexBits = 64; ///< width of offsets; no array exceeds half of its range; numbers stay i64
 };
 
 struct Options {
   TargetKind target = TargetKind::Host;
   Addressing addressing;
   bool optimise = true;                 ///< false: LLVM's passes are left out (`-O0`)
-  bool vectorise = false;               ///< LLVM widens what loops it can: a twin of lanes, for tests
+  bool vectorise = false;               ///< LLVM vectorises loops where it can: a twin of lanes, for tests
   const SourceStore* sources = nullptr; ///< for places in traces; without it there are none
   std::string sourceName = "melix";     ///< of the compile unit
 };

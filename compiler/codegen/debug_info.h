@@ -1,6 +1,6 @@
 #pragma once
-// Internal: places in DWARF. The location chain of a statement becomes a line with the calls it was inlined
-// at.
+// Internal: emits debug information (DWARF). The location chain of a statement becomes a line with the calls
+// it was inlined at.
 
 #include "codegen/codegen.h"
 

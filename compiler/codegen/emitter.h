@@ -1,5 +1,5 @@
 #pragma once
-// Internal: the module under construction, and what all emitters of functions share.
+// Internal: the module under construction, and the state that all emitters of functions share.
 
 #include "codegen/codegen.h"
 #include "codegen/units.h"
@@ -19,18 +19,18 @@ namespace melix::codegen {
 
 class DebugInfo;
 
-/// What numbers a parameter may be, if not all.
+/// The range of a size parameter; none for other parameters, which may be any number.
 inline std::optional<llvm::ConstantRange> rangeOfParam(const loops::Function& fn, size_t k) {
   if (k >= fn.modes.size() || fn.modes[k] != loops::ModeKind::Size) return std::nullopt;
   return llvm::ConstantRange(llvm::APInt(64, 0), llvm::APInt::getSignedMinValue(64));
 }
 
-/// The layouts of a module's types. Units are emitted at the same time, and what is asked of types may make
-/// some: one asks at a time.
+/// The layouts of a module's types. Units are emitted at the same time, and a question about types may make
+/// some: one unit asks at a time.
 class SharedLayouts {
 public:
   explicit SharedLayouts(types::TypeStore& types) : layouts_(types) {}
-  /// What `ask` gives of the layouts, while nobody else asks.
+  /// The result of `ask` on the layouts, which nobody else uses meanwhile.
   auto held(const auto& ask) {
     std::lock_guard lock(guard_);
     return ask(layouts_);
@@ -44,7 +44,7 @@ private:
   loops::Layouts layouts_;
 };
 
-/// An LLVM function for each function of a unit, with a chunk function in front of each kernel.
+/// Emits an LLVM function for each function of a unit, with a chunk function before each kernel.
 class ModuleEmitter {
 public:
   ModuleEmitter(const Unit& unit, const Options& options, SharedLayouts& layouts, llvm::LLVMContext& context);
@@ -70,7 +70,7 @@ public:
   llvm::IntegerType* i8() { return llvm::Type::getInt8Ty(context); }
   llvm::IntegerType* i32() { return llvm::Type::getInt32Ty(context); }
   llvm::IntegerType* i64() { return llvm::Type::getInt64Ty(context); }
-  /// What counts in memory.
+  /// The type of offsets and counts in memory.
   llvm::IntegerType* index() { return llvm::Type::getIntNTy(context, options.addressing.indexBits); }
 
   /// A function of the runtime (melix/abi.h), declared at first use.

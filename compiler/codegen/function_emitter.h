@@ -1,6 +1,6 @@
 #pragma once
-// Internal: one function of Loops as LLVM IR. One file for each group of statements:
-// emit_memory, emit_control, emit_runtime; loops whose turns run side by side are of LaneEmitter.
+// Internal: emits one function of Loops as LLVM IR. One file for each group of statements: emit_memory,
+// emit_control, emit_runtime; LaneEmitter emits vectorised loops.
 
 #include "codegen/scalar_ops.h"
 
@@ -27,7 +27,7 @@ private:
   void setResult(const Stmt& s, llvm::Value* x) { set(s.results[0], x); }
   llvm::BasicBlock* block(const char* name) { return llvm::BasicBlock::Create(m_.context, name, function_); }
   static constexpr uint64_t slotAlign = 16;
-  /// A slot of the frame, made once at the function's start. Those of messages share their room: where a
+  /// A slot of the frame, made once at the function's start. Slots of messages share their memory: where a
   /// panic follows, a slot lives from here on only.
   llvm::Value* slot(uint64_t bytes);
   /// A call that a panic may come out of: each keeps its own return address, which the trace finds the place
@@ -37,7 +37,7 @@ private:
     return m_.runtime(name, result, params);
   }
   void beginBody(llvm::Function* f);
-  /// Of pointers, those to the generic space: what is chosen between, handed on or stored lies there.
+  /// Casts a pointer to the generic space: pointers that are chosen between, passed on or stored are generic.
   llvm::Value* generic(llvm::Value* v);
   /// A number, or a vector of numbers, as one that counts in memory.
   llvm::Value* index(llvm::Value* v) { return b_.CreateTrunc(v, v->getType()->getWithNewType(m_.index())); }
@@ -45,7 +45,7 @@ private:
   void emitKernel();
   void emitChunk(); ///< task, captures, begin, end
   void emitKernelLauncher();
-  /// What a launch gives for a parameter.
+  /// The value that a launch gives for a parameter.
   llvm::Value* capture(size_t param, llvm::Type* type, llvm::Value* at);
   void giveScratch(Values& args);
   void emitOrchestration();
@@ -72,12 +72,12 @@ private:
   void emitIf(const Stmt& s);
   void emitSwitch(const Stmt& s);
   void emitFor(const Stmt& s);
-  /// From `begin` on with these carried values; gives what is carried in the end.
+  /// Emits the iterations from `begin` on with these carried values; gives the final carried values.
   Values emitTurns(const Stmt& s, llvm::Value* begin, Values carried);
   void emitScalar(const Stmt& s);
   void emitWhile(const Stmt& s);
   void emitCall(const Stmt& s);
-  /// What the callee gives for these arguments.
+  /// The results of the callee for these arguments.
   Values resultsOf(const Stmt& call, Values args);
   void emitLaunch(const Stmt& s);
   void poll();

@@ -154,7 +154,7 @@ void LaneEmitter::scalar(const Stmt& s) {
 
 LaneEmitter::Values LaneEmitter::begun(const Steps& steps, Values first) {
   for (size_t k = 0; k < steps.size(); ++k) {
-    const loops::ExactStep& step = steps[k];
+    const loops::ReassociableStep& step = steps[k];
     if (step.running) {
       first[k] = splat(first[k]);
     } else if (step.best || step.along) {
@@ -178,7 +178,7 @@ LaneEmitter::Values LaneEmitter::folded(const Steps& steps, Values carried, unsi
       highs.push_back(b_.CreateShuffleVector(v, high));
     }
     for (size_t k = 0; k < steps.size(); ++k) {
-      const loops::ExactStep& step = steps[k];
+      const loops::ReassociableStep& step = steps[k];
       if (step.along) continue;
       if (step.best) {
         better(steps, k, lows, highs, false, carried);
@@ -211,8 +211,8 @@ LaneEmitter::Values LaneEmitter::joined(const Steps& steps, Values carried, cons
 
 void LaneEmitter::better(const Steps& steps, size_t k, const Values& a, const Values& b, bool isLater,
                          Values& out) {
-  const loops::ExactStep& step = steps[k];
-  const loops::BestStep& best = *step.best;
+  const loops::ReassociableStep& step = steps[k];
+  const loops::ArgExtremeStep& best = *step.best;
   auto compared = [&](ops::CmpKind how, Value* x, Value* y, types::TypeKind kind) {
     Value* operands[] = {x, y};
     return host_.ops_.apply({OpKind::Cmp, static_cast<uint32_t>(how), kind}, operands, types::TypeKind::Bool);
@@ -232,8 +232,8 @@ void LaneEmitter::better(const Steps& steps, size_t k, const Values& a, const Va
 
 /// The value of all lanes that have one, and of those that have this value the first turn.
 void LaneEmitter::best(const Steps& steps, size_t k, const Values& lanes, Values& out) {
-  const loops::ExactStep& step = steps[k];
-  const loops::BestStep& best = *step.best;
+  const loops::ReassociableStep& step = steps[k];
+  const loops::ArgExtremeStep& best = *step.best;
   Value* there = lanes[best.isThere];
   llvm::Constant* unit = host_.ops_.constant(loops::scalarType(step.kind), step.unit);
   const Values value{b_.CreateSelect(there, lanes[k], splat(unit))};
@@ -330,7 +330,7 @@ enum class RestKind {
 
 RestKind restOf(const loops::Function& fn, const loops::Stmt& loop, uint32_t strip,
                 const loops::Machine& machine) {
-  const std::optional<uint64_t> turns = loops::turnsOf(fn, loop);
+  const std::optional<uint64_t> turns = loops::constantTripCount(fn, loop);
   if (turns && *turns % strip == 0) return RestKind::None;
   const bool fits = fn.turns.step % strip == 0 && fn.turns.multiple % strip == 0;
   if (fits && loops::isOverChunk(fn, loop)) return RestKind::None;
@@ -397,7 +397,7 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
   for (size_t k = 0; k < loop.results.size(); ++k) carried.push_back(host.value(loop.operands[k + 2]));
   const std::vector<llvm::Value*> before = carried;
   carried = wide.begun(steps, std::move(carried));
-  const std::optional<uint64_t> turns = loops::turnsOf(host.fn_, loop);
+  const std::optional<uint64_t> turns = loops::constantTripCount(host.fn_, loop);
   const bool isBrief = rest == RestKind::Strip && !turns && isBriefWorthIt(host.fn_, loop);
   if (turns == strip) {
     carried = wide.strip(loop, steps, first, nullptr, std::move(carried));

@@ -1,8 +1,8 @@
 #pragma once
-// Internal: loops whose turns run side by side, each in a lane. The body stands once for as many turns as
-// there are lanes: what is uniform is a single value, as in a scalar loop; what grows by the same from lane
-// to lane is its first value and the step; all else is a vector. A branch that lanes take differently becomes
-// a mask of those that are on: nothing is read or stored for the others.
+// Internal: emits vectorised loops, with each iteration in a lane. The body is emitted once for as many
+// iterations as there are lanes. A uniform value is a single value, as in a scalar loop. An affine value is
+// its first value and the step from lane to lane. Any other value is a vector. A branch that lanes take
+// differently becomes a mask of the active lanes. Nothing is read or stored for the others.
 
 #include "codegen/function_emitter.h"
 #include "loops/analysis/vectorizability.h"
@@ -13,17 +13,20 @@
 
 namespace melix::codegen {
 
-/// The loop in strips of as many turns as it says. What is left behind them is done in strips of one register
-/// with a mask; in a last whole strip with a mask where arrays of the frame are written, as these then stay
-/// in registers; or in strips of one register and then turn by turn, where the processor has no masks, or
-/// these arrays have no room for a whole strip: what is stored under a mask is slow to read back.
+/// Emits the loop in strips of as many iterations as its attribute says. The remaining iterations run in one
+/// of three ways:
+///   1. in strips of one register under a mask;
+///   2. in a last whole strip under a mask, where arrays of the frame are written, as these then stay in
+///      registers;
+///   3. in strips of one register and then one by one, where the processor has no masks, or these arrays have
+///      no room for a whole strip. Values stored under a mask are slow to read back.
 void emitLanes(FunctionEmitter& host, const loops::Stmt& loop);
 
 class LaneEmitter {
 public:
-  /// `host` emits what is uniform; statements keep its place if they are those of a callee.
-  /// Its first turn is where a strip of so many begins, or one of as many as there are lanes.
-  /// `index` is that of the loop; none in a callee.
+  /// `host` emits uniform values. Statements keep its location if they come from a callee. The first
+  /// iteration is at the beginning of a strip of `strip` iterations, or of as many as there are lanes.
+  /// `index` is the index of the loop; none in a callee.
   LaneEmitter(FunctionEmitter& host, unsigned lanes, const loops::Variance& variance, loops::ValueId index,
               unsigned strip = 0)
       : host_(host), m_(host.m_), fn_(host.fn_), b_(host.b_), lanes_(lanes), strip_(strip ? strip : lanes),
@@ -35,16 +38,16 @@ public:
   llvm::Value* splat(llvm::Value* v) { return b_.CreateVectorSplat(lanes_, v); }
 
   // Of the loop itself.
-  using Steps = std::vector<loops::ExactStep>;
-  /// Lanes of what it carries: those of reductions begin with what was there before in the first lane, those
-  /// of running totals with it in all, and a best one with none in any.
+  using Steps = std::vector<loops::ReassociableStep>;
+  /// The initial lanes of carried values. Reductions begin with the initial value in the first lane, running
+  /// totals with it in all lanes, and the best of an argmin or argmax with none in any lane.
   std::vector<llvm::Value*> begun(const Steps& steps, std::vector<llvm::Value*> first);
   /// The same in so many lanes, less than there are.
   std::vector<llvm::Value*> folded(const Steps& steps, std::vector<llvm::Value*> carried, unsigned lanes);
-  /// Single values; `before` is what the loop was given.
+  /// Single values; `before` are the initial values of the loop.
   std::vector<llvm::Value*> joined(const Steps& steps, std::vector<llvm::Value*> carried,
                                    const std::vector<llvm::Value*>& before);
-  /// All lanes once, from turn `first` on.
+  /// All lanes once, from iteration `first` on.
   std::vector<llvm::Value*> strip(const loops::Stmt& loop, const Steps& steps, llvm::Value* first,
                                   llvm::Value* mask, std::vector<llvm::Value*> carried);
   enum class StripKind {
@@ -54,7 +57,7 @@ public:
     Long,   ///< up to the end, which is one at most, if more than a register is left
     Last,   ///< up to the end, which is one at most
   };
-  /// Strips; `first` becomes the turn behind them, if they are whole.
+  /// Strips; `first` becomes the iteration after them, if they are whole.
   std::vector<llvm::Value*> strips(const loops::Stmt& loop, const Steps& steps, llvm::Value*& first,
                                    llvm::Value* end, StripKind kind, std::vector<llvm::Value*> carried);
 
@@ -71,11 +74,11 @@ private:
   };
   /// Where the lanes of an access lie.
   struct Place {
-    Value* first = nullptr; ///< of lane 0; the others are `step` units of that many bytes apart
+    Value* first = nullptr; ///< of lane 0; lane k is k · `step` units of that many bytes further
     Value* step = nullptr;
     unsigned unit = 1;
-    Value* all = nullptr; ///< or addresses of all
-    /// Whether lanes are that many bytes apart, as is known.
+    Value* all = nullptr; ///< or the addresses of all lanes
+    /// Whether the stride between lanes is known to be that many bytes.
     bool isApart(int64_t bytes) const;
   };
 
@@ -89,29 +92,29 @@ private:
   llvm::Type* keptType(ValueId v);
   void keep(ValueId v, Value* x);
   llvm::BasicBlock* block(const char* name) { return host_.block(name); }
-  /// A phi for each value, which is what comes from that block.
+  /// A phi for each value, whose operand from that block it is.
   std::vector<llvm::PHINode*> phis(const Values& values, llvm::BasicBlock* from);
 
-  /// The statements, and what they yield.
+  /// Emits the statements of a region; gives the values it yields.
   const ValueIds& region(loops::RegionId r);
   void statement(const Stmt& s);
   void scalar(const Stmt& s);
 
   // lane_scans.cpp
-  /// A value that the loop carries and its turns use.
+  /// A value that the loop carries and its iterations use.
   struct Running {
-    loops::ExactStep step;
+    loops::ReassociableStep step;
     Value *before, *after; ///< in all lanes
   };
   void runningTotal(const Stmt& s, Running& running);
-  /// The k-th step, a best one: of what is carried by `a` and by `b`, which comes later, or it is not known
-  /// and turns tell, to `out`.
+  /// The k-th step, an argmin or argmax: writes the better of the carried values `a` and `b` to `out`.
+  /// `isLater`: `b` is later than `a`; otherwise the iteration numbers decide.
   void better(const Steps& steps, size_t k, const Values& a, const Values& b, bool isLater, Values& out);
   /// The same of all lanes, as single values.
   void best(const Steps& steps, size_t k, const Values& lanes, Values& out);
 
   // lane_totals.cpp
-  /// What makes a value that a loop carries: a sum of that and a term.
+  /// The statement that makes a value that a loop carries: a sum of that value and a term.
   struct Total {
     loops::StmtId sum;
     ValueId term;
@@ -141,7 +144,7 @@ private:
   void storeStream(std::span<Value* const> registers, Value* base, Value* at, llvm::Align align);
   /// How many stores follow each other to neighbours.
   size_t storesTogether(std::span<const loops::StmtId> stmts) const;
-  /// Of stores to neighbours, whose lanes lie apart: what each lane stores, at once. Whether that is done.
+  /// Emits stores to neighbouring elements, each with a stride between lanes, at once. Whether that is done.
   bool storeGroup(std::span<const loops::StmtId> stmts);
 
   // lane_rows.cpp
@@ -179,13 +182,13 @@ private:
   const unsigned lanes_, strip_;
   const loops::Variance& variance_;
   loops::Neighbours neighbours_;
-  const Stmt* loop_ = nullptr; ///< whose turns are in lanes
-  bool isCallee_ = false;      ///< its places are not those of the function that is being written
+  const Stmt* loop_ = nullptr; ///< whose iterations are in lanes
+  bool isCallee_ = false;      ///< its locations are not in the function that is being emitted
   Value* mask_ = nullptr;      ///< lanes that are on; null: all
   std::unordered_map<uint32_t, Affine> affine_;
   std::unordered_map<uint32_t, Value*> vectors_;
-  std::unordered_map<uint32_t, Running> running_; ///< by what the step makes
-  std::unordered_set<loops::StmtId> late_;        ///< totals, which are made behind other statements
+  std::unordered_map<uint32_t, Running> running_; ///< by the result of the step
+  std::unordered_set<loops::StmtId> late_;        ///< totals, which are emitted after other statements
 };
 
 } // namespace melix::codegen

@@ -19,7 +19,7 @@ std::vector<int> shiftedBy(unsigned by, unsigned lanes) {
 /// The total of each lane and those in front of it takes as many steps as the number of lanes has bits. Only
 /// the last one waits for what was before; a lane that is off adds nothing.
 void LaneEmitter::runningTotal(const Stmt& s, Running& running) {
-  const loops::ExactStep& step = running.step;
+  const loops::ReassociableStep& step = running.step;
   auto combined = [&](Value* a, Value* b) {
     Value* operands[] = {a, b};
     return host_.ops_.apply({step.op, 0, step.kind}, operands, step.kind);

@@ -1,7 +1,7 @@
 #pragma once
-// LLVM's packer of straight code, for functions with a loop that carries a small array as values: what is
-// done to its elements one after another is done in the lanes of a register. Loops in lanes are packed
-// already, and elsewhere it finds little for its time. No float changes its bits: sums keep their order.
+// Runs LLVM's SLP vectoriser on functions with a loop that carries a small array as values: successive
+// operations on its elements run in the lanes of a register. Vectorised loops are packed already, and
+// elsewhere the vectoriser finds little for its time. No float changes its bits: sums keep their order.
 
 #include <llvm/IR/PassManager.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 // Internal: instructions of AVX-512 on lanes that LLVM has no other name for. They take one register, so
-// values in more lanes are taken apart for them.
+// values in more lanes are split for them.
 
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IRBuilder.h>

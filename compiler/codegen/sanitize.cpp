@@ -38,7 +38,8 @@ void sanitize(llvm::Module& module) {
   builder.crossRegisterProxies(loops, functions, groups, modules);
   llvm::AddressSanitizerOptions options;
   options.UseAfterReturn = llvm::AsanDetectStackUseAfterReturnMode::Never;
-  options.InstrumentationWithCallsThreshold = 0; // else a branch for each lane, which takes minutes to compile
+  options.InstrumentationWithCallsThreshold =
+      0; // else a branch for each lane, which takes minutes to compile
   llvm::AddressSanitizerPass(options, false, false, llvm::AsanDtorKind::None, llvm::AsanCtorKind::None)
       .run(module, modules);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Internal: what the ops of Core on scalars are in LLVM IR, of single values and of vectors of them alike.
+// Internal: emits the scalar ops of Core as LLVM IR, for single values and for vectors of them alike.
 // Integers wrap; floats follow IEEE without any fast-math flag; a NaN shows no sign or payload.
 
 #include "codegen/emitter.h"
@@ -40,7 +40,8 @@ private:
   // directed.cpp
   Value* directed(ops::DirectedKind kind, Value* a, Value* b);
   Value* directedByMachine(const ops::DirectedRow& row, Value* a, Value* b);
-  /// What the result rounded to nearest is off by, or something of its sign; NaN where it is what is wanted.
+  /// The rounding error of the result rounded to nearest, or a value of the same sign; NaN where the rounded
+  /// result is exactly the one wanted.
   Value* lostBy(core::OpKind arithmetic, Value* a, Value* b, Value* nearest);
 
   Value* binary(core::OpKind op, Value* a, Value* b, types::TypeKind kind);

@@ -16,10 +16,10 @@ namespace melix::codegen {
 /// Made anew for each module: cheap, and code generation is not shared between threads.
 std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Options& options);
 
-/// Attribute of a function whose loops are those of nests.
+/// Attribute of a function whose loops come from nests.
 inline constexpr const char* runsNests = "melix-nests";
 
-/// LLVM's passes before code generation; without `options.optimise` only what must be inlined.
+/// LLVM's passes before code generation; without `options.optimise` only the inlining that is required.
 void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options& options);
 
 /// The bytes of an object file; nothing if the target has none.

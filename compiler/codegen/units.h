@@ -1,6 +1,6 @@
 #pragma once
-// Internal: which functions of a module become one object. LLVM takes time in proportion to the code, and
-// units are made at the same time: a long program takes as many processors as there are.
+// Internal: splits a module into units, each of which becomes one object. LLVM takes time in proportion to
+// the code, and units are made at the same time: a long program takes as many processors as there are.
 
 #include "loops/ir/ir.h"
 
@@ -12,7 +12,8 @@ namespace melix::codegen {
 struct Unit {
   const loops::Module& module;
   std::vector<loops::FunctionId> functions;
-  /// What is merged into its callers, where a function of the unit calls it: each unit has a copy of its own.
+  /// Functions that are inlined into their callers and that a function of the unit calls: each unit has a
+  /// copy of its own.
   std::vector<loops::FunctionId> copies;
   bool alone = false; ///< there is no other unit
 

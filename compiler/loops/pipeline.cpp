@@ -1,5 +1,6 @@
 #include "loops/pipeline.h"
 
+#include "loops/analysis/closed_functions.h"
 #include "loops/checks/hoist_loop_checks.h"
 #include "loops/checks/kept_checks.h"
 #include "loops/emit/lower.h"
@@ -133,7 +134,7 @@ void outlineAllKernels(Module& module, const Options&) {
   for (uint32_t f = 0; f < count; ++f) outlineKernels(module, FunctionId(f));
 }
 
-void chooseAllLanes(Module& module, const Options& options) { chooseLanes(module, *options.machine); }
+void chooseAllLanes(Module& module, const Options& options) { vectorizeLoops(module, *options.machine); }
 
 bool always(const Options&) { return true; }
 bool onPool(const Options& options) { return options.parallel; }

@@ -13,9 +13,9 @@ namespace melix::loops {
 
 struct Options {
   bool parallel = true;             ///< nests on the pool
-  const Machine* machine = nullptr; ///< that loops are scheduled for; none: as they are
+  const Machine* machine = nullptr; ///< target of the schedules; none: loops stay as they are
   StripSizes strips;
-  bool verify = false; ///< look at the module after every pass
+  bool verify = false; ///< verify the module after every pass
   /// Gets the module after every pass, `lower` first.
   std::function<void(const Module&, std::string_view pass)> afterPass;
 };
@@ -30,15 +30,15 @@ struct Pass {
 /// States of Loops as they are lowered.
 inline constexpr States statesOfLowered{State::NoLanes};
 
-/// All of them in sequence; some run only where loops are scheduled for a machine, or nests go on the pool.
+/// All passes in sequence; some run only if loops are scheduled for a machine, or nests go on the pool.
 std::span<const Pass> passes();
 
-/// Lowers, then runs the passes. Functions that the roots do not reach are left out. Requires:
-/// verified Core without derivatives, closures and `apply`. What is not compiled yet is told by `error`.
+/// Lowers, then runs the passes. Functions that the roots do not reach are omitted. Requires: verified Core
+/// without derivatives, closures and `apply`. `error` names a construct that is not compiled yet.
 struct Result {
   Module module;
   std::optional<Unsupported> error;
-  std::string bug; ///< what the verifier found, and after which pass; empty if nothing
+  std::string bug; ///< the verifier's finding, and after which pass; empty if none
 };
 Result fromCore(const core::Module& module, const Options& options = {});
 

@@ -1,6 +1,6 @@
 #pragma once
-// Lowers one instance. State is the SSA value of every local; regions copy it and what changed becomes their
-// results.
+// Lowers one instance. State is the SSA value of every local; regions copy it and the changed locals become
+// their results.
 
 #include "check/tree/typed_walk.h"
 #include "core/ir/nest.h"
@@ -46,8 +46,8 @@ private:
   // --- body.cpp
   ValueId expr(NodeId n);
   using MakeOf = std::function<ValueId(std::vector<ValueId>)>;
-  /// Lowers `children` in order, then `make`; what follows an exit is guarded. What has sizes that children
-  /// behind it define takes its form behind these.
+  /// Lowers `children` in order, then `make`. Code that follows an exit is guarded. A child whose sizes later
+  /// children define takes its form after these.
   ValueId after(const std::vector<NodeId>& children, TypeId type, const MakeOf& make);
   ValueId block(const check::Node& node);
   ValueId blockFrom(const std::vector<NodeId>& children, size_t k, TypeId type);
@@ -64,8 +64,7 @@ private:
   TypeId T(TypeId t) { return dimMap_.empty() ? t : types_.substitute(t, dimMap_); }
   DimId D(DimId d) { return dimMap_.empty() ? d : types_.dims.substitute(d, dimMap_); }
   TypeId inScope(TypeId type);
-  /// Sizes of `value`'s type where `wanted` has the symbols `symbols`; they are what the symbols mean from
-  /// here on.
+  /// Binds `symbols`, which occur in `wanted`, to the sizes at the same places in `value`'s type.
   void learnDims(TypeId wanted, ValueId value, const std::vector<DimSym>& symbols);
   void matchDims(TypeId wanted, TypeId actual, types::DimSubst& out);
   core::LocId locOf(Span span);
@@ -182,7 +181,7 @@ private:
     std::vector<TypeId> types;
   };
   Carries carry(const std::set<LocalId>& assigned, core::Op& loop);
-  /// Parameters of the region at hand for what is carried; they are the locals' values there.
+  /// Binds the carried locals to parameters of the region at hand.
   void enterCarries(const Carries& carries, const Values& before);
   /// A while over the locals `body` assigns; `condition` and `body` run in their regions.
   void whileOver(const std::set<LocalId>& assigned, const Make& condition, const std::function<void()>& body);
@@ -197,7 +196,7 @@ private:
   // --- walk.cpp
   std::set<LocalId> assignedIn(const std::vector<NodeId>& nodes);
   void collectSizes();
-  /// Whether the body says later what the size is.
+  /// Whether the body defines the size later.
   bool isLater(DimSym s) const { return ownSizes_.contains(s) && !dimMap_.contains(s); }
 
   // --- place.cpp
@@ -229,10 +228,10 @@ private:
   ValueId nest(NodeId n);
   struct NestBody {
     bool filter = false;               ///< yields (bool, value)
-    bool counts = false;               ///< yields 1 for what passes the filter, after the value
+    bool counts = false;               ///< yields 1 for elements that pass the filter, after the value
     bool leaves = false;               ///< `?` in the body: yields the position where control left, last
     bool needsOne = false;             ///< there is no result without an element
-    ValueId positions;                 ///< what passed the filter, when that is found first
+    ValueId positions;                 ///< the positions that passed the filter, when these are found first
     ValueId unit;                      ///< of a user's monoid
     std::optional<OpKind> checkedStep; ///< an integer sum or product that must not wrap
 
@@ -269,8 +268,7 @@ private:
   void inRegion(RegionId region, const std::function<void()>& fill);
 
   // --- needs.cpp
-  /// What a part of a builder's body needs: axes of the sweep, by bit; `own`: what only the point at hand
-  /// has.
+  /// The needs of a part of a builder's body: axes of the sweep, by bit; `own`: values of the current point.
   struct Needs {
     uint64_t axes = 0;
     bool own = false;
@@ -291,8 +289,8 @@ private:
   bool stops(NodeId n);
 
   // --- way.cpp
-  /// The way through a body to a part of it. `pieces`, each with the depth of its parent, are what is run on
-  /// it: conditions, and the statements these and the part read. `skips`: there are more conditions on it.
+  /// The way through a body to a part of it. `pieces`, each with the depth of its parent, are executed on it:
+  /// conditions, and the statements that these and the part read. `skips`: there are more conditions on it.
   struct Way {
     std::vector<NodeId> nodes;
     std::vector<std::pair<size_t, NodeId>> pieces;
@@ -303,7 +301,7 @@ private:
     Make there, elsewhere;
     bool runs(NodeId n) const;
   };
-  /// What stands between a node and one of its children: a condition, and siblings that run before.
+  /// The conditions between a node and one of its children, and the siblings that run before the child.
   struct Turn {
     std::vector<NodeId> gate, earlier;
     bool lost = false; ///< no way leads there
@@ -320,7 +318,7 @@ private:
   ValueId throughArm(const Way& way, check::Node node, const Turn& turn, NodeId next);
 
   // --- hoist.cpp
-  /// The axes around the part of a body at hand: those of the builder, then those of sweeps inside of it
+  /// The axes around the current part of a body: axes of the builder, then axes of sweeps inside of it
   /// whose sizes are known ahead. A part that needs not all of `whole` is computed ahead.
   struct Sweep {
     std::vector<check::NestAxis> axes;
@@ -333,7 +331,7 @@ private:
     size_t around = 0;      ///< axes of the builder that are swept around this
     size_t rows = 0;        ///< so many of its axes tell how long a sweep inside is; none if all do, or none
   };
-  /// A value computed in front of a sweep, at each point of some axes of it; `hidden` sizes are packed.
+  /// A value computed before a sweep, at each point of some axes of it; `hidden` sizes are packed.
   struct Ahead {
     ValueId value;
     std::vector<LocalId> axes;
@@ -372,16 +370,16 @@ private:
   Values values_;
   types::DimSubst dimMap_;
   FlowKind flow_ = FlowKind::On;
-  LocalId exit_, return_; ///< pseudo-locals: how control left, and with what
+  LocalId exit_, return_; ///< pseudo-locals: how control left, and with which value
   std::map<uint32_t, uint64_t> loopNumbers_;
   std::map<uint32_t, LocalId> loopValues_;
   std::map<NodeId, Ahead> hoisted_;
-  std::map<NodeId, Make> instead_; ///< what stands for a node on the way to another
+  std::map<NodeId, Make> instead_; ///< the replacement of a node on the way to another
   Sweep sweep_;
   std::set<ValueId> guarded_; ///< computed ahead only if the sweep has a point
   std::vector<Held> held_;
   std::map<check::PatternId, std::vector<ValueId>> payloads_; ///< of the cases bound, by pattern
-  std::map<check::PatternId, ValueId> opened_;                ///< what was matched, its sizes named
+  std::map<check::PatternId, ValueId> opened_;                ///< the matched value, its sizes named
   std::set<DimSym> ownSizes_, usedSizes_; ///< sizes that the body defines; that types mention
   uint32_t nextPseudo_;
   uint64_t nextLoop_ = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// How control leaves parts of a function, before they are lowered.
+// Analyses how control leaves parts of a function, before they are lowered.
 
 #include "check/tree/typed.h"
 
@@ -15,9 +15,9 @@ bool leavesEarly(const check::Instance& instance, check::NodeId body, uint32_t l
 /// Whether a break or continue stands in the function.
 bool jumpsInLoops(const check::Instance& instance);
 
-/// Whether all returns in `n`, with which the function ends, stand at ends: a `return` there is the
-/// function's value, and what stands behind `if c { return a }` is the other arm, so that nothing has to say
-/// how control left. (Derivatives see which arm changed what.)
+/// Whether all returns in `n`, with which the function ends, stand at ends. A `return` there is the
+/// function's value, and the code after `if c { return a }` is the other arm. So no flag has to record how
+/// control left. (Derivatives see which arm changed a variable.)
 bool returnsAtEnds(const check::Instance& instance, const types::TypeStore& types, check::NodeId n);
 
 } // namespace melix::lower

@@ -1,6 +1,6 @@
 #pragma once
-// Typed tree to Core: mutation becomes SSA update, control flow single-exit, element-wise work and builders
-// nests.
+// Lowers the typed tree to Core: mutation becomes SSA update, control flow single-exit, element-wise work and
+// builders nests.
 //
 // Takes: checked instances without errors. Gives: one Core function for each instance that is reached.
 
@@ -24,13 +24,13 @@ public:
 
   const std::function<bool(FileId)> checksOverflow;
 
-  /// The function of an instance; its body and those of the calls in it are lowered by `finish`.
+  /// The function of an instance; `finish` lowers its body and the bodies of the calls in it.
   core::FunctionId functionOf(check::InstanceId id);
-  /// Whether what a node does by itself, its children aside, is worth doing once: it loops, makes arrays, or
-  /// prints what `debug` is given.
+  /// Whether the node itself, without its children, is expensive enough to compute once: it loops, makes
+  /// arrays, or prints the operand of `debug`.
   bool isHeavy(const check::Node& node);
-  /// Whether what a node does by itself is done each time: it gives a name that is equal to no other, or goes
-  /// through a black box.
+  /// Whether the node itself, without its children, must be computed each time: it gives a name that is equal
+  /// to no other, or goes through a black box.
   bool isNew(const check::Node& node);
   /// The instance whose forward sweep saves such a record.
   check::InstanceId savedBy(types::RecordId record) const { return program_.savedBy.at(record); }

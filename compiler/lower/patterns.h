@@ -1,5 +1,5 @@
 #pragma once
-// What a pattern says before there is a value.
+// Facts about a pattern that hold before there is a value.
 
 #include "check/tree/typed.h"
 

@@ -90,7 +90,7 @@ void raise(core::Module& module) {
   if (transforms::nameSizes(module)) transforms::simplify(module);
   if (transforms::raiseLoops(module)) transforms::simplify(module);
   // A loop that is sunk leaves one around it with a nest: that may be a nest too then.
-  while (transforms::sinkLoops(module)) {
+  while (transforms::interchangeAccumulatingLoops(module)) {
     transforms::simplify(module);
     if (!transforms::raiseLoops(module)) break;
     transforms::simplify(module);
@@ -105,8 +105,8 @@ void splitAccumulators(core::Module& module) {
   if (transforms::splitAccumulators(module)) transforms::simplify(module);
 }
 
-void maskRanges(core::Module& module) {
-  if (transforms::maskRanges(module)) transforms::simplify(module);
+void predicateRaggedSums(core::Module& module) {
+  if (transforms::predicateRaggedSums(module)) transforms::simplify(module);
 }
 
 void splitAxes(core::Module& module) {
@@ -122,8 +122,8 @@ void accumulate(core::Module& module) {
   if (transforms::splitAxes(module)) transforms::simplify(module);
 }
 
-void addBehindLoops(core::Module& module) {
-  if (!transforms::addBehindLoops(module)) return;
+void deferAccumulation(core::Module& module) {
+  if (!transforms::deferAccumulation(module)) return;
   transforms::simplify(module);
   transforms::accumulateToReduce(module);
 }
@@ -132,8 +132,8 @@ void sumBeforeScatter(core::Module& module) {
   if (transforms::sumBeforeScatter(module)) transforms::simplify(module);
 }
 
-void spreadSums(core::Module& module) {
-  if (transforms::spreadSums(module)) transforms::simplify(module);
+void scalariseReductions(core::Module& module) {
+  if (transforms::scalariseReductions(module)) transforms::simplify(module);
 }
 
 void hoistSizes(core::Module& module) {
@@ -152,8 +152,8 @@ void interchangeLoops(core::Module& module) {
   if (transforms::interchangeLoops(module)) transforms::simplify(module);
 }
 
-void separateProducts(core::Module& module) {
-  if (transforms::separateProducts(module)) transforms::simplify(module);
+void fissionProducts(core::Module& module) {
+  if (transforms::fissionProducts(module)) transforms::simplify(module);
 }
 
 void fixSizes(core::Module& module) {

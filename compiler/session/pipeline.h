@@ -15,12 +15,12 @@ namespace melix::session {
 struct Pass {
   std::string_view name;
   std::string_view sentence; ///< its transformation
-  /// Gives problems for the user, if it may refuse a program. Fusion writes its decisions into a log, if one is
-  /// given.
+  /// Gives problems for the user, if it may refuse a program. Fusion writes its decisions into a log, if one
+  /// is given.
   std::optional<std::vector<transforms::AdProblem>> (*run)(core::Module&, transforms::FusionLog*);
   core::States needs, establishes, ends; ///< before it; from here on; no longer
   bool rounds = false;                   ///< decides how floats are rounded: not under `--strict-fp`
-  bool isFusing = false;                 ///< runs again where accumulate_again found a sum
+  bool isFusing = false;                 ///< runs again where scatter_to_gather found a sum
 };
 
 /// States of Core as it is lowered.

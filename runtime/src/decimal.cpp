@@ -113,7 +113,8 @@ ShortDigits shortestNarrow(double value, const FloatFormat& format) {
   const bool isNormal = --exponent > lowest;
   const double spacing = ldexp(1, (isNormal ? exponent : lowest) - format.mantissaBits);
   const double low = value - spacing / (isPower && isNormal ? 4 : 2), high = value + spacing / 2;
-  const bool isEven = static_cast<uint64_t>(value / spacing) % 2 == 0; // what is halfway reads back as the even one
+  const bool isEven =
+      static_cast<uint64_t>(value / spacing) % 2 == 0; // what is halfway reads back as the even one
   auto readsBack = [&](ShortDigits digits) {
     const double read = valueOf(digits);
     return isEven ? low <= read && read <= high : low < read && read < high;

@@ -71,12 +71,12 @@ loops::Result scheduled(const core::Module& core, fuzz::Random& random) {
   loops::Result out = loops::fromCore(core, options);
   if (out.error || !out.bug.empty()) return out;
   for (loops::Function& fn : out.module.functions) {
-    loops::testChecksBefore(out.module, fn);
+    loops::hoistLoopChecks(out.module, fn);
     loops::dropCarries(fn);
     loops::hoistQuotients(fn);
     loops::splitWrapped(fn);
     if (!fn.inlined) scheduleAnyhow(out.module, fn, fn.body, random);
-    loops::jamRows(fn);
+    loops::unrollAndJam(fn);
   }
   out.bug = loops::verify(out.module, {loops::State::CountsInserted});
   return out;

@@ -1,6 +1,6 @@
 #pragma once
-// The items of one bracket: on an array, checked in order, the steps to what they choose, and its type; on a
-// List or a text the one.
+// The items of one bracket. On an array they are checked in order, and give the steps to the chosen elements
+// and their type. On a List or a text there is one item.
 
 #include "check/body/body.h"
 
@@ -16,7 +16,7 @@ public:
   Gathers gathers;
   std::vector<size_t> newAxes; ///< positions of `new` axes in the result
   std::vector<NodeId> before;  ///< ends of slices that have to be named first
-  TypeId type() const;         ///< of what is chosen, without new axes; of a mask: nothing
+  TypeId type() const;         ///< of the chosen elements, without new axes; of a mask: none
   TypeId typeWithNewAxes() const;
 
 private:

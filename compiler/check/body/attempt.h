@@ -1,5 +1,5 @@
 #pragma once
-// Something checked to find out whether it can be.
+// Checks something tentatively, to find out whether it fits, and undoes it if not.
 
 #include "check/body/body.h"
 
@@ -13,16 +13,17 @@ class ListMark {
 public:
   template <class T>
   explicit ListMark(std::vector<T>& list) : cut_([&list, size = list.size()] { list.resize(size); }) {}
-  /// Takes away what came since.
+  /// Removes the elements added since.
   void cut() const { cut_(); }
 
 private:
   std::function<void()> cut_;
 };
 
-/// `drop` leaves the body as if what was checked since had never been looked at: no message, nothing solved,
-/// no call to finish, no name declared, no result or value of a loop told, no instance failed; what was made
-/// of it stays behind empty.
+/// `drop` restores the body to its state before the attempt:
+///   1. no message, nothing solved, no call to finish, no name declared;
+///   2. no result or value of a loop recorded, no instance failed.
+/// Nodes made during the attempt remain as empty nodes.
 class Attempt {
 public:
   explicit Attempt(Body& body)

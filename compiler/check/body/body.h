@@ -1,7 +1,7 @@
 #pragma once
 // Checks the body of one instance: expressions with the type asked of them (bidirectional), statements,
-// patterns, builders, calls. One pass in source order with unification; what stays open is settled at the end
-// (rule 15).
+// patterns, builders, calls. One pass in source order with unification; types that stay open are resolved at
+// the end (rule 15).
 
 #include "check/body/body_parts.h"
 #include "check/derivatives/derivatives.h"
@@ -62,20 +62,20 @@ public:
 
   // --- scopes
   Scope scope;
-  size_t scopeFloor = 0; ///< names below it are not seen, but for those of the script
+  size_t scopeFloor = 0; ///< names below it are not seen, except names of the script
   std::vector<LoopFrame> loops;
-  TypeId returnType; ///< declared or being inferred; none: no function
-  /// What values that are returned told of the result.
+  TypeId returnType; ///< declared or being inferred; none: not in a function
+  /// Facts about the result from the returned values so far.
   struct Returned {
     std::vector<DimSym> sizes;
-    NodeId byTry; ///< the operand of the `?` that told the type
+    NodeId byTry; ///< the operand of the `?` that determined the type
   } returned;
   TypeId freshResult(Span span);
   bool mayReturn = false;
   bool isProvisional = false; ///< a result was guessed: another round will check this body again
   /// Whether a part of it may come of a call whose result is not known yet.
   bool isUnknownYet(TypeId type) const { return isProvisional && types.holds(type, TypeKind::Error); }
-  /// Whether a value of this type says what type those beside it have.
+  /// Whether a value of this type determines the type of the values beside it.
   bool determinesType(TypeId type) const {
     return types.kind(type) != TypeKind::Never && types.kind(type) != TypeKind::Error && !isUnknownYet(type);
   }
@@ -91,7 +91,8 @@ public:
   void noteOpen(LocalId local);
   void reportEscapingSizes();
 
-  std::vector<HeaderIndex> headerIndices; ///< of the builders at hand, and those that ended inside of them
+  /// Of the builders at hand, and of builders that ended inside of them.
+  std::vector<HeaderIndex> headerIndices;
   std::vector<IndexUse> indexUses;
   size_t conditions = 0;                                       ///< conditions around the expression at hand
   std::unordered_map<NameId, std::vector<LocalId>> indexPacks; ///< `..i` of headers
@@ -170,7 +171,7 @@ public:
   bool isUsedUp(NodeId value, SynId node);
 
   // --- places (place.cpp)
-  /// What `node` may be assigned through; no part of it that a name is bound to.
+  /// Whether `node` may be assigned to, and the target it names; no part of it that a name is bound to.
   bool checkTarget(SynId node, Target& target);
   /// The same, without index arrays.
   bool checkPlaceTarget(SynId node, Target& target);
@@ -184,7 +185,7 @@ public:
   NodeId indexInto(NodeId base, const std::vector<syntax::Argument>& items, Span span);
   NodeId readPlace(const Place& place, Span span);
 
-  // --- changing what is inside of a value (binding_places.cpp)
+  // --- changing parts of a value (binding_places.cpp)
   std::map<LocalId, Place> aliases; ///< names bound by `for &x`: the place that each means
   std::vector<Hold> holds;
   bool bindsPlaces = false; ///< patterns bind places
@@ -262,7 +263,7 @@ public:
   void checkExhaustive(const std::vector<Arm>& arms, TypeId type, Span span);
   TypeId openPattern(Pattern& p, TypeId type);
   std::vector<std::pair<PatternId, NodeId>>
-      literalPatterns; ///< their values are taken over when numbers are settled
+      literalPatterns; ///< their values are taken over when numbers are resolved
 
   // --- calls (call.cpp, overload.cpp)
   NodeId checkCall(SynId node, TypeId expected);
@@ -375,7 +376,7 @@ public:
   Const patternConstant(NodeId value) const;
   void reportMisapplied(const OpRef& op, TypeId type, Span span);
   bool holdsError();
-  std::vector<TypeId> compared; ///< enums that `==` is being taken apart for
+  std::vector<TypeId> compared; ///< enums whose `==` is being expanded
   NodeId equalityBody(NodeId x, NodeId y, Span span);
   NodeId equalCases(NodeId x, NodeId y, Span span);
   NodeId equalElements(NodeId x, NodeId y, Span span);
@@ -449,8 +450,8 @@ public:
   std::set<size_t> arities(NodeId function) override { return aritiesOf(b.typeOf(function)); }
 
   // --- types in bodies
-  /// With `binds`, `?N` and `_` become sizes to be found; with `keepsSizes`, those of `_` are kept beside the
-  /// value, where they may change.
+  /// With `binds`, `?N` and `_` become sizes to be found; with `keepsSizes`, the sizes for `_` are kept
+  /// beside the value, where they may change.
   TypeId resolveType(SynId node, bool binds, bool keepsSizes = false);
   /// The type of a parameter: a dimension variable that is new there becomes a size to be found, too.
   /// Names that stand in expressions go to `inside`: another parameter has to settle them.

@@ -1,5 +1,5 @@
 #pragma once
-// What the checker of a body (body.h) keeps about names, loops, builders, places and calls while it works.
+// The state that the checker of a body (body.h) keeps about names, loops, builders, places and calls.
 
 #include "check/signatures/checker.h"
 #include "check/tree/scope.h"
@@ -14,10 +14,10 @@ namespace melix::check {
 
 // --- names
 
-/// A variable whose type is settled below its declaration: no size that is found there can stand in it.
+/// A variable whose type is resolved after its declaration: no size that is found there can stand in it.
 struct OpenLocal {
   LocalId local;
-  uint32_t firstSymbol; ///< of those that are found below
+  uint32_t firstSymbol; ///< of the symbols that are found later
 };
 
 /// The alternative of an or-pattern at hand, after the first: the names there must be, and those bound so
@@ -45,8 +45,8 @@ struct LoopFrame {
 /// A builder whose body is being checked.
 struct BuilderFrame {
   size_t scopeBegin;                ///< size of the scope where the body begins
-  uint32_t firstLocal, firstSymbol; ///< of those that the body makes
-  std::vector<NodeId> ahead;        ///< evaluated in front of the builder
+  uint32_t firstLocal, firstSymbol; ///< of the locals and symbols that the body makes
+  std::vector<NodeId> ahead;        ///< evaluated before the builder
   std::set<DimSym> aheadSymbols;    ///< sizes that this defines
 };
 
@@ -61,7 +61,7 @@ struct IndexUse {
 /// An index of a builder's header, whose range may be found from its uses.
 struct HeaderIndex {
   LocalId local;
-  LocalId named;      ///< with an offset or a step: what the name means, first + step·local
+  LocalId named;      ///< with an offset or a step: the value of the name, first + step·local
   DimId first;        ///< none: 0
   int64_t step = 1;   ///< 0: not a literal
   DimSym extent;      ///< Inference until found
@@ -72,8 +72,8 @@ struct HeaderIndex {
   Span span;
 };
 
-/// What becomes of a builder's elements: an array, a list (they may differ in size), or the terms of a
-/// reduction, which evaluates `generatorBefore` first.
+/// The use of a builder's elements: an array, a list (they may differ in size), or the terms of a reduction.
+/// A reduction evaluates `generatorBefore` first.
 enum class BuilderUse : uint8_t { Array, List, Terms };
 
 // --- places
@@ -96,7 +96,8 @@ struct Opening {
   LocalId seen; ///< its name; none: it needs none so far
 };
 
-/// What an assignment changes: a place, or what the index arrays of its last bracket choose of one.
+/// The target of an assignment: a place, or the elements of a place that the index arrays of its last bracket
+/// choose.
 struct Target {
   Place place;
   Gathers gathers;
@@ -150,12 +151,12 @@ struct Given {
   KnownId nested; ///< none: functions of a script
 };
 
-/// A call whose instance is made when everything is settled.
+/// A call whose instance is made when all types are resolved.
 struct PendingCall {
   NodeId node;
   DeclId decl;
   KnownId known;
-  TypeEnv bound;                    ///< of a declared function: what its generics are here
+  TypeEnv bound;                    ///< of a declared function: its generics here
   std::vector<NameId> genericNames; ///< Type generics of the key, in order
   std::vector<NameId> packNames;
   std::vector<TypeId> untyped;     ///< types of untyped parameters and captures
@@ -166,12 +167,12 @@ struct PendingCall {
   std::vector<TypeId> openGiven;   ///< these
 };
 
-/// The instance that a call is of, and what its sizes and open numbers are here.
+/// The instance of a call, with the values of its sizes and open numbers here.
 struct Callee {
   InstanceId instance;
   Canonical canonical;
   types::DimSubst dims;                      ///< the callee's dimensions here
-  std::vector<DimSym> sizes;                 ///< those that it finds
+  std::vector<DimSym> sizes;                 ///< sizes that it finds
   std::unordered_map<uint32_t, TypeId> here; ///< its open variables, as variables of this body
   std::vector<TypeId> openGiven;             ///< the variables of this body that it was given
 };

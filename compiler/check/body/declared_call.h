@@ -1,6 +1,7 @@
 #pragma once
-// A call of one declared function: generics are opened, arguments checked against the parameters in order,
-// then the result's type is read. Lambdas wait for the arguments beside them, which may settle their types.
+// Checks a call of one declared function: generics are opened, arguments checked against the parameters in
+// order, then the result's type is read. Lambdas wait for the arguments beside them, which may resolve their
+// types.
 
 #include "check/body/body.h"
 
@@ -55,19 +56,20 @@ private:
   void fail() { failed_ = true; }
   std::string_view name() const { return types_.names.text(fn_.name); }
 
-  /// What a parameter is given.
+  /// The argument, or the default, that a parameter is given.
   struct ParameterValue {
     NodeId value; ///< none for `inout`
     TypeId type;  ///< of an untyped parameter
   };
   struct Inouts {
     std::vector<Opening> openings; ///< where arguments are inside of other values
-    std::vector<Place> changed;    ///< the outermost of what is changed
+    std::vector<Place> changed;    ///< the outermost of the places changed
   };
-  /// What is evaluated before the call.
+  /// Nodes that are evaluated before the call.
   struct Before {
-    std::vector<NodeId> lets;                 ///< arguments before the others, and those that defaults use
-    std::vector<std::vector<NodeId>> written; ///< of arguments out of order: what evaluates each
+    /// Arguments before the others, and arguments that defaults use.
+    std::vector<NodeId> lets;
+    std::vector<std::vector<NodeId>> written; ///< of arguments out of order: the nodes that evaluate each
   };
 
   Body& body_;
@@ -82,7 +84,7 @@ private:
   std::vector<CallArg> args_;
   Inouts inouts_;
   Before before_;
-  std::vector<NodeId> captures_;      ///< leading arguments: what is captured, or the function's value
+  std::vector<NodeId> captures_;      ///< leading arguments: the captures, or the function's value
   std::vector<ParameterValue> given_; ///< by parameter
   bool failed_ = false;
 };

@@ -1,12 +1,12 @@
 #pragma once
-// Dictionaries and sets: literals, `d[k]`, what is iterated. They are structs of the library
+// Dictionaries and sets: literals, `d[k]`, iteration over them. They are structs of the library
 // (dictionaries.mlx), whose functions do the work.
 
 #include "check/body/body.h"
 
 namespace melix::check {
 
-/// What a declared struct is to the language.
+/// The form that the language gives to a declared struct.
 types::RecordForm formOf(Checker& checker, const RecordDecl& declared);
 /// `[k: v, …]`, at the type asked for if that is a Dict.
 NodeId checkDict(Body& body, const syntax::DictEntries& entries, Span span, TypeId expected);
@@ -35,7 +35,7 @@ bool isKey(Body& body, TypeId type, Span span);
 TypeId unhashedInside(Body& body, TypeId type, Span span);
 /// `hash_of(x)` (hashing.cpp).
 NodeId callHashOf(Body& body, const CallArg& arg, Span span);
-/// `hash`, a u64, with `x` behind it.
+/// `hash`, a u64, combined with `x` after it.
 NodeId hashed(Body& body, NodeId hash, NodeId x, Span span);
 /// The body of the instance that does so.
 NodeId hashedBody(Body& body, NodeId hash, NodeId x, Span span);

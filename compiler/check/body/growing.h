@@ -1,12 +1,12 @@
 #pragma once
-// Variables that a loop replaces by values of other sizes.
+// Checks variables that a loop replaces by values of other sizes.
 
 #include "check/body/body.h"
 
 namespace melix::check {
 
-/// `start` as a variable holds it that is replaced, again and again, by what `next` makes of it: the sizes in
-/// which that differs are kept beside the value. Where none differs, `start` as it is.
+/// `start` as a variable holds it that `next` replaces again and again. The sizes in which `next` changes the
+/// type are kept beside the value. If it changes none, the result is `start` itself.
 NodeId growing(Body& body, NodeId start, const std::function<NodeId(NodeId before)>& next, Span span);
 
 } // namespace melix::check

@@ -1,5 +1,5 @@
 #pragma once
-// Texts: literals with values in braces, and values as texts (rule 5).
+// Checks texts: literals with values in braces, and values as texts (rule 5).
 
 #include "check/body/body.h"
 

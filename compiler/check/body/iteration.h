@@ -1,11 +1,11 @@
 #pragma once
-// What is iterated by `iter` and `next` (rule 36), and ranges that are values.
+// Values that are iterated by `iter` and `next` (rule 36), and ranges that are values.
 
 #include "check/body/body.h"
 
 namespace melix::check {
 
-using CheckRound = std::function<NodeId()>; ///< checks what a loop repeats
+using CheckRound = std::function<NodeId()>; ///< checks the body of a loop
 
 /// `var it = iter(e); loop { match next(&it) { Some(p) => round, None => break } }`; `pattern` is checked at
 /// the type of an element. `at` is where the iterated value stands.
@@ -28,7 +28,7 @@ public:
   RangeValue(Body& body, LocalId held, Span span) : body_(body), held_(held), span_(span) {}
   NodeId first() const { return field(0); }
   NodeId step() const { return field(2); }
-  /// How many numbers it has, exactly; `before` names what that is computed of.
+  /// The exact number of its elements; `before` gets the names of the values that it is computed from.
   DimId size(std::vector<NodeId>& before) const;
   /// The rounds of a loop over it, which has none where the range ends before it begins.
   NodeId rounds() const;

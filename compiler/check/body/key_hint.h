@@ -1,5 +1,5 @@
 #pragma once
-// Calls of functions that draw random numbers, without the key that they draw with.
+// Hints for calls of functions that draw random numbers, without the key that they draw with.
 
 #include "check/body/body.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// Loops, and what leaves them.
+// Checks loops, and the statements that leave them.
 
 #include "check/body/body.h"
 

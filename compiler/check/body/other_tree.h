@@ -1,5 +1,5 @@
 #pragma once
-// An expression of a declaration, checked where it is used.
+// Checks an expression of a declaration where it is used.
 
 #include "check/body/body.h"
 
@@ -7,8 +7,8 @@
 
 namespace melix::check {
 
-/// While it lives, the body is at home in another tree and module: names around the place of use are not
-/// seen, but for those from `visible` on in its scope.
+/// While it lives, the body is at home in another tree and module. Names around the place of use are not
+/// seen, except names from `visible` on in its scope.
 class Elsewhere {
 public:
   Elsewhere(Body& body, const syntax::Ast& tree, ModuleId module, TypeEnv env, size_t visible)

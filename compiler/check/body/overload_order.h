@@ -1,6 +1,6 @@
 #pragma once
-// How specific parameters are: of several functions that a call fits, the most specific one is meant (rule
-// 10).
+// Orders parameters by how specific they are: of several functions that a call fits, the most specific one is
+// meant (rule 10).
 
 #include "check/body/body.h"
 
@@ -10,9 +10,9 @@ namespace melix::check {
 /// 5, without generics.
 int howSpecific(const FunctionDecl& fn, const syntax::Ast& tree, SynId type);
 
-/// Whether the parameters of `a` are part by part at least as specific as those of `b`, where both take the
-/// arguments: `List[(T, int)]` is to `List[(T, U)]`. Parts that the other one does not tell apart say
-/// nothing.
+/// Whether the parameters of `a` are part by part at least as specific as the parameters of `b`, where both
+/// take the arguments: `List[(T, int)]` is to `List[(T, U)]`. Parts that the other one does not distinguish
+/// are ignored.
 bool isAsSpecificInParts(Body& body, DeclId a, DeclId b, const std::vector<CallArg>& args);
 
 } // namespace melix::check

@@ -1,12 +1,12 @@
 #pragma once
-// Statements that are checked apart from the body they stand in.
+// Checks single statements of a body, in functions outside of class Body.
 
 #include "check/body/body.h"
 
 namespace melix::check {
 
-/// `assert`: what it says of sizes holds behind it, and a comparison that fails tells both values
-/// (assertions.cpp).
+/// `assert`: the facts that it states about sizes hold after it, and a comparison that fails reports both
+/// values (assertions.cpp).
 NodeId checkAssert(Body& body, const syntax::Assert& assertion, Span span);
 
 /// Whether the statement before one, which is checked, goes on to it; says so if not.

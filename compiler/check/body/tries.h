@@ -5,7 +5,8 @@
 
 namespace melix::check {
 
-/// `value?` in a function that returns `back`, none if nothing says what: nothing to pass on with.
+/// Reports `value?` in a function that returns `back`, which has no way to pass a failure on. `back` is none
+/// if nothing determines the return type.
 void refuseTry(Body& body, NodeId value, TypeId back, Span span);
 
 } // namespace melix::check

@@ -1,5 +1,5 @@
 #pragma once
-// `unzip`: an array of tuples as a tuple of arrays.
+// `unzip`: converts an array of tuples to a tuple of arrays.
 
 #include "check/body/body.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// Reductions and lists whose ranges depend on earlier indices (rule 32).
+// Checks reductions and lists whose ranges depend on earlier indices (rule 32).
 
 #include "check/body/body.h"
 

@@ -1,6 +1,6 @@
 #pragma once
-// The transforms of rule 43 as typed nodes: each becomes Derivative nodes on a call of the function, and the
-// rest is ordinary code around them.
+// Expands the transforms of rule 43 to typed nodes: each becomes Derivative nodes on a call of the function,
+// and the rest is ordinary code around them.
 
 #include "check/derivatives/leaves.h"
 #include "check/tree/program.h"
@@ -10,14 +10,14 @@
 
 namespace melix::check {
 
-/// What the transforms need of the checker.
+/// The services of the checker that the transforms need.
 class FunctionCalls {
 public:
   virtual ~FunctionCalls() = default;
   /// Calls a function value (of Known or Function type). For a Known one the answer is a Call node, so that a
   /// Derivative can take its target over; an Error node after a report.
   virtual NodeId callFunction(NodeId function, std::vector<NodeId> args, Span span) = 0;
-  /// `call`'s target is settled later; `derivative` gets it then too.
+  /// `call`'s target is resolved later; `derivative` gets it then too.
   virtual void followTarget(NodeId derivative, NodeId call) = 0;
   /// The pullback that keeps `saved`, as a template value.
   virtual NodeId pullbackValue(PullbackShape shape, NodeId saved, Span span) = 0;
@@ -54,7 +54,7 @@ public:
   NodeId jvp(NodeId function, NodeId x, NodeId dx, Span span);
   /// `(y, pullback)`; several arguments are given as a tuple, and so are their cotangents.
   NodeId vjp(NodeId function, NodeId x, Span span);
-  /// A pullback applied: `saved` is what it keeps.
+  /// A pullback applied to `seed`; `saved` is the value it keeps.
   NodeId pull(const PullbackShape& shape, NodeId saved, NodeId seed, Span span);
   /// The type of the cotangent that a pullback takes.
   TypeId seedOf(const PullbackShape& shape, TypeId saved);
@@ -65,7 +65,7 @@ private:
     TypeId result;
     uint32_t captures = 0;
   };
-  /// The call of the function at these arguments. What is computed before it, sizes say, goes to `into`.
+  /// The call of the function at these arguments. Nodes computed before it, such as sizes, go to `into`.
   Callee prepare(NodeId function, const std::vector<NodeId>& args, std::vector<NodeId>& into, Span span);
   bool passesAsGiven(const Callee& callee, const std::vector<NodeId>& args);
   NodeId derivative(DerivativeMode mode, const Callee& callee, std::vector<uint32_t> wrt,
@@ -77,7 +77,7 @@ private:
   void settleWhole(TypeId type, Span span);
   types::DimSubst sizesOf(const PullbackShape& shape, TypeId saved);
   NodeId vjpAt(NodeId function, std::vector<NodeId> args, Span span);
-  /// A function run forwards: its value, what was kept, and what a pullback over that takes and gives.
+  /// A function run forwards: its value, the saved value, and the types that its pullback takes and gives.
   struct Swept {
     NodeId value;
     LocalId saved;
@@ -85,7 +85,7 @@ private:
   };
   Swept sweep(const Callee& callee, const std::vector<NodeId>& args, const std::vector<uint32_t>& wrt,
               std::vector<TypeId> slopes, std::vector<NodeId>& into, Span span);
-  /// None where an error was told.
+  /// None if an error was reported.
   std::optional<Swept> transposed(NodeId pullback, NodeId zero, std::vector<NodeId>& into, Span span);
   NodeId linearize(NodeId function, std::vector<NodeId> args, Span span);
   bool isTupleOf(NodeId value, size_t parts, std::string_view what);

@@ -19,12 +19,12 @@ struct LeafCall {
 /// How values are combined.
 struct Combining {
   TemplateCall op;
-  /// A value as a variable holds it that is replaced by what `next` makes of it (growing.h).
+  /// A value as a variable holds it that `next` replaces (growing.h).
   std::function<NodeId(NodeId value, const std::function<NodeId(NodeId)>& next)> growing;
   std::function<NodeId(NodeId value, TypeId type)> coerce;
 };
 
-/// Where a leaf is found: a text known when compiling, behind one that is not, if any.
+/// The path of a leaf: a text known when compiling, after one that is not, if any.
 struct LeafPath {
   NodeId before;
   std::string text;
@@ -39,7 +39,7 @@ public:
   NodeId map(const LeafCall& f, const std::vector<NodeId>& values, Span span);
   /// op(… op(op(zero, f(leaf0)), f(leaf1)) …) over every scalar and array leaf.
   NodeId fold(const Combining& by, NodeId zero, const LeafCall& f, NodeId value, Span span);
-  /// A value of `type` whose leaves are what `make` gives for their path.
+  /// A value of `type` whose leaves are the results of `make` for their paths.
   NodeId build(const TemplateCall& make, TypeId type, Span span);
   /// Sum of the products of corresponding leaves of two tangents, in the widest of their float types.
   NodeId dot(NodeId x, NodeId y, Span span);
@@ -52,11 +52,11 @@ private:
   bool isComposite(TypeId t);
   bool isDict(TypeId t);
   bool isLeaf(TypeId t);
-  /// Of a type parameter: what it stands for says which leaves there are.
+  /// Whether it is a type parameter: the type bound to it determines its leaves.
   bool isHidden(TypeId t);
   size_t partCount(TypeId t);
   std::string partName(TypeId t, size_t k);
-  /// Values that hide their sizes, with those of the first named; the others agree when the program runs.
+  /// Values that hide their sizes, with the sizes of the first named; the others are compared at run time.
   struct Together {
     std::vector<NodeId> nodes, values;
     std::vector<DimId> sizes;

@@ -1,5 +1,5 @@
 #pragma once
-// The functions of intrinsics.def: their typing, and what they become in the typed tree.
+// The functions of intrinsics.def: their typing, and their nodes in the typed tree.
 
 #include "check/tree/build.h"
 
@@ -13,11 +13,11 @@ enum class IntrinsicKind : uint8_t {
 };
 std::optional<IntrinsicKind> findIntrinsic(std::string_view name);
 std::string_view intrinsicName(IntrinsicKind kind);
-/// Its signature and what it does, for a call that does not fit.
+/// Its signature and its purpose, for a call that does not fit.
 std::string intrinsicHint(IntrinsicKind kind);
 /// Positional arguments that a call needs.
 size_t leastArguments(IntrinsicKind kind);
-/// Whether the type asked for decides what a call gives, beside its arguments.
+/// Whether the expected type determines the result of a call, beside its arguments.
 bool infersFromExpected(IntrinsicKind kind);
 
 /// An argument as the call gives it, already checked.
@@ -27,7 +27,7 @@ struct GivenArg {
   Span span;
 };
 
-/// The arguments of an intrinsic call, taken one by one; what is left over is reported.
+/// The arguments of an intrinsic call, taken one by one; arguments left over are reported.
 class GivenArgs {
 public:
   explicit GivenArgs(std::vector<GivenArg> args) : args_(std::move(args)), used_(args_.size(), false) {}

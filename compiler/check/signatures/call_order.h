@@ -1,12 +1,12 @@
 #pragma once
-// An order in which functions are checked so that few wait for others: callees first.
+// Orders functions for checking, callees first, so that few wait for others.
 
 #include "check/signatures/checker.h"
 
 namespace melix::check {
 
-/// The declarations with each function behind those of the module that it names; functions that name each
-/// other stay as they are. Others keep their order.
+/// The declarations with each function after the functions of the module that it names. Functions that name
+/// each other stay as they are. Other declarations keep their order.
 std::vector<DeclId> calleesFirst(const names::Modules& modules, ModuleId module,
                                  const std::vector<DeclId>& decls);
 

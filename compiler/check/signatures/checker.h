@@ -53,28 +53,29 @@ struct RecordDecl {
   Span span;
 };
 
-/// A checked signature: what a call of an instance needs beyond the instance itself.
-/// What is known of the result of an instance in progress. Guessed: a type with open numbers, which the
-/// second round over a recursive body may settle.
+/// How much is known of the result of an instance in progress. Guessed: a type with open numbers, which the
+/// second round over a recursive body may resolve. (InstanceInfo is the checked signature: the facts that a
+/// call needs beyond the instance itself.)
 enum class ResultState : uint8_t { Unknown, Guessed, Known };
 
 struct InstanceInfo {
   InstanceKey key;
   std::vector<NameId>
       dimNames; ///< of the first dimParams; the others are the key's canonical symbols in order
-  /// What each of these others is where the instance was first asked for: messages say that. None: not known.
+  /// The dimension that each of these others is at the first request of the instance, for messages.
+  /// None: not known.
   std::vector<DimId> stoodFor;
   bool inProgress = false;
   ResultState state = ResultState::Unknown;
   bool recursed = false;                ///< called while its result was not known
   TypeId guess;                         ///< the result of the round before
   std::vector<types::DimSym> guessDims; ///< the dimension parameters of that round
-  TypeId openGuess;                     ///< with the open numbers that it was settled from; none: it had none
+  TypeId openGuess;                     ///< with the open numbers it was resolved from; none: it had none
   std::vector<std::pair<TypeId, types::VarClass>> literalVariables; ///< these
   size_t guessedFor =
       SIZE_MAX; ///< finished on a guess: where on the stack the instance stands that it waits for
-  std::vector<bool> usesUpKeys; ///< by parameter: a key that it draws with (rule 39)
-  // Of an instance at open numbers, which only says what its body makes of them and is never lowered:
+  std::vector<bool> usesUpKeys; ///< by parameter: a random key that it consumes (rule 39)
+  // Of an instance at open numbers, which only finds the types its body makes of them and is never lowered:
   std::vector<TypeId> openArgs; ///< the key's types as the body left them
   std::vector<std::pair<TypeId, types::VarClass>>
       stillOpen;         ///< the variables in openArgs, then those only in the result
@@ -84,15 +85,15 @@ struct InstanceInfo {
   bool isGuess() const { return inProgress ? state != ResultState::Known : guessedFor != SIZE_MAX; }
 };
 
-/// Types with their dimension symbols renamed to canonical ones, for keys; and what each canonical symbol
-/// stood for.
+/// Types with their dimension symbols renamed to canonical ones, for keys; and the dimension that each
+/// canonical symbol replaces.
 struct Canonical {
   std::vector<TypeId> types;
   std::vector<DimId> sizes; ///< of those given beside the types
   std::vector<DimId> stoodFor;
 };
 
-/// A dimension parameter by its name (`S#k`: axis k of a pack), and what it is.
+/// A dimension parameter by its name (`S#k`: axis k of a pack), and its value.
 using NamedSize = std::pair<NameId, DimId>;
 
 /// A variable at the prompt: entries after the one that made it see it.
@@ -100,7 +101,8 @@ struct PromptVariable {
   NameId name;
   TypeId type;
   bool isVar = false;
-  std::optional<int64_t> size = {}; ///< what `?N` found, which only types and the entries themselves see
+  /// The size that `?N` found; only types and the entries themselves see it.
+  std::optional<int64_t> size = {};
   bool isSize = false;
   Span span = {}; ///< where it was declared
 };
@@ -115,14 +117,14 @@ struct PromptEntry {
 /// The names that a pattern binds, in the order in which they stand.
 void namesInPattern(const syntax::Ast& ast, syntax::NodeId pattern, std::vector<NameId>& out);
 
-/// What instances of one function have in common: its declaration, or the lambda as it is written. Neither:
-/// what makes or wraps functions.
+/// The source that all instances of one function share: its declaration, or the lambda as it is written.
+/// Values that make or wrap functions have neither.
 using Origin = std::pair<DeclId, const void*>;
 
 class Checker {
 public:
-  /// `strictShapes`: sizes that only the run can compare are errors (rule 22), but for those that are written
-  /// to be checked: `x as T`, `reshape`.
+  /// `strictShapes`: sizes that only the run can compare are errors (rule 22), except where the program asks
+  /// for the check: `x as T`, `reshape`.
   Checker(names::Modules& modules, TypeStore& types, DiagnosticSink& sink, bool strictShapes = false);
   ~Checker();
 
@@ -167,8 +169,8 @@ public:
   std::vector<std::vector<DeclId>> functionLayers(ModuleId module, NameId name);
   std::vector<DeclId> functionsIn(ModuleId module, NameId name, bool publicOnly);
   std::vector<DeclId> importedFunctions(ModuleId module, NameId name);
-  /// Those of the home of a type: what a module that is imported gives away, all that a program's own file
-  /// has, all that the newest entry at the prompt sees.
+  /// The functions at the home of a type: the exports of an imported module, all functions of a program's own
+  /// file, all that the newest entry at the prompt sees.
   std::vector<DeclId> functionsAtHome(ModuleId home, NameId name);
   DeclId constDecl(ModuleId module, NameId name);
   /// (enum declaration, case) for a bare case name seen from a module.
@@ -185,7 +187,7 @@ public:
   struct ConstantSize {
     DimId dim;         ///< none: it is no size
     std::string why;   ///< it is none
-    bool told = false; ///< why: by what is said of its value
+    bool told = false; ///< an error about its value explains `why`
   };
   const ConstantSize& constantSize(DeclId constant);
   /// The number that a constant is as a size, if it is one.
@@ -195,7 +197,7 @@ public:
     bool divides = false;     ///< it, or one of these, holds a `/`
   };
   ConstantShape constantShape(DeclId constant);
-  /// Tells again what is wrong with a constant: who looked at it first may have only tried.
+  /// Reports the error of a constant again: the message may have been dropped, if a trial asked for it first.
   void repeatConstant(DeclId constant);
   std::string whyNoSize(ModuleId module, NameId name);
   std::string suggestSize(ModuleId module, NameId name, const std::vector<NameId>& inScope);
@@ -204,7 +206,7 @@ public:
     std::optional<int64_t> value;
     std::string problem;
   };
-  /// What who makes the checker does for it.
+  /// Services that the owner of the checker provides.
   struct Hooks {
     std::function<Evaluated(InstanceId)> evaluate;
     /// Called before a declaration's signature is read, and before its body is checked (false: it cannot be
@@ -225,7 +227,7 @@ public:
     std::set<NameId> vars, again; ///< `again`: bound by several `let`s, which functions do not see
   };
   const ScriptNames& scriptNames(ModuleId module);
-  /// Whether checking a function's body says what a name means, or why it is not seen.
+  /// Whether the check of a function's body reports the meaning of a name, or why it is not seen.
   bool isOfScript(ModuleId module, NameId name);
   /// The variables that a module's functions see at the prompt; to be said before the module is checked.
   void seePrompt(ModuleId module, const std::vector<PromptVariable>& known);
@@ -233,7 +235,7 @@ public:
   std::set<NameId> namesBoundIn(ModuleId module);
   /// Says whether a struct or enum is one that the prompt has replaced: then messages about its types say so.
   void setReplaced(DeclId record, bool isReplaced);
-  /// Those of functions of one name that take arguments of the same types as one before them.
+  /// The functions of one name that take arguments of the same types as an earlier one.
   std::vector<DeclId> redefined(const std::vector<DeclId>& set);
   /// Instances are checked anew when they are asked for; of a module that has changed all is found anew.
   void forgetInstances(ModuleId changed = ModuleId::none());
@@ -241,14 +243,14 @@ public:
   /// so too.
   void checkCapturingLets(ModuleId module, const std::map<NameId, TypeId>& lets);
   void checkOverloadSet(const std::vector<DeclId>& set);
-  /// Whether it was told of a function that nothing tells it from another one of its name.
+  /// Whether it was reported that nothing distinguishes a function from another one of its name.
   bool isAlike(DeclId decl) const { return alike_.contains(decl); }
-  /// The `let`s of the script that a function sees, itself or through what it calls (rule 9).
+  /// The `let`s of the script that a function sees, itself or through the functions it calls (rule 9).
   std::vector<NameId> scriptLets(DeclId decl);
   std::map<NameId, WrittenQuotient> scriptQuotients; ///< `let`s of the script that are made of one
   /// The declaration of a function inside of a function.
   DeclId nested(ModuleId module, const syntax::Ast& tree, SynId node);
-  bool inTest = false; ///< what is checked is run by a test, without the statements of the script
+  bool inTest = false; ///< a test runs the checked code, without the statements of the script
   static uint64_t literalBits(std::string_view text); ///< of an integer literal in any base
   static bool literalFits(std::string_view text, uint64_t& bits);
   const syntax::Ast& ast(DeclId decl) const { return modules.astOf(decl); }
@@ -261,8 +263,9 @@ public:
   /// Whether an instance of this function is being checked whose key differs from this one.
   bool recursesDifferently(const InstanceKey& key) const;
   DimSym canonicalSym(uint32_t k, types::DimSymKind kind);
-  /// The instance of `key`, checked (or being checked). `call` is where it was asked for, `stoodFor` what the
-  /// renamed sizes are there. A body that fits at sizes of its own is not checked at those of the key.
+  /// The instance of `key`, checked (or being checked). `call` is where it was asked for, `stoodFor` the
+  /// dimensions that the renamed sizes are there. A body that fits at sizes of its own is not checked at the
+  /// sizes of the key.
   InstanceId instantiate(InstanceKey key, Span call, const std::vector<DimId>& stoodFor = {});
   size_t instanceCount() const { return infos_.size(); }
   /// Instances from number `first` on that failed are checked anew when they are asked for: their messages
@@ -270,10 +273,10 @@ public:
   void forgetFailedSince(size_t first);
   const InstanceInfo& info(InstanceId id) const { return infos_[id.index]; }
   InstanceInfo& info(InstanceId id) { return infos_[id.index]; }
-  /// A template value that the compiler itself calls (Equality, Moved, Scaled, Dotted): one of a kind for
-  /// each place, since what a place asks for is always the same.
+  /// A template value that the compiler itself calls (Equality, Moved, Scaled, Dotted). There is one of a
+  /// kind for each place, since a place always asks for the same.
   KnownId ownTemplate(Known known, Span place);
-  /// Whether an instance of a lambda was asked for, with what it captures here or anywhere else.
+  /// Whether an instance of a lambda was asked for, with its captures here or anywhere else.
   bool isCalled(const Known& lambda) const {
     return calledLambdas_.contains({lambda.lambda.tree, lambda.lambda.node});
   }
@@ -301,7 +304,7 @@ public:
   bool isCheckedWhereDeclared(DeclId decl) {
     return isHeldToBounds(decl) || keyOfDefinition(FunctionDecl(function(decl))).has_value();
   }
-  /// The instance made where a function is declared, with what it captures there; none if there is none.
+  /// The instance made where a function is declared, with its captures there; none if there is none.
   InstanceId instantiateDefinition(DeclId decl, KnownId known, const std::vector<TypeId>& captured);
 
   /// Symbols of `from` as they appear in `to`, a type of the same structure.
@@ -381,7 +384,8 @@ private:
   std::vector<Open> stack_; ///< instances being checked
   /// Instances made for the outermost call of a template that is being checked, by function.
   std::map<Origin, size_t> made_;
-  std::vector<InstanceId> guesses_; ///< finished ones that are forgotten when what they guessed is known
+  /// Finished instances that are forgotten when the results they guessed are known.
+  std::vector<InstanceId> guesses_;
   friend class Body;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Names whose block has ended.
+// Finds names whose block has ended.
 
 #include "syntax/ast.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a function or lambda names of the place where it stands.
+// The names that a function or lambda uses from the place where it stands.
 
 #include "syntax/ast.h"
 
@@ -19,7 +19,8 @@ void forEachInside(const syntax::Ast& ast, syntax::NodeId node,
 void collectNames(const syntax::Ast& ast, syntax::NodeId pattern, std::set<NameId>& names);
 
 /// The first use in an expression of a name that is sought, where nothing inside binds it; none if there is
-/// none. `isSought` is told whether the name is all that stands between commas in brackets: a type may.
+/// none. The second argument of `isSought` is whether the name is all that stands between commas in brackets:
+/// a type may.
 syntax::NodeId firstUse(const syntax::Ast& ast, syntax::NodeId expr,
                         const std::function<bool(NameId, bool inBrackets)>& isSought);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Names that are bound: those side by side stand once (generics and parameters of a function, the parts of a
-// pattern, the indices of a builder, fields, cases), and parameters begin with a small letter.
+// Checks the names that are bound. Names of one list must differ: generics and parameters of a function, the
+// parts of a pattern, the indices of a builder, fields, cases. Parameters begin with a small letter.
 
 #include "check/tree/program.h"
 #include "diagnostics/diagnostic.h"
@@ -9,7 +9,7 @@ namespace melix::check {
 
 using BoundNames = std::vector<std::pair<NameId, Span>>;
 
-/// Reports the names that stand in `list` before; `where` is what holds them, as messages show it.
+/// Reports the names that occur earlier in `list`; `where` names its construct, as messages show it.
 void reportRepeated(DiagnosticSink& sink, const Interner& names, const BoundNames& list,
                     std::string_view where);
 

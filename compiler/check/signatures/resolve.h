@@ -1,12 +1,12 @@
 #pragma once
-// Type syntax to types (rules 20-25): names, brackets, dimensions. What unbound names, `?N` and `_` mean
-// depends on where the type stands, so the places say it through hooks.
+// Converts type syntax to types (rules 20-25): names, brackets, dimensions. The meaning of unbound names,
+// `?N` and `_` depends on where the type stands, so each place supplies it through hooks.
 
 #include "check/signatures/checker.h"
 
 namespace melix::check {
 
-/// What names mean where a type is written, and what else is known there.
+/// The meaning of names where a type is written, and the other facts that are known there.
 struct TypeSurroundings {
   /// A dimension for an unbound capitalised name, `?N` (named) or `_` (no name); null: not allowed here.
   std::function<DimId(NameId, Span)> bindDim;
@@ -23,7 +23,7 @@ struct TypeSurroundings {
   std::function<void(NameId)> readDim; ///< a name is read as a dimension
   /// A type for a generic parameter that is not bound; null: an error.
   std::function<TypeId(NameId, Span)> bindType;
-  /// What is known by now of a type with variables; null: nothing more.
+  /// The part of a type with variables that is solved by now; null: nothing more.
   std::function<TypeId(TypeId)> solved;
 };
 

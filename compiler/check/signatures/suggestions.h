@@ -1,12 +1,14 @@
 #pragma once
-// What a name that means nothing was meant to be: what the tables of other languages and libraries say
-// (habits.def), a module that is not imported, else a name of nearly the same letters (near_names.h).
+// Suggests a meaning for an unknown name, from the first of these that has one:
+//   1. the tables of other languages and libraries (habits.def);
+//   2. a module that is not imported;
+//   3. a name of nearly the same letters (near_names.h).
 
 #include "check/signatures/checker.h"
 
 namespace melix::check {
 
-/// Of a name in an expression, by itself and by what stands behind it in the text: `np.clip(…)`,
+/// A hint for a name in an expression, by the name itself and by the text after it: `np.clip(…)`,
 /// `csv.read(…)`. `near` are the variables there are.
 std::string nameHint(Checker& checker, ModuleId module, NameId name, Span use,
                      const std::vector<NameId>& near);

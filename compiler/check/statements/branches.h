@@ -1,12 +1,13 @@
 #pragma once
-// What is asked of branches that meet.
+// Checks branches that meet against the type expected of them.
 
 #include "check/body/body.h"
 
 namespace melix::check {
 
-/// A branch of several, which `check` makes at the type asked of it. What is still to be found of `expected`
-/// is the branch's own: the others may differ in it, and where they meet, the value has what it came with.
+/// Checks one of several branches: `check` makes it at the type asked of it. The unknown parts of `expected`
+/// are solved for each branch separately, as branches may differ in them. Where branches meet, the value has
+/// the parts that it came with.
 NodeId ownBranch(Body& body, TypeId expected, const std::function<NodeId(TypeId)>& check);
 
 } // namespace melix::check

@@ -1,5 +1,6 @@
 #pragma once
-// What makes one bool of a value that is none, for the message that wants one.
+// Hints that name a function which makes one bool of a value of another type, for the message that wants a
+// bool.
 
 #include "types/types.h"
 

@@ -1,6 +1,6 @@
 #pragma once
-// Broadcasting (rules 22 and 27): trailing axes align, missing axes are added in front, and an axis whose
-// extent is the literal 1 stretches. A symbolic extent never stretches.
+// Broadcasting (rules 22 and 27): trailing axes align, missing axes are added as leading axes, and an axis
+// whose extent is the literal 1 stretches. A symbolic extent never stretches.
 
 #include "check/tree/infer.h"
 

@@ -10,7 +10,7 @@ class NodeBuilder : public SizeChecks {
 public:
   using SizeChecks::SizeChecks;
 
-  /// Quotients of arrays of open numbers: one that is settled as whole is an error.
+  /// Quotients of arrays of open numbers: one that is resolved as whole is an error.
   struct ArrayQuotient {
     NodeId value; ///< of elements
     TypeId left, right;
@@ -34,8 +34,8 @@ public:
   NodeId equal(NodeId a, NodeId b, Span span);
   /// The same of two structs or tuples, part by part.
   NodeId equalParts(NodeId a, NodeId b, Span span);
-  /// Whether a type may hold itself: enums, Lists, structs with arrays of themselves. What goes through it is
-  /// an instance of its own.
+  /// Whether a type may hold itself: enums, Lists, structs with arrays of themselves. Code that walks such a
+  /// value is an instance of its own.
   bool isBoxed(TypeId type);
   /// A struct or a tuple of these parts.
   NodeId rebuilt(TypeId type, std::vector<NodeId> parts, Span span);

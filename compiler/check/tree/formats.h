@@ -9,7 +9,7 @@ namespace melix::check {
 
 /// Whether every number, word and text that a value of `type` is printed with may have this format.
 bool formatFits(const types::TypeStore& types, types::TypeId type, std::string_view format);
-/// Whether a format shows of a number what stands behind the point.
+/// Whether a format shows the fraction of a number.
 bool showsFraction(std::string_view format);
 
 } // namespace melix::check

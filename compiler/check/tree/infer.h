@@ -1,6 +1,7 @@
 #pragma once
 // Inference variables of one instance: open numbers and unknown types (TypeKind::Var), unknown extents
-// (Inference dimension symbols), and unification over them. What was tried only is taken back (attempt.h).
+// (Inference dimension symbols), and unification over them. A solution found in a mere trial is undone
+// (attempt.h).
 
 #include "check/tree/typed.h"
 
@@ -36,7 +37,7 @@ public:
   TypeId freshVar(VarClass cls, Span span);
   DimSym freshDim(std::string name, Span span);
 
-  /// The type behind a solved variable; parts are left alone.
+  /// The type that a solved variable stands for; parts are left alone.
   TypeId shallow(TypeId t) const;
   /// Everything solved so far replaced.
   TypeId zonk(TypeId t);
@@ -52,20 +53,21 @@ public:
 
   /// Whether something in it is still to be found.
   bool isUnsettled(TypeId t) { return hasOpen(t) || hasInferenceDim(t); }
-  /// The type with sizes still to be found, its own, for those that mention an open symbol: one for a symbol
-  /// that stands alone somewhere, wherever it stands, and one for each formula of others.
+  /// The type with new sizes, still to be found, in place of the sizes that mention an open symbol. There is
+  /// one for each symbol that stands alone somewhere, used wherever it stands, and one for each formula of
+  /// others.
   TypeId withOwnSizes(TypeId t, const std::function<bool(DimSym)>& isOpen);
   /// The type with sizes of its own where some are still to be found, and types of its own where nothing is
   /// known of them.
   TypeId withOwnUnknowns(TypeId t);
 
-  /// Each unsolved variable of `t` replaced by what `map` says, arguments of records included.
+  /// Replaces each unsolved variable of `t` by the result of `map`, arguments of records included.
   TypeId mapVars(TypeId t, const std::function<TypeId(TypeId)>& map);
   /// The unsolved variables of some types, each once, in order.
   std::vector<TypeId> openVars(const std::vector<TypeId>& in);
 
-  /// The instance of a call, once it is settled, has template values of its own in the place of those it had
-  /// while its arguments were open; the two result types say which.
+  /// The instance of a call, once it is resolved, has template values of its own in the place of the ones it
+  /// had while its arguments were open. The two result types pair them.
   void settleTemplates(TypeId open, TypeId settled);
   types::KnownId templateOf(types::KnownId id) const;
   types::RecordId recordOf(types::RecordId id) const;
@@ -74,8 +76,8 @@ public:
   UnifyKind unifyDim(DimId expected, DimId actual);
   /// Whether two sizes are known to differ in every run (rule 22) where some are assumed to be `equal`.
   bool areDifferent(DimId one, DimId other, const types::DimSubst& equal);
-  /// What dimension variables were asserted to be (rule 23): sizes equal by that are compared when the
-  /// program runs.
+  /// The sizes that dimension variables were asserted to equal (rule 23). Sizes that are equal only by such
+  /// an assertion are compared at run time.
   types::DimSubst equalHere;
   void assume(DimId bare, DimId equal);
   /// Binds an unsolved dimension; false if it is already solved.
@@ -84,7 +86,8 @@ public:
   /// Gives every variable that is still open its default: int, f32; an Any variable is reported through
   /// `unsolved`.
   void settle(std::vector<Span>& unsolved);
-  /// What has been solved so far, to go back to after a trial: as many variables, and changes of these.
+  /// A snapshot of the solutions so far, to restore after a trial: the number of variables, and of changes to
+  /// them.
   struct State {
     size_t vars, changes;
   };
@@ -97,7 +100,7 @@ private:
     TypeId bound; ///< none while unsolved
     Span span;
     uint32_t behind = 0;   ///< how many others were joined to it
-    bool metError = false; ///< an error has been told that could settle it
+    bool metError = false; ///< an error was reported that could resolve it
   };
   /// How a variable was before it was changed; or, without one, a dimension that was solved.
   struct Change {

@@ -1,5 +1,5 @@
 #pragma once
-// Functions of the library that operators stand for.
+// Calls the library functions that operators stand for.
 
 #include "check/tree/program.h"
 
@@ -26,15 +26,16 @@ enum class BinaryKind : uint8_t {
 };
 std::string_view binaryText(BinaryKind kind);
 
-/// What making nodes needs of the checker: calls of library functions by name, and what hints say.
+/// The services of the checker that making nodes needs: calls of library functions by name, and the text of
+/// hints.
 class LibraryCalls {
 public:
   virtual ~LibraryCalls() = default;
   /// Calls the prelude function `name`; arguments are evaluated in order.
   virtual NodeId callPrelude(std::string_view name, std::vector<NodeId> args, Span span) = 0;
-  /// `==` of what may hold itself (NodeBuilder::isBoxed).
+  /// `==` of values that may hold themselves (NodeBuilder::isBoxed).
   virtual NodeId callEquality(NodeId a, NodeId b, Span span) = 0;
-  /// `x + t` of what may hold itself, or of a value that hides its sizes, with its tangent.
+  /// `x + t` of a value that may hold itself, or that hides its sizes, with its tangent.
   virtual NodeId callMoved(NodeId x, NodeId t, Span span) = 0;
   /// `s * t` or `t / s` of a tangent that may hold itself.
   virtual NodeId callScaled(BinaryKind kind, NodeId t, NodeId scalar, Span span) = 0;
@@ -42,7 +43,8 @@ public:
   virtual NodeId callDotted(NodeId x, NodeId y, Span span) = 0;
   /// An operand of `as` as it is written, for hints; `…` where that is long.
   virtual std::string writtenOperand(Span span) = 0;
-  /// What gives the value that a `Result` or `Option` holds, for hints; nothing for other types.
+  /// The name of an operation that gives the value of a `Result` or `Option`, for hints; empty for other
+  /// types.
   virtual std::string takesOut(TypeId type) = 0;
   /// `==` of two structs or enums by a function that a user declared; none if none is.
   virtual NodeId callOwnEquality(NodeId a, NodeId b, Span span) = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// Literals of floats whose digits an f32 does not hold.
+// Finds literals of floats whose digits an f32 does not hold.
 
 #include "check/body/body.h"
 
@@ -11,9 +11,9 @@ struct OpenFloat {
   std::string text;
 };
 
-/// Those of a body that lose digits as an f32, before open numbers get their types.
+/// The literals of a body that lose digits as an f32, before open numbers get their types.
 std::vector<OpenFloat> wideLiterals(Body& body);
-/// Warns of those that became an f32.
+/// Warns of the literals that became an f32.
 void warnLostDigits(Body& body, const std::vector<OpenFloat>& literals);
 
 } // namespace melix::check

@@ -5,7 +5,7 @@
 
 namespace melix::check {
 
-/// In OpRef::index of a Neg until numbers are settled; a whole literal and its sign are one constant then.
+/// In OpRef::index of a Neg until numbers are resolved; a whole literal and its sign are one constant then.
 constexpr uint32_t signOfLiteral = 1;
 
 } // namespace melix::check

@@ -26,15 +26,15 @@ public:
   Instance& instance;
   Inference& infer;
 
-  /// Variables that the program does not name, and what of the program each is.
+  /// Variables that the program does not name, and the expression of the program that each represents.
   std::map<LocalId, NodeId> standsFor;
-  /// Variables that never change, and what each was given where it was bound.
+  /// Variables that never change, and the value that each was bound to.
   std::map<LocalId, NodeId> boundTo;
   /// Variables whose value is made of a quotient outside of this body.
   std::map<LocalId, WrittenQuotient> quotientsOutside;
-  /// The names of a pattern have what stands there in `init`.
+  /// Binds the names of a pattern to the parts of `init`.
   void noteBound(PatternId pattern, NodeId init);
-  /// What a variable that never changes was given; none if it changes, or has its value from elsewhere.
+  /// The initial value of a variable that never changes; none if it changes, or has its value from elsewhere.
   NodeId valueOf(LocalId l) const;
 
   // --- nodes
@@ -43,8 +43,8 @@ public:
   NodeId composite(NodeKind kind, TypeId type, Span span, std::vector<NodeId> parts, Payload payload = {});
   NodeId error(Span span) { return make(NodeKind::Error, types.error(), span); }
   NodeId unit(Span span) { return make(NodeKind::Tuple, types.unit(), span); }
-  NodeId integer(int64_t value, Span span, TypeId type = TypeId::none()); ///< an `int` unless said
-  /// A number literal as written; its bits are fixed when its type is settled.
+  NodeId integer(int64_t value, Span span, TypeId type = TypeId::none()); ///< an `int` by default
+  /// A number literal as written; its bits are fixed when its type is resolved.
   NodeId number(std::string text, TypeId type, Span span);
   NodeId boolean(bool value, Span span);
   NodeId string(std::string text, Span span);
@@ -60,14 +60,14 @@ public:
   /// `result`, said of the sizes of `x`: `x` is evaluated before it, unless it is a variable or a part of
   /// one.
   NodeId after(NodeId x, NodeId result, Span span);
-  /// What a block ends in; the nodes before it are appended to `before`. Any other node is its own end.
+  /// The last node of a block; the nodes before it are appended to `before`. Any other node is its own end.
   NodeId endOf(NodeId n, std::vector<NodeId>& before);
   NodeId dimValue(DimId d, Span span);
   NodeId field(NodeId base, uint32_t k, Span span);
   NodeId tuplePart(NodeId base, uint32_t k, Span span) { return field(base, k, span); }
   NodeId at(NodeId base, const std::vector<LocalId>& indices, Span span); ///< one index for each leading axis
   NodeId op(OpKind kind, TypeId type, std::vector<NodeId> operands, Span span, uint32_t index = 0);
-  /// Number conversion of a scalar; nothing if the types agree (also once they are settled).
+  /// Number conversion of a scalar; nothing if the types agree (also once they are resolved).
   NodeId convert(NodeId value, TypeId to, Span span, bool checked = false,
                  ops::ConvertMode mode = ops::ConvertMode::Saturate);
   NodeId collect(const std::vector<DimId>& dims, Span span,
@@ -83,7 +83,7 @@ public:
     return types.kind(t) == TypeKind::Array ? types[t].dims : std::vector<DimId>();
   }
   bool isNumber(TypeId element); ///< an integer, float, or open number
-  /// A type as messages show it; an open number as what it becomes if nothing settles it.
+  /// A type as messages show it; an open number as the type it becomes by default.
   std::string show(TypeId t);
 
   /// The value of a whole-number literal (with a sign, perhaps).

@@ -1,6 +1,7 @@
 #pragma once
-// What the checker knows beyond one instance: declarations of records and functions, template values, the
-// table of instances, and the diagnostics' trace of how an instance came to be checked.
+// The facts that the checker knows beyond one instance: declarations of records and functions, template
+// values, and the table of instances. For diagnostics it also keeps the trace of how an instance came to be
+// checked.
 
 #include "check/tree/infer.h"
 #include "check/tree/written_quotient.h"
@@ -18,7 +19,7 @@ using SynKind = syntax::NodeKind;
 using SynNode = syntax::Node;
 using names::ModuleId;
 
-/// What a generic parameter stands for. Told by its bound, else by where the declaration uses it.
+/// The kind of a generic parameter. Its bound determines it, else its uses in the declaration.
 enum class GenericKind : uint8_t { Type, Dim, Pack };
 
 struct GenericParam {
@@ -30,38 +31,38 @@ struct GenericParam {
   Span span;
 };
 
-/// Names of generic parameters and what they are bound to: in a declaration being instantiated, in the body
-/// of one, and for `?N` names of a block.
+/// Names of generic parameters and the types and sizes they are bound to: in a declaration being
+/// instantiated, in the body of one, and for `?N` names of a block.
 struct TypeEnv {
   std::unordered_map<NameId, TypeId> types;
   std::unordered_map<NameId, DimId> dims;
   std::unordered_map<NameId, std::vector<DimId>> packs;
 };
 
-/// What a pullback is, apart from the value it keeps. Types are in terms of the dimensions of `saved`.
+/// The shape of a pullback, apart from the value it keeps. Types are in terms of the dimensions of `saved`.
 struct PullbackShape {
   types::RecordId saved;
   TypeId seed; ///< of the cotangent it takes
   std::vector<TypeId>
-      slopes; ///< what it gives for each argument of the function, `()` where there is no derivative
+      slopes; ///< its result for each argument of the function, `()` where there is no derivative
   std::vector<uint32_t> wrt; ///< parameters of the instance that these others belong to
   TypeId coreSeed;           ///< the same as Core has them
   std::vector<TypeId> coreSlopes;
-  /// Whether Dicts are among them: the pullback keeps, behind what was saved, the result and the arguments,
+  /// Whether Dicts are among them: the pullback keeps, after the saved value, the result and the arguments,
   /// which have the keys.
   bool keepsValues = false;
 };
 
 /// A template value: how to call it. Its captures are the parts of its Known type, in order.
-///   Pullback  of `vjp`: its capture is what the forward sweep saved
-///   Value     a function value (its capture), where something known is needed
-///   Equality  `==` of Lists, and of enums inside of themselves
-///   Moved     `x + t` of Lists, enums and values that hide sizes, with their tangents
-///   Scaled    `s * t` and `t / s` of tangents of Lists and enums
-///   Dotted    `dot(t, u)` of tangents of Lists and enums
-///   Hashed    `hash_of` of what has elements or cases
-///   Keyed     the tangent of what holds a Dict, as Core has it, as the program has it
-///   Placed    the same the other way
+///   Pullback  of `vjp`: its capture is the value that the forward sweep saved.
+///   Value     a function value (its capture), where something known is needed.
+///   Equality  `==` of Lists, and of enums inside of themselves.
+///   Moved     `x + t` of Lists, enums and values that hide sizes, with their tangents.
+///   Scaled    `s * t` and `t / s` of tangents of Lists and enums.
+///   Dotted    `dot(t, u)` of tangents of Lists and enums.
+///   Hashed    `hash_of` of values with elements or cases.
+///   Keyed     the tangent of a value that holds a Dict: from the form in Core to the form in the program.
+///   Placed    the same the other way.
 enum class KnownKind : uint8_t {
   Overloads,
   Lambda,
@@ -83,19 +84,19 @@ enum class KnownKind : uint8_t {
 /// with the `let`s they see as captures.
 struct Nesting {
   bool isNested = false, isSet = false;
-  bool joins = false; ///< a nested function that is an overload of those of its name above it
+  bool joins = false; ///< a nested function that overloads outer functions of its name
   InstanceId owner;   ///< of a nested function: where it stands
 };
-/// A lambda as it is written; none for what is none.
+/// A lambda as it is written; none for other values.
 struct WrittenLambda {
   const syntax::Ast* tree = nullptr;
   syntax::NodeId node;
 };
-/// What a lambda captures, as it is where the lambda stands.
+/// The captures of a lambda, as they are where the lambda stands.
 struct Captures {
   std::vector<NameId> names;
   std::vector<TypeId> types;                   ///< one for each name
-  std::map<NameId, WrittenQuotient> quotients; ///< of those that are made of one
+  std::map<NameId, WrittenQuotient> quotients; ///< of the names that are made of one
 };
 struct Known {
   KnownKind kind = KnownKind::Overloads;
@@ -124,12 +125,12 @@ struct InstanceKey {
   std::vector<uint32_t> ranks; ///< of packs
   std::vector<types::VarClass>
       open; ///< of the open numbers in typeArgs, which are the variables 0, 1, … (rule 15)
-  /// What these became, one for each; empty: they stay open. While the body is checked they are open.
+  /// The types that these became, one for each; empty: they stay open, as they are while the body is checked.
   std::vector<TypeId> settled;
-  /// What the open numbers of an inferred result are, where the call and not an argument decides it.
+  /// The classes of the open numbers of an inferred result, where the call and not an argument decides them.
   std::vector<TypeId> results;
-  /// Dimension parameters that a call with a function value tells, by name, in the renamed sizes of typeArgs:
-  /// the body is checked at these. Empty: they are numbers of its own.
+  /// Dimension parameters that a call with a function value determines, by name, in the renamed sizes of
+  /// typeArgs: the body is checked at these. Empty: they are numbers of its own.
   std::vector<std::pair<NameId, DimId>> sizes;
   Device device = Device::Host; ///< the caller's
   bool isOpen() const { return !open.empty() && settled.empty(); }

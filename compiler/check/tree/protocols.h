@@ -1,5 +1,5 @@
 #pragma once
-// Functions that the language itself calls by their names: a type that has them can be iterated, passed on as
+// Functions that the language itself calls by their names. A type that has them can be iterated, passed on as
 // an error, or be a key although it has a `==` of its own.
 
 #include <string_view>

@@ -1,13 +1,13 @@
 #pragma once
-// Sizes that must agree: the checks that are made for when the program runs, and the messages that say, when
-// compiling, why they do not.
+// Checks that sizes agree: makes the checks for run time, and the messages that explain, when compiling, why
+// sizes do not agree.
 
 #include "check/tree/library_calls.h"
 #include "check/tree/node_factory.h"
 
 namespace melix::check {
 
-/// What asks for a type, and where it is declared; either may be missing.
+/// The context that asks for a type, and where it is declared; either may be missing.
 struct Asking {
   std::string_view what = {};
   Span asker = {};
@@ -21,8 +21,8 @@ public:
 
   LibraryCalls& library;
 
-  /// A check with the message that would tell of two types when compiling; what is not known in them is told
-  /// at run time. `args` follow the two types.
+  /// A check with the message that compile-time checking would give for two types; sizes unknown in them are
+  /// added at run time. `args` follow the two types.
   DimCheckItem withMessage(DimCheckItem check, DiagId id, TypeId left, TypeId right,
                            std::vector<std::string> args);
   /// The same for checks axis by axis; `id` is ShapeMismatch or ShapeExpected.
@@ -32,8 +32,8 @@ public:
   NodeId dimChecks(std::vector<DimCheckItem> checks, Span span, bool written = false);
   void shapesDiffer(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis, Span span,
                     Span rightOperand = Span());
-  /// Sizes that cannot be equal where `want` is asked for and `got` is there; `value` is what has this type,
-  /// if it is at hand.
+  /// Reports sizes that cannot be equal: `want` is the expected type and `got` the actual one. `value` is the
+  /// node with this type, if it is at hand.
   void reportMismatch(const UnifyResult& match, TypeId want, TypeId got, NodeId value, Span span,
                       Asking asking = {});
   /// The same for two values of which neither asks; `rest` are further arguments of the message.
@@ -43,8 +43,8 @@ public:
   /// Adds to the last message where a size comes from: the names in it, or the value that has it.
   void noteNames(DimId size);
   void noteOrigin(NodeId value, size_t axis);
-  /// The last message is of shapes that do not fit in `left @ right`: what fits with one of them transposed,
-  /// or with both swapped, is its hint.
+  /// Adds a hint to the last message, about shapes that do not fit in `left @ right`: the product that fits
+  /// with one of them transposed, or with both swapped.
   void hintProduct(NodeId left, NodeId right);
   /// The same for operands that are combined element by element: one is the other's transpose, or lacks axes
   /// of size 1.
@@ -62,8 +62,8 @@ public:
 private:
   bool areSame(DimId a, DimId b) { return infer.zonk(a) == infer.zonk(b); }
   bool areTurned(const std::vector<DimId>& a, const std::vector<DimId>& b);
-  /// Where the operand of lower rank has the first sizes of the other: how it gets axes of size 1 behind
-  /// them.
+  /// Where the operand of lower rank has the first sizes of the other: a hint how it gets trailing axes of
+  /// size 1.
   void hintNewAxes(NodeId left, NodeId right);
   std::string showAtRun(TypeId type, std::vector<DimId>& shown);
 };

@@ -1,5 +1,5 @@
 #pragma once
-// What hints are made of: what reads a number out of a text, operands as arguments.
+// Parts of hints: the call that reads a number out of a text, and operands as arguments.
 
 #include "types/types.h"
 

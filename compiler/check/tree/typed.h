@@ -1,8 +1,8 @@
 #pragma once
-// The typed tree: what checking one instance says about its code. It is the side table from (instance, node)
-// to type and meaning, in the form `lower` walks: names are resolved, calls have one target, operators on
-// arrays are Elementwise or Nest nodes with explicit axes, sugar (`?`, methods, interpolation, compound
-// assignment, iteration) is gone.
+// The typed tree: the result of checking one instance. It is the side table from (instance, node) to type and
+// meaning, in the form that `lower` walks. Names are resolved and calls have one target. Operators on arrays
+// are Elementwise or Nest nodes with explicit axes. Sugar (`?`, methods, interpolation, compound assignment,
+// iteration) is gone.
 //
 // Types in a finished tree hold no inference variables and no Inference dimension symbols.
 
@@ -79,13 +79,13 @@ struct Step {
   DimId length;
   int64_t step = 1;
   Span span;
-  bool mayWrap = false; ///< the ends are only modulo 2^64 what `length` was computed from
+  bool mayWrap = false; ///< the ends match the source of `length` only modulo 2^64
   bool late = false;    ///< the index looks for a key: it is evaluated where the place is changed, not before
 };
 struct Steps {
   std::vector<Step> steps;
 };
-/// A variable, or a part of one: what can be assigned to.
+/// A variable, or a part of one: a target of assignments.
 struct Place {
   LocalId root;
   std::vector<Step> steps;
@@ -94,7 +94,7 @@ struct Place {
 
 struct OpRef {
   ops::OpKind kind;
-  uint32_t index = 0; ///< MathKind, CmpKind, RoundMode; of IDiv until operands are settled: staysWhole
+  uint32_t index = 0; ///< MathKind, CmpKind, RoundMode; of IDiv until operands are resolved: staysWhole
 };
 /// A quotient that is one of whole numbers whatever its operands become: `div(x, y)`.
 constexpr uint32_t staysWhole = 1;
@@ -113,10 +113,10 @@ struct Elementwise {
 struct DimCheckItem {
   DimId left, right;        ///< must be equal
   std::string text;         ///< the message; {0} {1} … are the numbers of left, right, then of `shown`
-  std::vector<DimId> shown; ///< further sizes that the message tells
+  std::vector<DimId> shown; ///< further sizes that the message shows
   uint32_t axis = 0;        ///< of the types that are compared
   bool isOpen = false;      ///< a size in it was not found yet
-  types::DimSubst equal{};  ///< of what is open: what was assumed to be equal there
+  types::DimSubst equal{};  ///< of open sizes: the sizes assumed to be equal there
 };
 struct DimChecks {
   std::vector<DimCheckItem> items;
@@ -126,7 +126,7 @@ struct DimChecks {
 struct Update {
   Place place;
   LocalId value;   ///< bound to the first child
-  LocalId current; ///< bound to what the place holds, read after the value
+  LocalId current; ///< bound to the old value of the place, read after the value
                    ///< second child: the new value
 };
 struct NestAxis {
@@ -135,13 +135,13 @@ struct NestAxis {
   Span span;
   std::string range = {}; ///< the range that it goes over, as it is written; may be empty
 
-  /// What a message calls the extent.
+  /// The name of the extent in a message.
   std::string shownExtent(const types::DimStore& dims) const {
     return range.empty() ? "dimension " + dims.show(extent) : "the length of the range " + range;
   }
 };
 /// `x[ids, …] op= v`: for each point of `axes`, in row-major order, the statement that is the only child: an
-/// Assign or an Update of one element. What it reads besides the indices is let-bound before.
+/// Assign or an Update of one element. Values that it reads besides the indices are let-bound before.
 struct Scatter {
   std::vector<NestAxis> axes;
 };
@@ -163,9 +163,9 @@ struct For {
 
 enum class NestKind : uint8_t { Collect, Sum, Prod, Min, Max, Any, All, ArgMin, ArgMax, Reduce };
 /// A builder or a reduction over all its axes. Offsets, steps and iterated values are let-bound in the body.
-/// With a filter: Collect makes Node::resultDims[0] elements (one axis only); a reduction skips what fails
-/// it. Reduce (user monoid): children: body, then unit, combine body over `left`, `right`. Unless Collect,
-/// the result type is the body's (ArgMin/ArgMax: int, or a tuple of them; Any/All: bool).
+/// With a filter: Collect makes Node::resultDims[0] elements (one axis only); a reduction skips elements that
+/// fail it. Reduce (user monoid): children: body, then unit, combine body over `left`, `right`. Unless
+/// Collect, the result type is the body's (ArgMin/ArgMax: int, or a tuple of them; Any/All: bool).
 struct Nest {
   NestKind kind = NestKind::Collect;
   std::vector<NestAxis> axes;
@@ -194,11 +194,13 @@ struct FormatSpec {
 };
 
 enum class DerivativeMode : uint8_t { Jvp, Reverse, Forward, Backward };
-/// The result and its cotangent are one value each (a tuple's cotangent is a tuple). Children and type:
-///   Jvp      arguments, a tangent for each of `wrt`          -> (result, tangent of the result)
-///   Reverse  arguments, the cotangent of the result          -> (result, cotangents of `wrt` …)
-///   Forward  arguments                                       -> (result, saved)
-///   Backward the saved value, the cotangent of the result    -> (cotangents of `wrt` …)
+/// The result and its cotangent are one value each (a tuple's cotangent is a tuple).
+///
+/// Children and type of each mode:
+///   Jvp      arguments, a tangent for each of `wrt`          -> (result, tangent of the result).
+///   Reverse  arguments, the cotangent of the result          -> (result, cotangents of `wrt` …).
+///   Forward  arguments                                       -> (result, saved).
+///   Backward the saved value, the cotangent of the result    -> (cotangents of `wrt` …).
 struct DerivativeRef {
   DerivativeMode mode;
   CallTarget target;         ///< as in a Call; its known callee value, if any, is the first child

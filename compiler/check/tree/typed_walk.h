@@ -1,5 +1,5 @@
 #pragma once
-// What the nodes of the typed tree are made of. This is the only place that knows what each payload holds: a
+// The parts of the nodes of the typed tree. This is the only place that knows the contents of each payload. A
 // walk asks it for children, places, sizes or names, and a new payload is described here once.
 
 #include "check/tree/typed.h"
@@ -10,8 +10,8 @@
 
 namespace melix::check {
 
-/// What `tellParts` tells of a node; a walk overrides what it asks for. `Of<T>` is T, const where the node
-/// is.
+/// The parts of a node, as `tellParts` reports them; a walk overrides the kinds that it needs. `Of<T>` is T,
+/// const where the node is.
 template <class NodeT>
 struct NodeParts {
   template <class T>
@@ -22,22 +22,22 @@ struct NodeParts {
   virtual void child(NodeId) {}
   /// A variable that is read whole.
   virtual void reads(LocalId) {}
-  /// What is changed, once the node is evaluated to its end. The expressions in its steps, and its sizes, are
-  /// told by `child`, `size` and `type`.
+  /// The place that is changed, once the node is evaluated to its end. The expressions in its steps, and its
+  /// sizes, are reported by `child`, `size` and `type`.
   virtual void place(Of<Place>&) {}
-  /// A size beside those of the node's type.
+  /// A size beside the sizes of the node's type.
   virtual void size(Of<DimId>&) {}
   /// A type beside the node's own.
   virtual void type(Of<TypeId>&) {}
   /// A variable that the node gives its value, for its children.
   virtual void defines(LocalId) {}
-  /// A pattern: it defines names for children of the node, or for what stands behind it.
+  /// A pattern: it defines names for children of the node, or for the nodes after it.
   virtual void binds(PatternId) {}
   /// A function that is called or differentiated; none of a call that was given up.
   virtual void calls(Of<CallTarget>&) {}
 };
 
-/// Tells `parts` what `node` is made of.
+/// Reports the parts of `node` to `parts`.
 void tellParts(const Node& node, NodeParts<const Node>& parts);
 void tellParts(Node& node, NodeParts<Node>& parts);
 
@@ -64,12 +64,12 @@ struct Names {
   std::set<DimSym> sizes;
   bool meets(const Names& other) const;
 };
-/// What `n` and the nodes below it define.
+/// The names that `n` and the nodes below it define.
 void collectDefined(const Instance& instance, NodeId n, Names& names);
 /// The variables that `n` and the nodes below it change, or parts of them.
 void collectChanged(const Instance& instance, NodeId n, std::set<LocalId>& roots);
-/// What `n` and the nodes below it read and do not define themselves; a variable that they change counts as
-/// read.
+/// The names that `n` and the nodes below it read and do not define themselves; a variable that they change
+/// counts as read.
 void collectRead(const Instance& instance, const types::TypeStore& types, NodeId n, Names& names);
 
 } // namespace melix::check

@@ -1,5 +1,5 @@
 #pragma once
-// What the values of a function depend on.
+// Computes the axes that each value of a function depends on.
 
 #include "core/ir/ir.h"
 
@@ -9,8 +9,8 @@
 namespace melix::core {
 
 /// By value: the axes of the nests around it that it varies with, through data too. Indices of loops are
-/// none. What loops, branches and nests give varies with all that is used inside and comes from outside of
-/// them.
+/// none. The results of loops, branches and nests vary with all values that are used inside and come from
+/// outside of them.
 class AccessInfo {
 public:
   explicit AccessInfo(const Function& f);
@@ -18,7 +18,7 @@ public:
   const std::set<ValueId>& axesOf(ValueId v) const;
 
 private:
-  /// Adds to `out` the axes around the region that what is in it varies with.
+  /// Adds to `out` the axes around the region that the values in it vary with.
   void region(RegionId r, std::set<ValueId>& out);
   void op(const Op& op, std::set<ValueId>& out);
   /// Adds the axes of all that is used inside a region and known by now.

@@ -1,8 +1,8 @@
 #pragma once
-// Index values as affine forms.
+// Analyses index values as affine forms.
 //
-// Coefficients and constant are taken modulo 2^64, as the i64 that computes the index wraps: the form tells
-// the value of an index and which axis gives a value, but nothing about order or bounds.
+// Coefficients and constant are taken modulo 2^64, as the i64 that computes the index wraps. The form
+// determines the value of an index and the axis that gives a value, but nothing about order or bounds.
 
 #include "core/ir/ir.h"
 

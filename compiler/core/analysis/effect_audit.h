@@ -1,15 +1,15 @@
 #pragma once
-// Whether passes keep effects: every op that has one by itself (a check, a panic, a call of what may panic,
-// …) is followed through each pass. When a pass ends, an op that was there when it began
+// Checks that passes keep effects: every op that has one by itself (a check, a panic, a call of a function
+// that may panic, …) is followed through each pass. When a pass ends, an op that was there when it began
 //
-//   1. is there still and has an effect, or a copy of it is (`Cloner` tells of copies), in a function that is
+//   1. is there still and has an effect, or a copy of it is (`Cloner` reports copies), in a function that is
 //      reached, or
-//   2. was told of as gone, with the reason why it may go, or
+//   2. was reported as gone, with the reason why it may go, or
 //   3. went with its function, which nothing reaches any more: a call is such an op itself.
 //
-// Anything else is a bug of the pass. A pass that does not tell of what it drops may move, copy and merge
-// ops, and no more than that. What a condition decides is not looked at: an op that is there may run where it
-// did not before.
+// Anything else is a bug of the pass. A pass that does not report the ops it drops may move, copy and merge
+// ops, and no more than that. Conditions are not examined: an op that is kept may run where it did not
+// before.
 //
 // An audit is one walk of the module for each pass.
 
@@ -22,9 +22,9 @@ namespace melix::core {
 /// Why an op with an effect may go. The audit takes a reason only for ops that it can be one for.
 enum class GoneKind : uint8_t {
   Proved,    ///< it cannot fail where it stands
-  Repeated,  ///< the same stands in front of it
+  Repeated,  ///< the same op is before it
   NeverRuns, ///< of an arm that is not taken, a loop without iterations
-  Replaced,  ///< other ops do what it did
+  Replaced,  ///< other ops have its effect
 };
 
 class EffectAudit {
@@ -34,7 +34,8 @@ public:
   EffectAudit(const EffectAudit&) = delete;
   ~EffectAudit();
 
-  /// What the pass that ran since the last call lost: empty, or a message about the first such op.
+  /// Checks the pass that ran since the last call: empty, or a message about the first op with an effect that
+  /// it lost.
   std::string after(std::string_view pass);
 
   void copied(FunctionId from, OpId op, FunctionId to, OpId copy);
@@ -68,18 +69,17 @@ private:
   EffectAudit* outer_;
 };
 
-// --- what passes tell, if there is an audit
+// --- reports of passes, if there is an audit
 
-/// `copy` does what `op` does, beside it or in its place.
+/// `copy` has the effect of `op`, beside it or in its place.
 void noteCopy(FunctionId from, OpId op, FunctionId to, OpId copy);
-/// The ops of `to` from number `first` on do what `op` does, beside those that are known to do something
-/// else.
+/// The ops of `to` from number `first` on have the effect of `op`, except ops that are known to have another.
 void noteWritten(FunctionId from, OpId op, FunctionId to, size_t first);
-/// The op goes, with all that stands in its regions.
+/// The op is removed, with all ops in its regions.
 void noteGone(const Function& fn, FunctionId f, OpId op, GoneKind why);
-/// What stands in a region goes.
+/// The ops of a region are removed.
 void noteGone(const Function& fn, FunctionId f, RegionId region, GoneKind why);
-/// Copies of the body of the callee, or of what computes its derivative, take the place of the call.
+/// Copies of the body of the callee, or of the code that computes its derivative, take the place of the call.
 void noteOpened(FunctionId f, OpId call);
 
 } // namespace melix::core

@@ -1,6 +1,6 @@
 #pragma once
-// What scalar ops compute and what reductions combine by. Folding, the interpreter and the constants of
-// compiled reductions ask here; README.md says the same in prose.
+// The meaning of scalar ops and of the combination of reductions. Folding, the interpreter and the constants
+// of compiled reductions ask here; README.md says the same in prose.
 //
 // A scalar is its bits as `extendedBits` gives them. Integers wrap; floats narrower than f32 are computed in
 // f32 and rounded once. `math` is not here: its functions are Core of their own.
@@ -22,10 +22,10 @@ uint64_t lowBits(TypeKind kind, uint64_t bits);
 // --------------------------------------------------------------------------------------------------------
 
 using ScalarFunction = uint64_t (*)(uint64_t a, uint64_t b, uint64_t c);
-/// What an op with index `detail` computes of operands of a kind, which has not to look at all three; null if
-/// it computes nothing of such.
+/// The function that an op with index `detail` computes on operands of a kind; null if it is not defined on
+/// that kind. It need not read all three arguments.
 ScalarFunction scalarFunction(OpKind op, TypeKind kind, uint32_t detail = 0);
-/// What `convert` computes.
+/// The result of `convert`, as bits.
 uint64_t convertedBits(TypeKind from, TypeKind to, ops::ConvertMode mode, uint64_t bits);
 
 // --- reductions
@@ -88,7 +88,7 @@ uint64_t applied(uint64_t a, uint64_t b, uint64_t c) {
 
 template <class T>
 T floorQuotient(T a, T b) {
-  if (b == 0) return 0; // the divisor was checked before; code moved in front of its check must not trap
+  if (b == 0) return 0; // the divisor was checked before; code moved before its check must not trap
   if constexpr (std::is_signed_v<T>) {
     if (b == T(-1)) return static_cast<T>(0 - static_cast<uint64_t>(a));
     return static_cast<T>(a / b - (a % b != 0 && (a < 0) != (b < 0)));
@@ -133,7 +133,7 @@ T scaled(T y, T n) {
   return static_cast<T>(std::scalbn(y, static_cast<int>(held)));
 }
 
-/// What `scale near` promises.
+/// The guarantee of `scale near`.
 template <class T>
 bool isNear(T y, T n) {
   constexpr T most = sizeof(T) > sizeof(float) ? 2040 : 250;
@@ -144,8 +144,8 @@ bool isNear(T y, T n) {
 /// An op of arithmetic on f64, rounded down or up; of `sqrt` the first operand alone.
 double directed(OpKind arithmetic, ops::RoundingDirection direction, double a, double b);
 
-/// The table of the ops by class of kinds. `use(K(), f)` is what an entry gives: `f`, a function without
-/// state, computes the op on values of kind `K`. `Result()` stands for an op that a class has not.
+/// The table of the ops by class of kinds. `use(K(), f)` makes an entry: `f`, a function without state,
+/// computes the op on values of kind `K`. `Result()` stands for an op that a class has not.
 template <class Result, class Use>
 struct ScalarOps {
   Use use;

@@ -1,9 +1,10 @@
 #pragma once
-// What is known of integers and sizes at a place of a function; whether a check can fail there.
+// Computes ranges of integers and sizes at a place of a function, and proves checks that cannot fail there.
 //
-// Ranges are exact: an op that might wrap has none. A fact is used only where what says it dominates: whoever
-// walks the function tells each op after it ran (`define`) and each region around its ops (`enter`, `leave`).
-// Facts about values and sizes come from checks that passed and from the conditions of branches around.
+// Ranges are exact: an op that might wrap has none. A fact is used only where its source dominates. The
+// caller walks the function, and reports each op after it ran (`define`) and each region around its ops
+// (`enter`, `leave`). Facts about values and sizes come from checks that passed and from the conditions of
+// branches around.
 
 #include "core/ir/ir.h"
 #include "types/dim_facts.h"
@@ -21,14 +22,14 @@ public:
   Ranges(types::TypeStore& types, const Function& f);
   Ranges(Module& m, const Function& f) : Ranges(m.types, f) {}
 
-  /// What holds once `op` ran: its results exist, so their sizes are sizes; a check has passed.
+  /// Adds the facts that hold once `op` ran: its results exist, so their sizes are sizes; a check has passed.
   void define(const Op& op);
   /// How much was known at a place.
   struct Mark {
     size_t dims, values, orders;
   };
-  /// What holds inside of a region, until `leave` of what this gives: a sweep runs its body only if it has
-  /// points, an arm of a branch as the condition says.
+  /// Adds the facts that hold inside of a region, until `leave` is called with the mark returned. A sweep
+  /// runs its body only if it has points, an arm of a branch only if the condition selects it.
   Mark enter(RegionId r);
   void leave(Mark mark);
 
@@ -48,7 +49,7 @@ public:
   /// Whether of two i64, or two sizes, the first is never the lesser.
   bool isNoLess(ValueId a, ValueId b);
   bool isNoLess(DimId a, DimId b);
-  /// What `<`, `<=`, `>` or `>=` of two i64 always is here.
+  /// The constant result of `<`, `<=`, `>` or `>=` of two i64 here; none if it may be either.
   std::optional<bool> compared(const Op& cmp);
 
 private:
@@ -119,12 +120,12 @@ private:
   types::TypeStore& types_;
   types::DimStore& dims_;
   types::DimFacts facts_;
-  std::unordered_map<ValueId, Range> known_;                    ///< of i64, beside what their ops tell
+  std::unordered_map<ValueId, Range> known_;                    ///< of i64, beside the ranges of their ops
   std::unordered_map<DimSym, Range> bound_;                     ///< of numbers that sizes are
   std::unordered_map<ValueId, DimId> sizes_;                    ///< that numbers are
   std::unordered_map<DimSym, ValueId> numbers_;                 ///< that sizes are
   std::vector<Order> orders_;                                   ///< of values that are no constants
-  std::vector<std::pair<ValueId, std::optional<Range>>> trail_; ///< what was known before, of each fact
+  std::vector<std::pair<ValueId, std::optional<Range>>> trail_; ///< the earlier state of each fact
 };
 
 } // namespace melix::core

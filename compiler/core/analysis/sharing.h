@@ -1,8 +1,8 @@
 #pragma once
-// Which values may lie in the same memory, and where that memory is updated.
+// Computes the values that may share memory, and where that memory is updated.
 //
-// Whoever runs Core updates memory in place when nobody reads the old value later, so a read that is moved
-// behind an update makes a copy necessary. Passes that move reads ask here.
+// Backends and interpreter update memory in place when nobody reads the old value later, so a read that is
+// moved after an update makes a copy necessary. Passes that move reads ask here.
 
 #include "core/ir/ir.h"
 
@@ -10,8 +10,8 @@
 
 namespace melix::core {
 
-/// Values that may share memory are one family: an aggregate and its parts, what is carried around a loop.
-/// Ops that come later stand nowhere: what is asked about them is refused.
+/// Values that may share memory are one family: an aggregate and its parts, the values that a loop carries.
+/// Ops added later have no position: every question about them gets the answer no.
 class Sharing {
 public:
   Sharing(const Module& m, const Function& f);
@@ -19,9 +19,9 @@ public:
   /// Whether `v`, which is there at `from`, can be used by `at`, a later op, without a copy: nothing that it
   /// shares memory with is updated between them. Scalars always can.
   bool mayUseLater(ValueId v, OpId from, OpId at) const;
-  /// The same where `at` uses it again and again while it runs, so that what it updates counts too.
+  /// The same where `at` uses it repeatedly while it runs, so that updates inside `at` count too.
   bool mayUseWithin(ValueId v, OpId from, OpId at) const;
-  /// Whether the one op stands in front of the other in the text; both were there from the beginning.
+  /// Whether the one op is before the other in the text; both were there from the beginning.
   bool isBefore(OpId a, OpId b) const { return spans_[a.index].begin < spans_[b.index].begin; }
   /// The op updates nothing any more.
   void leave(OpId update);

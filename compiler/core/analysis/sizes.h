@@ -1,5 +1,5 @@
 #pragma once
-// Which sizes ops mention: an op can stand only where these are known.
+// Computes the sizes that ops mention: an op can stand only where these are known.
 
 #include "core/ir/ir.h"
 
@@ -7,7 +7,7 @@
 
 namespace melix::core {
 
-/// Of an op itself: in the types of what it gives, its own, and the lengths of slices on its path.
+/// The sizes of an op itself: in its result types, its own sizes, and the lengths of slices on its path.
 std::vector<DimSym> sizesOf(const Module& m, const Function& f, const Op& op);
 
 /// Of an op and all that stands in its regions.
@@ -18,7 +18,7 @@ class KnownSizes {
 public:
   explicit KnownSizes(const Function& f);
 
-  /// Whether it is one of the function, or of what stands in front of the op or around it.
+  /// Whether the function, an op before this op, or an enclosing op defines it.
   bool isInFront(DimSym s, OpId op) const;
   /// All that the other op itself mentions.
   bool areInFront(const Module& m, const Op& of, OpId op) const;

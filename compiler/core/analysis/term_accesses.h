@@ -1,11 +1,11 @@
 #pragma once
-// The elements that a term reads, and the axes which each of these accesses varies with.
+// Computes the elements that a term reads, and the axes that each of these accesses varies with.
 //
 //   %v = get %x[%i, %k]   %b = get %bin[%k]   %u = get %w[%b]   %p = mul %v, %u   yield %p
 //   %v: axes i k, indices {i} {k};   %u: axes k, index {k};   %b only feeds an index: it belongs to %u
 //
 // An access is a `get` of one element, made anywhere in the body for the term: in arms, loops and nests
-// inside as well. What comes from outside the body is a constant to it.
+// inside as well. Values from outside the body are constants to it.
 
 #include "core/analysis/access.h"
 
@@ -17,7 +17,7 @@ struct TermAccess {
   OpId get;
   /// By index, in order: the axes it varies with, through data too.
   std::vector<std::set<ValueId>> indices;
-  /// Those of all indices, and those that the array varies with.
+  /// The axes of all indices, and the axes that the array varies with.
   std::set<ValueId> axes;
 };
 
@@ -25,7 +25,7 @@ class TermAccesses {
 public:
   TermAccesses(const Module& m, const Function& f);
 
-  /// Those of a value of the body of a nest, in the order of the text.
+  /// The accesses of a value of the body of a nest, in the order of the text.
   std::vector<TermAccess> of(OpId nest, ValueId term) const;
 
 private:
@@ -36,7 +36,7 @@ private:
   const Module& m_;
   const Function& f_;
   AccessInfo info_;
-  std::vector<uint32_t> number_, end_; ///< by op: its place in the text, and where what is inside it ends
+  std::vector<uint32_t> number_, end_; ///< by op: its position in the text, and the end of its regions
 };
 
 } // namespace melix::core

@@ -1,5 +1,5 @@
 #pragma once
-// Making Core: a builder appends ops to a region and finds the types of their results.
+// Builds Core: a builder appends ops to a region and finds the types of their results.
 
 #include "core/ir/path.h"
 
@@ -90,8 +90,8 @@ int64_t signedBits(TypeKind kind, uint64_t bits);
 /// The number a float constant stands for, exactly.
 double floatValue(TypeKind kind, uint64_t bits);
 
-/// What `call` of `callee` gives with these dimension arguments; new symbols for its result dims are put in
-/// `defined`.
+/// The result types of a `call` of `callee` with these dimension arguments; new symbols for its result dims
+/// are put in `defined`.
 std::vector<TypeId> callResultTypes(Module& m, FunctionId callee, std::span<const DimId> dimArgs,
                                     DimSyms& defined);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Which functions a function names, and an order in which callees come before their callers.
+// The functions that each function names, and an order in which callees come before their callers.
 
 #include "core/ir/ir.h"
 
@@ -25,7 +25,7 @@ public:
 
   /// In the order in which they are named first, each once.
   std::span<const FunctionId> callees(FunctionId f) const { return callees_[f.index]; }
-  /// Callees first; those that call each other follow one another.
+  /// Callees first; functions that call each other follow one another.
   std::span<const FunctionId> order() const { return order_; }
   /// Whether a call of the function may lead to a call of it.
   bool isRecursive(FunctionId f) const { return recursive_[f.index]; }

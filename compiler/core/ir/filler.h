@@ -1,12 +1,12 @@
 #pragma once
-// Values that stand where nothing is computed.
+// Makes values for places where nothing is computed.
 
 #include "core/ir/build.h"
 
 namespace melix::core {
 
-/// Some value of a type, appended at `b`, of which only its sizes matter: its arrays may be read, as those of
-/// `undef` may not.
+/// Some value of a type, appended at `b`, of which only its sizes matter. Its arrays may be read; the arrays
+/// of `undef` may not.
 ValueId filler(Builder& b, TypeId type);
 
 } // namespace melix::core

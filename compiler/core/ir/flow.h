@@ -1,5 +1,5 @@
 #pragma once
-// How values go into, around and out of ops with regions: one table for all that follows them.
+// The flow of values into, around and out of ops with regions: one table for all code that follows values.
 
 #include "core/ir/nest.h"
 
@@ -35,7 +35,7 @@ public:
   /// Sizes that are carried: as they are in the body and when the loop has ended.
   std::span<const DimSym> bodyDims() const { return dims_; }
   std::span<const DimSym> resultDims() const { return std::span(op_.resultDims).subspan(stacks() > 0); }
-  /// The extent of what is stacked; none if nothing is.
+  /// The extent of the stacked results; none if nothing is stacked.
   DimSym extent() const { return stacks() > 0 ? op_.resultDims[0] : DimSym(); }
 
 private:
@@ -51,11 +51,11 @@ enum class SlotKind : uint8_t {
   Carry,       ///< of for and while: an operand, a parameter, a yield that goes around, a result
   Stack,       ///< of for: a yield of each iteration, and the array of them
   Accumulator, ///< of nest: an operand, a parameter, a yield, a result
-  Part,        ///< of nest: what `NestPart` says, and all of a combining region
+  Part,        ///< of nest: the results in `NestPart`, and all of a combining region
 };
 
-/// What of a structured op lives and goes together. Parameters and yields are those of the regions that
-/// `paramRegions` and `yieldRegions` name.
+/// The parts of a structured op that are live together and are removed together. Parameters and yields are in
+/// the regions that `paramRegions` and `yieldRegions` name.
 struct Slot {
   SlotKind kind;
   Places operands, params, yields, results;
@@ -68,7 +68,8 @@ std::vector<Slot> slotsOf(const Function& f, const Op& op);
 std::span<const RegionId> paramRegions(const Op& op, const Slot& slot);
 std::span<const RegionId> yieldRegions(const Op& op, const Slot& slot);
 
-/// What the slot's results and parameters are made of: its operands, yields, and those of a combining region.
+/// Visits the values that the slot's results and parameters come from: its operands, its yields, and the
+/// yields of a combining region.
 template <class Visit>
 void forEachSource(const Function& f, const Op& op, const Slot& slot, Visit&& visit) {
   auto yieldOf = [&](RegionId r) -> const Operands& { return f.ops[f.regions[r].ops.back()].operands; };
@@ -78,7 +79,7 @@ void forEachSource(const Function& f, const Op& op, const Slot& slot, Visit&& vi
   if (slot.combine == 0) return;
   for (ValueId v : yieldOf(op.regions[slot.combine])) visit(v);
 }
-/// Its parameters, those of a combining region too.
+/// Its parameters, in a combining region too.
 template <class Visit>
 void forEachParam(const Function& f, const Op& op, const Slot& slot, Visit&& visit) {
   for (RegionId r : paramRegions(op, slot))
@@ -106,9 +107,9 @@ private:
   std::vector<uint32_t> numberOf_; ///< by value
 };
 
-/// Takes slots out of an op: operands, parameters, yields, results and what the attribute says of them.
+/// Removes slots from an op: operands, parameters, yields, results and their entries in the attribute.
 void removeSlots(Function& f, OpId op, const std::vector<bool>& gone);
-/// The nest has so many accumulators more: what belongs to them was put into its lists.
+/// Adds accumulators to the nest; their operands, parameters, yields and results are in its lists already.
 void addAccumulators(Op& nest, size_t more);
 
 enum class FlowKind : uint8_t {

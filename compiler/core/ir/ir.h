@@ -109,14 +109,15 @@ struct NestResult {
   OrderKind order = OrderKind::Unset; ///< of float Sum and Prod; set by core/order/order.h
   bool fused = false;  ///< float Sum whose yielded value is a `mul` of region 0: each term is added by `fma`
   uint32_t lanes = 0;  ///< of the order Lanes: how many, a power of two
-  uint32_t row = 0;    ///< of the order Lanes: the reduced axis whose index tells the lane of a term
+  uint32_t row = 0;    ///< of the order Lanes: the reduced axis whose index determines the lane of a term
   uint32_t yields = 1; ///< of Combine: how many values are combined together
   uint32_t combineRegion = 0;
 };
 
 /// Op::dims are the extents of the axes. Operands: initial accumulators, then units of Combine results.
 /// Region 0: params = axes as i64, then accumulators (type Acc(T)); yields the results' values in order, then
-/// the accumulators. Results: those of `results` in order, then the accumulators' final values (type T).
+/// the accumulators. Results: the results of `results` in order, then the accumulators' final values (type
+/// T).
 struct NestAttr {
   std::vector<NestResult> results;
   uint32_t accs = 0;
@@ -164,7 +165,7 @@ struct DerivativeAttr {
   FunctionId callee;
   std::vector<uint32_t> wrt;
   std::vector<bool> seeded;
-  RecordId saved; ///< of Forward and Backward: dimension parameters are those of the callee
+  RecordId saved; ///< of Forward and Backward: it has the dimension parameters of the callee
 };
 
 struct BuiltinAttr {
@@ -181,7 +182,8 @@ struct FormatAttr {
 using Attr = std::variant<std::monostate, Constant, Path, NestAttr, LoopAttr, MatchAttr, CallAttr, CheckAttr,
                           DerivativeAttr, BuiltinAttr, FormatAttr, uint32_t>;
 
-/// What most ops have of each stands in the op itself: walks over a long program do not wait for memory.
+/// Small lists are stored in the op itself, as most ops have few of each: walks over a long program do not
+/// wait for memory.
 using Operands = SmallVector<ValueId, 4>;
 using Results = SmallVector<ValueId, 2>;
 using Dims = SmallVector<DimId, 2>;
@@ -231,7 +233,7 @@ struct Function {
   FunctionId customJvp; ///< `@derivative` rule: (params, tangents) -> (results, tangents); keeps it from
                         ///< being inlined
   bool keep = false;    ///< a root (entry, export, test): never removed
-  bool isApart = false; ///< never inlined: work that is seldom done, beside what is done often
+  bool isApart = false; ///< never inlined: seldom executed work beside a frequent path
   LocId loc;
 
   Store<ValueId, Value> values;

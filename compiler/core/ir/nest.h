@@ -1,5 +1,6 @@
 #pragma once
-// A nest by its parts: which operands, parameters, yields and results belong together (ir.h: NestAttr).
+// Views a nest by its parts: the operands, parameters, yields and results that belong together (ir.h:
+// NestAttr).
 
 #include "core/ir/build.h"
 
@@ -25,7 +26,7 @@ inline uint32_t resultsOf(const NestResult& r, size_t axes) {
   if (isCombine(r)) return r.yields;
   return isPosition(r) ? static_cast<uint32_t>(axes - r.keep.size()) : 1;
 }
-/// A result that collects what each point yields, the axes in their order.
+/// A result that collects the yielded value of each point, the axes in their order.
 NestResult collecting(size_t axes);
 
 /// A result that collects the values that pass a condition.
@@ -60,14 +61,14 @@ struct NestPart {
   uint32_t number; ///< of the result in the attribute
   const NestResult* spec;
   Places yields, results, units;
-  uint32_t filter; ///< how many filters stand in front of it
+  uint32_t filter; ///< the number of filters before it
 };
 /// For passes that choose how a result is computed.
 inline NestResult& resultOf(Op& nest, const NestPart& part) {
   return nest.as<NestAttr>().results[part.number];
 }
 
-/// What a result has beside the values yielded for it: units and region of a combination, the size that a
+/// The parts of a result beside the values yielded for it: units and region of a combination, the size that a
 /// filter defines.
 struct NestOwn {
   std::vector<ValueId> units;
@@ -85,7 +86,8 @@ public:
   size_t axes() const { return op_.dims.size(); }
   uint32_t accs() const { return nestAccs(op_); }
   RegionId body() const { return op_.regions[0]; }
-  /// Of all parts: what accumulators yield and give follows these; units follow the accumulators' operands.
+  /// The number for all parts: yields and results of accumulators follow these; units follow the
+  /// accumulators' operands.
   uint32_t partYields() const { return partYields_; }
   uint32_t partResults() const { return partResults_; }
   uint32_t partUnits() const { return partUnits_; }
@@ -136,7 +138,8 @@ public:
   /// The same where the body was made with a value that nothing defines in place of the parameter.
   void accumulator(ValueId begun, ValueId param);
 
-  /// A result of what the body yields for it; the number of its first value. All come before `end`.
+  /// Adds a result of the values that the body yields for it; gives the number of its first value. All are
+  /// added before `end`.
   uint32_t add(NestResult spec, std::span<const ValueId> yields, const NestOwn& own);
   uint32_t add(NestResult spec, ValueId yielded) { return add(std::move(spec), std::span(&yielded, 1), {}); }
   /// A value collected over all axes.

@@ -1,5 +1,5 @@
 #pragma once
-// Places within places.
+// Composes and compares places in values.
 
 #include "core/ir/build.h"
 
@@ -25,10 +25,10 @@ inline bool takesIndex(StepKind kind) {
 /// How many axes of an array of this type the path begins with; 0 for other types.
 size_t leadingAxes(const types::TypeStore& types, TypeId root, const Path& path);
 
-/// The place `inner` of the place `outer` of a value of type `root`, as one place of that value; indices of
-/// slices are computed where `b` appends. nullopt if `inner` goes into a container that the place `outer`
-/// holds or goes through: one read of such a container serves many. Fields of an element of a list are read
-/// in the list.
+/// Composes two places: `inner` is a place in the place `outer` of a value of type `root`, and the result is
+/// one place of that value. Indices of slices are computed where `b` appends. nullopt if `inner` goes into a
+/// container that the place `outer` holds or goes through: one read of such a container serves many. Fields
+/// of an element of a list are read in the list.
 std::optional<Place> placeWithin(Builder& b, TypeId root, const Place& outer, const Place& inner);
 
 /// How a place that is read lies to one that was updated.
@@ -36,7 +36,7 @@ struct Overlap {
   enum Kind {
     Unknown, ///< perhaps partly in it
     Apart,
-    Within, ///< the place `rest` of what was put there, if all of these hold; else apart
+    Within, ///< the place `rest` of the updated part, if all of these hold; else disjoint
   } kind = Unknown;
   /// An index of an axis of which a slice was updated.
   struct OfSlice {

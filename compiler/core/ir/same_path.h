@@ -1,5 +1,5 @@
 #pragma once
-// Whether paths take the same steps; their indices are operands, which the ops compare.
+// Compares the steps of paths; their indices are operands, which the ops compare.
 
 #include "core/ir/ir.h"
 

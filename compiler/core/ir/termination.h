@@ -1,13 +1,13 @@
 #pragma once
-// Whether a loop ends whatever it computes.
+// Proves that a loop ends, whatever it computes.
 
 #include "core/ir/ir.h"
 
 namespace melix::core {
 
-/// Of a `while`: whether it goes on only as long as a carry is not zero that each turn shifts to the right by
-/// a few bits, without a sign, or is below a number from outside of the loop, or above it, to which each turn
-/// brings it nearer by one.
+/// Proves that a `while` ends. Its condition requires one of these, or a conjunction that contains one:
+///   1. A carry is not zero, and each iteration shifts it to the right by 1 to 7 bits, without a sign.
+///   2. A carry is below, or above, a loop-invariant number, and each iteration brings it nearer by one.
 bool surelyEnds(const Module& m, const Function& f, const Op& loop);
 
 } // namespace melix::core

@@ -1,6 +1,6 @@
 #pragma once
-// Who uses the values of a function, and where its ops stand, so that replacing a value costs its uses and
-// not a walk.
+// Records the uses of a function's values and the places of its ops, so that replacing a value costs its uses
+// and not a walk.
 
 #include "core/ir/ir.h"
 
@@ -40,7 +40,7 @@ public:
 
 protected:
   static constexpr uint32_t none = ~uint32_t(0);
-  /// One operand; those of an op follow each other.
+  /// One operand; operands of an op follow each other.
   struct Node {
     OpId op;
     uint32_t previous = none, next = none;
@@ -62,8 +62,8 @@ protected:
   std::vector<RegionId> homes_;   ///< by op
 };
 
-/// Uses that are kept while a pass changes the function. It changes operands only through this, and tells it
-/// of ops that come (`enter`) and go (`leave`); the lists of ops of regions are its own business.
+/// Uses that are kept while a pass changes the function. The pass changes operands only through this class,
+/// and reports ops that come (`enter`) and go (`leave`). The lists of ops of regions are its own business.
 class LiveUses : public Uses {
 public:
   LiveUses(Module& m, FunctionId f) : Uses(m, f), changing_(m) {}

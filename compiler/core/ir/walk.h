@@ -1,5 +1,5 @@
 #pragma once
-// Walking ops and their regions.
+// Walks ops and their regions.
 
 #include "core/ir/ir.h"
 #include "core/ir/work.h"
@@ -48,12 +48,12 @@ struct EffectSet {
 };
 
 /// Effects of every function, found by fixed point over calls. `apply`, and a `while` that may go on for
-/// ever, count as panicking: what runs, or whether it ends, is unknown.
+/// ever, count as panicking: the callee, or whether the loop ends, is unknown.
 class Effects {
 public:
   explicit Effects(const Module& m);
   EffectSet ofOp(const Function& f, OpId op) const;
-  /// The same without what the regions of the op do.
+  /// The same without the effects of the op's regions.
   EffectSet ofItself(const Function& f, OpId op) const;
   bool operator==(const Effects& o) const { return functions_ == o.functions_; }
 

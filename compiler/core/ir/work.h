@@ -1,5 +1,5 @@
 #pragma once
-// How much passes did, so that tests can hold them to be linear without a clock.
+// Counts the work of passes, so that tests can hold them to be linear without a clock.
 
 #include <cstdint>
 

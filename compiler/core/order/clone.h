@@ -1,5 +1,5 @@
 #pragma once
-// Copying ops and regions, within a function or from one into another.
+// Copies ops and regions, within a function or from one into another.
 
 #include "core/ir/build.h"
 
@@ -9,17 +9,17 @@
 namespace melix::core {
 
 /// Copies from `source` into the builders' function. Values and dims of the source that are not in the maps
-/// stand for themselves, which is right within one function; every value and dim symbol defined by what is
-/// copied is made anew.
+/// stand for themselves, which is right within one function. Every value and dim symbol that the copied ops
+/// define is made anew.
 class Cloner {
 public:
   Cloner(Module& m, FunctionId source, FunctionId target) : module_(m), source_(source), target_(target) {}
 
   std::unordered_map<ValueId, ValueId> values;
   types::DimSubst dims;
-  /// Extents that others take the place of, as a whole; those that are parts of others stay.
+  /// Extents that others replace, as a whole; extents that are parts of others stay.
   std::map<DimId, DimId> extents;
-  /// What the copies' locations become; the identity if not set.
+  /// Maps the locations of the copies; the identity if not set.
   std::function<LocId(LocId)> relocate;
   /// If set: whether it appended something else in the place of an op, and entered its results in the maps.
   std::function<bool(OpId, Builder&)> instead;
@@ -60,10 +60,10 @@ private:
 LocId inlinedLoc(Module& m, LocId inner, LocId call, const std::string& function);
 
 /// Appends a copy of the callee's body in place of the call; gives the values that replace its results. The
-/// call's result dims are replaced through `outer`, to be applied to what follows.
+/// call's result dims are replaced through `outer`, to be applied to the ops after it.
 std::vector<ValueId> inlineCall(Module& m, const Op& call, Builder& b, types::DimSubst& outer);
 
-/// Replaces symbols in every op and type of the function; what they become mentions none of them.
+/// Replaces symbols in every op and type of the function; the replacements mention none of them.
 void replaceDims(Module& m, FunctionId f, const types::DimSubst& dims);
 
 /// The op defines these values from here on, whatever defined them; its own results are used nowhere.

@@ -2,17 +2,18 @@
 // The order in which float sums and products of nests are computed. It is part of the meaning: interpreter
 // and compiled code obey it bit for bit, whatever the schedule, the vectors and the threads.
 //
-// Axes are those of the nest and of the nests around it in the same function; indices of loops are none. An
-// axis that the result does not reduce is *kept*. The accesses are those of the term (term_accesses.h).
+// Axes are the axes of the nest and of the nests around it in the same function; indices of loops are none.
+// An axis that the result does not reduce is *kept*. The accesses are the accesses of the term
+// (term_accesses.h).
 //
-// Which order:
+// The order is chosen by these cases:
 //   a. No kept axis exists: lanes.
 //   b. There are two accesses neither of whose sets of kept axes holds the other (products, distances):
 //      chain. Axes of nests around a loop, a nest that adds into accumulators, or one of several nests of a
 //      point that keeps axes of its own, in which the sum stands do not count: their points are not computed
 //      side by side. Kept axes, but no accesses: chain.
-//   c. The term holds a sum of products of which a kept axis, of no literal extent < 16, tells one side and a
-//      reduced one the other, whose last index does not vary with it: chain, as tiles compute the terms.
+//   c. The term holds a sum of products. One operand varies with a kept axis of no literal extent < 16, the
+//      other with a reduced axis, which its last index does not vary with: chain, as tiles compute the terms.
 //   d. Among the accesses with most axes: if the last index of one varies with a kept axis, chain; but where
 //      it varies with a reduced axis too, a kept axis of literal extent < 16 does not count (gradients of
 //      filters). Else, if the last index of one varies with a reduced axis, lanes. Else chain.
@@ -25,10 +26,11 @@
 // reduced axis, so that it does both in the order of its points and each term is computed there, once. There
 // are 64 lanes for f32 and narrower, 32 for f64.
 //
-// The sequence of the terms is row-major over the reduced axes in nest order, but that the row axis comes
-// last; of a chain the row axis is the last reduced one. A row is all of the row axis at one position of the
-// others. The sequence is cut into blocks: as many whole rows as have at most 8,192 terms together, across
-// the ends of the other axes; of a row longer than that, 8,192 terms, and the rest of it at its end.
+// The sequence of the terms is row-major over the reduced axes in nest order, except that the row axis comes
+// last. The row axis of a chain is the last reduced axis. A row is all of the row axis at one position of the
+// others. The sequence is cut into blocks of as many whole rows as have at most 8,192 terms together, across
+// the ends of the other axes. A row longer than that is cut into blocks of 8,192 terms, with the rest of it
+// at its end.
 //
 // In a block, from +0 (a product: 1):
 //   chain   one term after another joins.

@@ -1,5 +1,5 @@
 #pragma once
-// A region as a function of its own.
+// Outlines a region as a function of its own.
 
 #include "core/ir/ir.h"
 

@@ -1,6 +1,6 @@
 #pragma once
-// The invariants of Core (core/README.md): types, places, dominance of values and dimensions, shapes of
-// regions.
+// Verifies the invariants of Core (core/README.md): types, places, dominance of values and dimensions, shapes
+// of regions.
 
 #include "core/ir/ir.h"
 #include "core/ir/states.h"
@@ -11,7 +11,7 @@ namespace melix::core {
 std::vector<std::string> verify(const Module& m, States states = {});
 std::vector<std::string> verifyFunction(const Module& m, FunctionId f, States states = {});
 
-/// Type rule of one op, without its regions: empty, or what is wrong. Total over the ops.
+/// Checks the type rule of one op, without its regions: empty, or an error message. Total over the ops.
 std::string checkOpTypes(const Module& m, const Function& f, const Op& op);
 
 } // namespace melix::core

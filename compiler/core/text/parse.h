@@ -5,8 +5,8 @@
 
 namespace melix::core {
 
-/// Adds the records and functions of `text` to the module. Empty, or what is wrong and where. Ops get
-/// a location without a place.
+/// Adds the records and functions of `text` to the module. Empty, or an error message with its position. Ops
+/// get a location without a place.
 std::string parseModule(Module& m, std::string_view text);
 
 /// The function of this name, as printed; none if there is none.

@@ -1,6 +1,6 @@
 #pragma once
-// Core as text. What is printed reads back by core/text/parse.h to the same Core, names of values and
-// dimensions included.
+// Prints Core as text. core/text/parse.h reads the text back to the same Core, names of values and dimensions
+// included.
 //
 //   struct Layer[H] { w: f32[H] }
 //   fn scale [N] (%x: f32[N], %s: f32) -> (f32[N]) {
@@ -19,7 +19,7 @@
 
 namespace melix::core {
 
-/// Comments to stand in front of the ops of a region; `text` tells values as the function's text has them.
+/// Comments to print before the ops of a region; `text` names values as the function's text does.
 using RegionNotes = std::function<std::vector<std::string>(FunctionId, RegionId,
                                                            const std::function<std::string(ValueId)>& text)>;
 

@@ -1,5 +1,5 @@
 #pragma once
-// Internal to reading the text of Core and of what shares its types: its tokens.
+// Internal: splits the text of Core, and of languages that share its types, into tokens.
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,6 @@
 #pragma once
-// Internal to reading the text of Core and of what shares its types: tokens, records, dimensions and types.
+// Internal: reads the tokens, records, dimensions and types of the text of Core, and of languages that share
+// its types.
 
 #include "core/ir/build.h"
 #include "core/text/text_lexer.h"
@@ -113,7 +114,7 @@ protected:
 
   // --- declarations
   // -----------------------------------------------------------------------------------------------
-  /// All records and functions, before any is read; `declareFunction` takes the words in front of one.
+  /// All records and functions, before any is read; `declareFunction` takes the words before one.
   template <class DeclareFunction>
   void declare(DeclareFunction declareFunction) {
     unsigned depth = 0;
@@ -349,7 +350,7 @@ protected:
   Module& m_;
   std::vector<Token> tokens_;
   size_t at_ = 0;
-  unsigned depth_ = 0; ///< of what is read, in others
+  unsigned depth_ = 0; ///< nesting depth of the text being read
   std::string error_;
   LocId loc_;
   std::unordered_map<std::string, FunctionId> functions_;

@@ -1,16 +1,16 @@
 #pragma once
-// Internal to the text of Core and of what shares its values: words and numbers, as printers write them and
-// readers take them.
+// Internal: words and numbers in the text of Core, and of languages that share its values, as printers write
+// them and readers take them.
 
 #include "core/ir/ir.h"
 
 namespace melix::core {
 
-/// In quotes; what is no printable character as an escape.
+/// Text in quotes; characters that are not printable are escaped.
 std::string quoted(std::string_view text);
 
-/// A scalar of this kind: the shortest number that reads back to the same bits; a NaN, and what no number
-/// stands for, as bits.
+/// A scalar of this kind: the shortest number that reads back to the same bits; a NaN, and any other value
+/// that no number denotes, as bits.
 std::string bitsText(TypeKind kind, uint64_t bits);
 uint64_t textBits(TypeKind kind, std::string_view text);
 

@@ -92,7 +92,7 @@ bool ends(const Module& module, const Function& fn) {
           }));
 }
 
-void markClosed(Module& module) {
+void inferEffects(Module& module) {
   // From below, each function once all that it calls are closed; recursion stays open, for it may use up the
   // stack.
   std::vector<std::vector<FunctionId>> callers(module.functions.size());

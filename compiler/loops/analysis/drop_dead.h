@@ -1,11 +1,11 @@
 #pragma once
-// What is left over where statements were replaced.
+// Eliminates dead statements that remain after replacements.
 
 #include "loops/ir/ir.h"
 
 namespace melix::loops {
 
-/// Leaves out plain statements in a region that nothing in it uses.
+/// Removes effect-free statements of a region whose results nothing in the region uses.
 void dropUnused(const Module& module, Function& fn, RegionId region);
 
 } // namespace melix::loops

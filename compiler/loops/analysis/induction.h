@@ -1,5 +1,6 @@
 #pragma once
-// How numbers in the body of a loop change from turn to turn; of the passes that move remainders out of it.
+// How scalars in the body of a loop change from iteration to iteration. The passes that move remainders out
+// of loops use it.
 
 #include "loops/ir/ir.h"
 
@@ -11,9 +12,9 @@
 
 namespace melix::loops {
 
-/// The numbers of a body that are `s·i + c` with the loop's index i, all sums modulo 2^64: s is -1 or 1, c
-/// the same in all turns, and for a remainder this holds up to where it wraps; or s is 0 and nothing that
-/// they are computed from changes.
+/// The scalars of a body that have the form `s·i + c`, where i is the loop's index, all sums modulo 2^64:
+/// (1) s is -1 or 1, and c is invariant; for a remainder, this holds up to the point where it wraps.
+/// (2) s is 0, and no value that they are computed from changes.
 class Slopes {
 public:
   Slopes(Function& fn, const Stmt& loop);
@@ -21,12 +22,13 @@ public:
   std::vector<StmtId> wraps;     ///< remainders with slope -1 or 1, in order
   std::vector<StmtId> quotients; ///< quotients and remainders with slope 0, in order
 
-  /// The slope; none if it changes in any other way.
+  /// The slope of a value; none if the value changes in any other way.
   std::optional<int> of(ValueId v) const {
     if (auto found = slopes_.find(v); found != slopes_.end()) return found->second;
     return made_.contains(v) ? std::nullopt : std::optional(0);
   }
-  /// These statements and those of the body from which they are computed, in order: no effect, no check.
+  /// These statements and the statements of the body that compute their operands, in order. None has an
+  /// effect or a check.
   std::vector<StmtId> withOperands(std::span<const StmtId> stmts) const;
 
 private:
@@ -37,13 +39,13 @@ private:
   bool isLong(ValueId divisor) const;
 
   Function& fn_;
-  std::unordered_set<ValueId> made_; ///< in the body, and its parameters
+  std::unordered_set<ValueId> made_; ///< values defined in the body, and its parameters
   std::unordered_map<ValueId, int> slopes_;
-  std::vector<StmtId> steps_; ///< what has a slope, in order
+  std::vector<StmtId> steps_; ///< statements whose result has a slope, in order
 };
 
-/// Puts what `inPlace` says in place of each `for` without loops inside, given the region where it stands.
-/// Whether there are loops in the region.
+/// Replaces each `for` that contains no loop by the statements that `inPlace` returns, given the region where
+/// the loop stands. Returns whether the region contains loops.
 using InPlace = std::function<std::vector<StmtId>(StmtId loop, RegionId home)>;
 bool replaceInnermost(Function& fn, RegionId region, const InPlace& inPlace);
 

@@ -1,5 +1,5 @@
 #pragma once
-// How the turns of a loop without loops inside reach memory.
+// How the iterations of an innermost loop access memory.
 //
 //   for %a, %b { (%i)
 //     %j = add %i, %c   %x = load %v[%i*%1]   store %y[%j*%1] = %x      %y is stored to at one place in each
@@ -13,7 +13,7 @@
 
 namespace melix::loops {
 
-/// A sum of the turn and a number that stands before the loop; none: the turn itself.
+/// A sum of the loop's index and a number defined before the loop; none: the index itself.
 struct TurnSum {
   ValueId addend;
   bool subtracts = false;
@@ -27,18 +27,18 @@ public:
     bool equal = true, stored = false;
   };
 
-  /// `throughPointers`: pointers to blocks that stand before the loop are the blocks.
+  /// `throughPointers`: a pointer to a block, defined before the loop, counts as the block.
   TurnAccesses(const Function& fn, const Stmt& loop, bool throughPointers = false);
 
-  /// Whether these are all that the loop does with memory, and it comes to its end unless it is cancelled.
+  /// Whether these are all memory accesses of the loop, and the loop ends unless it is cancelled.
   bool areAll() const { return all_; }
-  /// Whether no turn reaches what another one stores to.
+  /// Whether the iterations are disjoint: none accesses an element that another one stores to.
   bool areApart() const;
-  /// By the value that is the block.
+  /// The accessed places, by the value that is the block.
   const std::map<ValueId, Places>& places() const { return places_; }
-  /// How an index goes with the turns, if it does by one.
+  /// How an index depends on the loop's index, if its slope is one.
   std::optional<TurnSum> turnSum(ValueId index) const;
-  /// Whether an index goes back by one with each turn.
+  /// Whether an index decreases by one with each iteration.
   bool goesBack(ValueId index) const;
 
 private:

@@ -1,5 +1,6 @@
 #pragma once
-// The conditions under which a branch is taken, each by itself.
+// The conditions under which a branch is taken, as a list of conjuncts, and the iterations at which they
+// hold.
 
 #include "loops/ir/build.h"
 
@@ -7,45 +8,47 @@
 
 namespace melix::loops {
 
-/// What all has to hold that a condition does.
+/// The conjuncts of a condition: it holds if and only if all of them hold.
 std::vector<ValueId> conjuncts(const Function& fn, ValueId condition);
 
-/// Takes conditions that hold anyway from a branch, which stands in `home`: what is left of it.
-void holdsAnyway(Function& fn, StmtId branch, RegionId home, const std::function<bool(ValueId)>& holds);
+/// Removes conjuncts that always hold from the condition of a branch, which stands in `home`.
+void dropProvenConjuncts(Function& fn, StmtId branch, RegionId home,
+                         const std::function<bool(ValueId)>& holds);
 
-/// Sums of some of these do not wrap.
+/// Numbers below this limit are small: sums of a few of them do not wrap.
 inline constexpr int64_t smallNumber = int64_t(1) << 48;
-/// Whether a number is that small.
+/// Emits a test that a number is that small.
 ValueId isSmall(Builder& b, ValueId v);
 
-/// Rows, from `first` to `end`, at which conditions hold at all turns of the loops inside, and of one around
-/// it if asked for: of nothing else that differs there.
+/// Computes the rows, from `first` to `end`, at which conditions hold at all iterations of the inner loops.
+/// They also hold at all iterations of one enclosing loop, if the caller gives one. The conditions depend on
+/// nothing else that varies there.
 class MaskRange {
 public:
-  /// Statements go where the builder stands; `index` counts the rows in `loop`.
+  /// Statements are emitted at the builder's position; `index` counts the rows in `loop`.
   MaskRange(Builder& b, StmtId loop, StmtId around = {});
-  /// That a number from outside is so small that sums with it do not wrap.
+  /// Assumes that a number defined outside is so small that sums with it do not wrap.
   void assumeSmall(ValueId v) { small_.push_back(v); }
 
-  /// Whether a condition bounds the rows from one side. That it holds, or that it does not, is asked for
-  /// then.
+  /// Whether a condition bounds the rows from one side. If so, the rows are restricted to those at which it
+  /// holds, or, with `holds` false, to those at which it does not.
   bool take(ValueId condition, bool holds = true);
-  /// Whether the one taken last bounds them from below.
+  /// Whether the condition taken last is a lower bound.
   bool isLeast() const { return bounds_.back().isLeast; }
-  /// The least that a number is at a row, of all turns of the loops inside.
+  /// The minimum of a number at a row, over all iterations of the inner loops.
   std::optional<ValueId> leastAt(ValueId v, ValueId row);
   struct Rows {
     ValueId first, end; ///< within the loop, and the first no further than the end
   };
-  /// None where sums in the conditions might wrap.
+  /// The rows; an empty range if sums in the conditions might wrap.
   Rows rows();
-  /// Whether that is not known while compiling.
+  /// Whether it is unknown at compile time if sums in the conditions wrap.
   bool mayWrap() const { return isExact_.valid(); }
-  /// Whether they do not, if that is not known; none else. Behind `rows`.
+  /// The test that they do not wrap, if that is unknown at compile time; otherwise none. Call after `rows`.
   ValueId isExact() const { return isExact_; }
 
 private:
-  /// Numbers times factors, all together: `row` times the row, and the rest.
+  /// A linear form: `row` times the row, plus a constant, plus numbers times factors.
   struct Form {
     int64_t row = 0, constant = 0;
     std::vector<std::pair<ValueId, int64_t>> terms;

@@ -1,5 +1,5 @@
 #pragma once
-// Values of a kernel, computed where it is launched.
+// Rematerialises values of a kernel at its launch.
 
 #include "loops/ir/build.h"
 
@@ -8,16 +8,16 @@
 
 namespace melix::loops {
 
-/// For one launch, whose chunk is taken to be the whole. What is made cannot fail, whatever its operands are,
-/// and is made once where kernels compute it in several places.
+/// For one launch, whose chunk is taken to be the whole range. The emitted statements cannot fail, whatever
+/// their operands are. An expression that kernels compute in several places is emitted once.
 class LaunchValues {
 public:
   LaunchValues(Builder& b, const Function& kernel, const Stmt& launch, size_t mostStmts = 64);
-  /// Whether a number is the same in every chunk, and can be told in front of a launch.
+  /// Whether a number is the same in every chunk and can be computed before a launch.
   static bool isUniform(const Function& kernel, ValueId v);
 
-  /// What a number of the kernel is there; the index of a loop that was entered is that of its middle turn.
-  /// None if it comes from memory, from a loop, or from more statements than are worth it.
+  /// The value of a kernel's number at the launch; the index of an entered loop has the value of its middle
+  /// iteration. None if the number comes from memory, from a loop, or needs more statements than it is worth.
   std::optional<ValueId> of(ValueId v);
   void enter(const Stmt& loop);
 
@@ -30,8 +30,8 @@ private:
   Builder& b_;
   const Function& kernel_;
   std::unordered_map<ValueId, ValueId> made_;      ///< an invalid one where there is none
-  std::unordered_map<ValueId, const Stmt*> loops_; ///< by index
-  std::vector<StmtId> scalars_;                    ///< that were made
+  std::unordered_map<ValueId, const Stmt*> loops_; ///< the entered loops, by index
+  std::vector<StmtId> scalars_;                    ///< scalars that were emitted
   size_t left_;                                    ///< statements that may still be made, constants aside
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Blocks of memory that one region makes and gives back, and that nothing else comes to hold: who uses them,
-// and how they are taken out of the counting. Shared by the passes that decide where such blocks lie.
+// Finds blocks of memory that one region allocates and releases, and that no other owner holds. Lists their
+// users, and removes their reference counting. Shared by the passes that decide where such blocks lie.
 
 #include "loops/ir/build.h"
 
@@ -20,33 +20,34 @@ public:
   /// All values that are one block, and where it is given back.
   struct Block {
     std::unordered_set<ValueId> values;
-    std::vector<StmtId> uniques;                    ///< that make it unique
+    std::vector<StmtId> uniques;                    ///< statements that make it unique
     std::vector<std::pair<StmtId, size_t>> carries; ///< loops that carry it, and as which of their carries
     StmtId drop;                                    ///< none of a parameter
-    std::optional<size_t> result;                   ///< of the function, where a parameter is given back
+    std::optional<size_t> result;                   ///< the function's result that returns a parameter
   };
-  /// Whether the callee uses nothing but the elements of its parameter `k` while it runs.
+  /// Whether the callee uses only the elements of its parameter `k` while it runs.
   using OnlyElements = std::function<bool(FunctionId callee, size_t k)>;
-  /// The block that `alloc` makes: an array of scalars that only its own region holds, so that its count is
-  /// one.
+  /// The block that `alloc` allocates: an array of scalars that only its own region holds, so that its count
+  /// is one.
   std::optional<Block> follow(StmtId alloc, const OnlyElements& onlyElements) const;
   /// The block of a parameter that the function owns, if it is one of its results on every path.
   std::optional<Block> followParam(ValueId param, const OnlyElements& onlyElements) const;
-  /// Nothing counts the block any more, and `by` stands for it everywhere; it is given back no more.
+  /// Removes the counting of the block, and its release; `by` replaces it everywhere.
   void release(const Block& block, ValueId by);
 
-  /// The parameter of a further carry of a `for`, which begins so; `yieldCarries` ends the new ones.
+  /// The parameter of an added carry of a `for`, with the initial value `begun`; `yieldCarries` completes the
+  /// new carries.
   ValueId addCarry(StmtId loop, ValueId begun);
   void yieldCarries(StmtId loop, const std::vector<ValueId>& next);
 
   RegionId homeOf(StmtId id) const { return homes_.at(id); }
   /// Whether a region is `outer` or stands in it.
   bool isWithin(RegionId region, RegionId outer) const;
-  /// The statement stands in the region from now on, where its list says.
+  /// Records that the statement is in the region from now on, at its position in the region's list.
   void enter(StmtId id, RegionId region);
-  /// The statements stand nowhere.
+  /// Records that the statements are in no region.
   void leave(std::span<const StmtId> ids);
-  /// Puts what stands in a region, which goes, in front of a place in the list of another.
+  /// Moves the statements of a region, which is removed, before a position in the list of another region.
   void splice(RegionId from, RegionId to, size_t place);
 
 private:

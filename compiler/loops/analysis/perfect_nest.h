@@ -1,15 +1,16 @@
 #pragma once
-// Loops of points around each other with nothing else in them but plain numbers, no lanes chosen.
+// Finds perfect nests: nested loops of independent iterations that contain only pure scalars beside each
+// other, not yet vectorised.
 
 #include "loops/analysis/contraction.h"
 
 namespace melix::loops {
 
-/// A loop of points that carries nothing, whose turns are free of each other however far they are apart.
+/// A loop of independent iterations that carries nothing, with unlimited dependence distance.
 bool isPointsLoop(const Stmt& s);
 
-/// A loop of points and those inside of it, each the only one in the body of the one before beside plain
-/// numbers, outermost first.
+/// Such a loop and the loops inside it, outermost first. Each is the only statement in the body of the
+/// previous one, beside pure scalars.
 std::vector<StmtId> perfectPoints(const Module& module, const Function& fn, StmtId loop);
 
 } // namespace melix::loops

@@ -1,6 +1,6 @@
 #pragma once
-// The side of a contraction that all its rows share: whether it can be computed in front of them, and copies
-// of what computes it.
+// The operand of a contraction that all its rows share: whether it can be computed before them, and copies of
+// the statements that compute it.
 
 #include "loops/analysis/contraction.h"
 #include "loops/ir/clone.h"
@@ -16,36 +16,37 @@ class SharedSide {
 public:
   SharedSide(const Module& module, const Function& fn, const Contraction& found);
 
-  /// Whether it is computed from columns, sums, memory, and what is the same in all turns around.
+  /// Whether it is computed only from columns, sums, memory, and values invariant in all enclosing loops.
   bool isFree() const { return isFree_; }
-  /// How far the sums go, from 0: the extents of those that it differs with. None for the others, which are
-  /// there to cut another one in blocks; nothing at all if an extent is not known in front.
+  /// The ranges of the sums, from 0: the extents of the sums that the operand varies with. The others only
+  /// cut another sum into blocks and have none. None at all if an extent is not known before the loops.
   struct Extent {
     size_t sum;
     ValueId end;
   };
   const std::optional<std::vector<Extent>>& extents() const { return extents_; }
-  /// Of one sum, if it is known in front.
+  /// The extent of one sum, if it is known before the loops.
   std::optional<Extent> extentOf(size_t sum) const;
   /// Statements that differ between columns.
   std::span<const StmtId> terms() const { return terms_; }
-  /// A number that does not depend on any turn; it is copied where the builder stands.
+  /// A number that depends on no iteration; `writeFixed` copies it to the builder's position.
   bool isFixed(ValueId v) const { return fixed_.holds(v); }
-  /// Whether both ends of a loop are.
+  /// Whether both ends of a loop are such numbers.
   bool areEndsFixed(StmtId loop) const {
     return std::ranges::all_of(std::span(fn_.stmts[loop].operands).first(2),
                                [this](ValueId v) { return isFixed(v); });
   }
   ValueId writeFixed(Builder& b, ValueId v, Copies& copies) const { return fixed_.write(b, v, copies); }
 
-  /// What stands around the columns and is needed.
+  /// Copies the needed statements that stand around the columns.
   void writeAround(Builder& b, Copies& copies) const;
-  /// Copies of the loops over all sums; in the innermost one stands what `term` writes.
+  /// Copies the loops over all sums; `term` writes the body of the innermost one.
   void writeSums(Builder& b, Copies& copies, const std::function<void()>& term) const;
-  /// The same, but for the innermost one, whose ends `row` is given.
+  /// The same without the innermost loop, whose ends `row` is given.
   void writeOuterSums(Builder& b, Copies& copies,
                       const std::function<void(ValueId first, ValueId end)>& row) const;
-  /// What the innermost sum needs that is the same for all columns; then what differs.
+  /// Copies the statements that the innermost sum needs: first those uniform over the columns, then the
+  /// others.
   void writeRow(Builder& b, Copies& copies) const;
   void writeTerms(Builder& b, Copies& copies) const;
   bool carriesInRow() const { return !carries_.back().empty(); }
@@ -65,11 +66,11 @@ private:
   const Contraction& found_;
   const FixedNumbers fixed_;
   const Variance columns_;
-  std::vector<RegionId> path_; ///< bodies of the loops around, of the columns, of the sums
+  std::vector<RegionId> path_; ///< bodies of the enclosing loops, the columns, the sums
   std::unordered_set<ValueId> seen_;
   std::unordered_set<StmtId> needed_;
-  std::vector<bool> usesIndex_;              ///< of sums
-  std::vector<std::vector<size_t>> carries_; ///< of sums, that are needed
+  std::vector<bool> usesIndex_;              ///< by sum: whether its index is used
+  std::vector<std::vector<size_t>> carries_; ///< the needed carries of each sum
   std::vector<StmtId> terms_;
   std::optional<std::vector<Extent>> extents_;
   bool isFree_ = true;

@@ -1,5 +1,5 @@
 #pragma once
-// Which memory lanes share side by side.
+// Stride analysis: finds accesses whose lanes are contiguous in memory.
 //
 //   for points %0, %n { (%i)
 //     %j = sub %i, %k : i64             %j goes by 1 from lane to lane
@@ -13,18 +13,19 @@
 
 namespace melix::loops {
 
-/// How far affine values go from lane to lane, where that is known. Scalar ops are told in their order.
+/// The strides of affine values from lane to lane, where known. `note` is given the scalar ops in their
+/// order.
 class Neighbours {
 public:
-  /// `index` goes by one; none in a function that lanes call.
+  /// `index` grows by one from lane to lane; it is none in a function that lanes call.
   Neighbours(const Function& fn, const Variance& variance, ValueId index);
 
   void note(const Stmt& scalar);
-  /// How many bytes an access goes on from lane to lane.
+  /// The stride of an access in bytes, from lane to lane.
   std::optional<int64_t> bytesApart(const Stmt& access) const;
-  /// Whether lanes read or store neighbours.
+  /// Whether lanes read or store neighbours in ascending order.
   bool areSideBySide(const Stmt& access) const;
-  /// Whether they do so the other way round.
+  /// Whether they do so in descending order.
   bool areBackwards(const Stmt& access) const;
 
 private:

@@ -1,5 +1,6 @@
 #pragma once
-// How the values in a loop differ between neighbouring turns that run side by side, each in a lane.
+// Variance analysis: how the values in a loop differ between neighbouring iterations that run side by side in
+// vector lanes.
 //
 //   for points %0, %n { (%i)            %i affine
 //     %a = mul %i, %k : i64             affine, if %k is uniform
@@ -7,7 +8,8 @@
 //     %y = load %v[%i*%1] : f32         varying
 //     yield }
 //
-// Where strips of turns begin at multiples of their width, the place in a strip, `and %i, 63`, is affine.
+// Where strips of iterations begin at multiples of their width, the position in a strip, `and %i, 63`, is
+// affine.
 
 #include "loops/ir/ir.h"
 
@@ -22,17 +24,17 @@ enum class VarianceKind : uint8_t {
   Varying,
 };
 
-/// Of which turn memory of the frame is that a loop makes.
+/// To which iteration frame memory belongs that a loop allocates.
 enum class FramesKind : uint8_t {
   OfAll,  ///< one, which all lanes have
-  OfEach, ///< of each its own, as where turns become copies
+  OfEach, ///< each iteration its own, as where iterations become copies
 };
 
 class Variance {
 public:
-  /// Of the body of a loop whose turns are the lanes.
+  /// For the body of a loop whose iterations are the lanes.
   Variance(const Function& fn, const Stmt& loop, FramesKind frames = FramesKind::OfAll);
-  /// Of the body of a function whose parameters are of these kinds.
+  /// For the body of a function whose parameters are of these kinds.
   Variance(const Function& fn, std::span<const VarianceKind> params);
 
   VarianceKind of(ValueId v) const {
@@ -43,7 +45,7 @@ public:
   bool allUniform(std::span<const ValueId> vs) const;
 
 private:
-  /// What is looked at again when a value is raised: a statement, or a value that then varies.
+  /// A use that is visited again when a value is raised: a statement, or a value that then varies.
   struct Use {
     StmtId stmt;
     ValueId value;
@@ -71,11 +73,11 @@ private:
 
   const Function& fn_;
   FramesKind frames_ = FramesKind::OfAll;
-  uint32_t strip_ = 0;                              ///< the width of the loop's strips of turns
-  ValueId index_;                                   ///< of the loop, if strips begin at multiples of that
-  std::unordered_map<ValueId, VarianceKind> kinds_; ///< of what is not uniform
-  bool inOrder_ = true;                             ///< in the first walk: what uses a value is still to come
-  std::vector<ValueId> late_;                       ///< raised after what uses them was looked at
+  uint32_t strip_ = 0;                              ///< the width of the loop's strips of iterations
+  ValueId index_;                                   ///< the loop's index, if strips begin at its multiples
+  std::unordered_map<ValueId, VarianceKind> kinds_; ///< of values that are not uniform
+  bool inOrder_ = true;                             ///< in the first walk: uses of a value come later
+  std::vector<ValueId> late_;                       ///< raised after their uses were visited
   std::unordered_map<ValueId, std::vector<Use>> uses_;
 };
 

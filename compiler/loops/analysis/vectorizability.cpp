@@ -47,7 +47,7 @@ void countUses(const Function& fn, RegionId region, UseCounts& counts) {
 }
 
 /// The step that makes `next` of what is carried, if it is one.
-std::optional<ExactStep> stepOf(const Function& fn, RegionId body, ValueId carried, ValueId next) {
+std::optional<ReassociableStep> stepOf(const Function& fn, RegionId body, ValueId carried, ValueId next) {
   const StmtId def = fn.values[next].def;
   if (!def.valid() || fn.values[next].region != body || fn.stmts[def].kind != StmtKind::Scalar)
     return std::nullopt;
@@ -56,7 +56,7 @@ std::optional<ExactStep> stepOf(const Function& fn, RegionId body, ValueId carri
   if (!isReassociable(attr.op, attr.from)) return std::nullopt;
   for (size_t side : {0, 1})
     if (step.operands[side] == carried)
-      return ExactStep{attr.op, step.operands[1 - side], attr.from, unitOf(attr.op, attr.from)};
+      return ReassociableStep{attr.op, step.operands[1 - side], attr.from, unitOf(attr.op, attr.from)};
   return std::nullopt;
 }
 
@@ -68,14 +68,14 @@ public:
         next_(fn.stmts[fn.regions[body].stmts.back()].operands) {}
 
   /// Of all that is carried; none for what is no part of one.
-  std::vector<std::optional<ExactStep>> run() {
-    std::vector<std::optional<ExactStep>> out(next_.size());
+  std::vector<std::optional<ReassociableStep>> run() {
+    std::vector<std::optional<ReassociableStep>> out(next_.size());
     for (size_t k = 0; k < next_.size(); ++k) {
       if (out[k]) continue;
-      const std::optional<ExactStep> found = at(k);
+      const std::optional<ReassociableStep> found = at(k);
       if (!found) continue;
       out[k] = found;
-      const ExactStep along{OpKind::Select, {}, TypeKind::I64, 0, false, {}, true};
+      const ReassociableStep along{OpKind::Select, {}, TypeKind::I64, 0, false, {}, true};
       out[found->best->isThere] = along;
       for (size_t place : found->best->places) out[place] = along;
     }
@@ -85,7 +85,7 @@ public:
 
 private:
   /// The one whose value is carried as the k-th.
-  std::optional<ExactStep> at(size_t k) {
+  std::optional<ReassociableStep> at(size_t k) {
     const Stmt* value = scalar(next_[k], OpKind::Select);
     if (!value || value->operands[2] != carried_[k]) return std::nullopt;
     const ValueId take = value->operands[0], term = value->operands[1];
@@ -100,7 +100,7 @@ private:
         {carried_[k], 2}, {take, 1}, {next_[k], 1}, {either->operands[0], 1}, {either->operands[1], 1}};
     const std::optional<ops::CmpKind> beyond = comparison(either->operands[1], term, carried_[k]);
     if (beyond != ops::CmpKind::Lt && beyond != ops::CmpKind::Gt) return std::nullopt;
-    BestStep best{*beyond, isThere, k, {}};
+    ArgExtremeStep best{*beyond, isThere, k, {}};
     for (size_t j = 0; j < next_.size(); ++j)
       if (j != k && isPlace(j, take, best)) {
         best.places.push_back(j);
@@ -111,7 +111,7 @@ private:
     if (negations_.insert(either->operands[0]).second) ++uses[carried_[isThere]];
     for (const auto& [v, count] : uses) expected_[v] += count;
     const uint64_t unit = unitOf(*beyond == ops::CmpKind::Lt ? OpKind::Min : OpKind::Max, kind);
-    return ExactStep{OpKind::Select, term, kind, unit, false, best};
+    return ReassociableStep{OpKind::Select, term, kind, unit, false, best};
   }
 
   const Stmt* scalar(ValueId v, OpKind op) const {
@@ -129,7 +129,7 @@ private:
     if (!s || s->operands[0] != a || s->operands[1] != b) return std::nullopt;
     return static_cast<ops::CmpKind>(s->as<ScalarAttr>().index);
   }
-  bool isPlace(size_t k, ValueId take, BestStep& best) const {
+  bool isPlace(size_t k, ValueId take, ArgExtremeStep& best) const {
     const Stmt* place = scalar(next_[k], OpKind::Select);
     if (!place || place->operands[0] != take || place->operands[2] != carried_[k]) return false;
     const bool isTurn = place->operands[1] == fn_.regions[body_].params[0];
@@ -276,7 +276,7 @@ std::optional<uint64_t> lastFirstPlace(const Function& fn, const Stmt& loop, Val
   const ValueId turn = fn.regions[loop.regions[0]].params[0];
   if (index == turn) {
     const uint64_t* first = asConstant(fn, loop.operands[0]);
-    const std::optional<uint64_t> turns = turnsOf(fn, loop);
+    const std::optional<uint64_t> turns = constantTripCount(fn, loop);
     if (!first || !turns || *turns == 0) return std::nullopt;
     return *first + (*turns - 1) / lanes * lanes;
   }
@@ -311,8 +311,8 @@ LaneCallKind laneCallOf(const Module& module, const Stmt& call, const Variance& 
   return std::ranges::all_of(callee.modes, isReadOnly) ? LaneCallKind::OneByOne : LaneCallKind::Never;
 }
 
-std::optional<std::vector<ExactStep>> exactSteps(const Function& fn, const Stmt& loop) {
-  std::vector<ExactStep> steps;
+std::optional<std::vector<ReassociableStep>> exactSteps(const Function& fn, const Stmt& loop) {
+  std::vector<ReassociableStep> steps;
   if (loop.results.empty()) return steps;
   const RegionId body = loop.regions[0];
   const std::span<const ValueId> carried = std::span(fn.regions[body].params).subspan(1);
@@ -321,9 +321,9 @@ std::optional<std::vector<ExactStep>> exactSteps(const Function& fn, const Stmt&
   for (ValueId v : carried) counts[v] = 0;
   for (ValueId v : next) counts[v] = 0;
   countUses(fn, body, counts);
-  const std::vector<std::optional<ExactStep>> bests = BestReader(fn, body).run();
+  const std::vector<std::optional<ReassociableStep>> bests = BestReader(fn, body).run();
   for (size_t k = 0; k < carried.size(); ++k) {
-    std::optional<ExactStep> step = bests[k] ? bests[k] : stepOf(fn, body, carried[k], next[k]);
+    std::optional<ReassociableStep> step = bests[k] ? bests[k] : stepOf(fn, body, carried[k], next[k]);
     const bool isAlone = bests[k] || (step && counts[carried[k]] == 1 &&
                                       std::ranges::find(carried, step->term) == carried.end());
     if (!isAlone) return std::nullopt;

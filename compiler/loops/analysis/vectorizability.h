@@ -1,5 +1,5 @@
 #pragma once
-// What turns of a loop that run side by side, each in a lane, can do.
+// Vectorizability analysis: which iterations of a loop can run side by side in vector lanes.
 
 #include "loops/analysis/variance.h"
 
@@ -7,50 +7,55 @@
 
 namespace melix::loops {
 
-/// Of argmin and argmax: the best so far, and of what else is carried whether there is one, and its places,
-/// of which one is the turn and the others are the same in all turns. Several may share the former.
-struct BestStep {
+/// The state of an argmin or argmax recurrence, as indices into the carried values: the best value, whether
+/// there is one, and its positions. One position is the loop's index, the others are invariant. Several
+/// recurrences may share the flag.
+struct ArgExtremeStep {
   ops::CmpKind beyond; ///< how a better one is to the best
   size_t isThere, turn;
-  std::vector<size_t> places; ///< the turn too
+  std::vector<size_t> places; ///< with the loop's index
 };
 
-/// A step that gives the same however it is grouped: the value carried, `op`, a term.
-struct ExactStep {
+/// A reassociable step, which gives the same however it is grouped: the carried value, `op`, a term.
+struct ReassociableStep {
   core::OpKind op;
   ValueId term;
   TypeKind kind;
-  uint64_t unit;                     ///< changes nothing
-  bool running = false;              ///< the turn uses what the step makes
-  std::optional<BestStep> best = {}; ///< the value of one; `op` is select
-  bool along = false;                ///< what goes along with a best
+  uint64_t unit;                           ///< the neutral element
+  bool running = false;                    ///< the iteration uses the result of the step
+  std::optional<ArgExtremeStep> best = {}; ///< the value of one; `op` is select
+  bool along = false;                      ///< a value that goes along with a best
 };
-/// How the loop carries each of its values; none if one of them otherwise than by such a step, which is all
-/// that uses the value from the turn before.
-std::optional<std::vector<ExactStep>> exactSteps(const Function& fn, const Stmt& loop);
+/// How the loop carries each of its values; none if it carries one of them otherwise than by such a step. The
+/// step must be the only use of the value from the previous iteration.
+std::optional<std::vector<ReassociableStep>> exactSteps(const Function& fn, const Stmt& loop);
 
-/// Whether a loop's turns can run side by side: they are points of a nest, of what they carry nothing rounds,
-/// and what stands in them is plain arithmetic, memory that each point has of its own, branches, loops, and
-/// calls of functions without effects. Where a callee may panic, it is the only statement that may fail to
-/// come to its end, and stands in no loop: lanes are called in order, so the first that panics is that of the
-/// lowest turn.
+/// Whether a loop can be vectorised:
+/// (1) Its iterations are points of a nest.
+/// (2) Carried values are never rounded.
+/// (3) The body has only pure arithmetic, memory that each point has of its own, branches, loops, and calls
+///     of functions without effects.
+/// (4) A callee that may panic is the only statement that may not end, and is in no loop.
+///
+/// Lanes are called in order, so the first that panics is that of the lowest iteration.
 bool canWiden(const Module& module, const Function& fn, const Stmt& loop);
-/// The same of a loop of whose values `variance` tells how they differ between turns.
+/// The same, given how values of the loop differ between iterations.
 bool canWiden(const Module& module, const Function& fn, const Stmt& loop, const Variance& variance);
 
-/// Whether what stands in the regions of a statement runs under a mask.
+/// Whether the regions of a statement run under a vector mask.
 bool masks(const Stmt& s, const Variance& variance);
 
 /// Whether a region writes to memory of the frame.
 bool writesToFrame(const Function& fn, RegionId region);
 
-/// Whether a load or store of an array of the frame, of `lanes` turns at once, lies in it as a whole, be some
-/// of them behind the loop's end: it may then be read for those, and written back as it was.
+/// Whether a vector access to a frame array, of `lanes` iterations at once, lies inside the array as a whole.
+/// Some of the iterations may be past the loop's end: their elements may then be read, and written back
+/// unchanged.
 bool hasRoomInFrame(const Function& fn, const Stmt& loop, const Stmt& access, uint32_t lanes);
-/// The same of all stores to the frame in a region.
+/// The same for all stores to the frame in a region.
 bool storesHaveRoomInFrame(const Function& fn, const Stmt& loop, RegionId region, uint32_t lanes);
 
-/// Which values of a callee differ between lanes when it is called so.
+/// Says which values of a callee differ between lanes for this call.
 Variance varianceOfCall(const Module& module, const Stmt& call, const Variance& caller);
 
 /// How lanes call a function.
@@ -58,7 +63,7 @@ enum class LaneCallKind : uint8_t {
   Together, ///< once: all give it the same
   Merged,   ///< its body stands in place of the call, in lanes
   OneByOne, ///< each lane that is on by itself
-  Never,    ///< what the callee does is seen, or lanes would be in each other's way
+  Never,    ///< the callee has effects, or lanes would disturb each other
 };
 LaneCallKind laneCallOf(const Module& module, const Stmt& call, const Variance& caller);
 

@@ -1,22 +1,22 @@
 #pragma once
-// The conditions of checks at the extremes of what is affine in the indices of loops.
+// Evaluates the conditions of checks at the extremes of values that are affine in loop indices.
 
 #include "loops/checks/check_slice.h"
 #include "loops/ir/build.h"
 
 namespace melix::loops {
 
-/// Least and greatest values are written where the builder stands.
+/// Minima and maxima are emitted at the builder's position.
 class CheckExtremes {
 public:
   CheckExtremes(Builder& b, const CheckSlice& slice) : b_(b), fn_(b.fn), slice_(slice) {}
 
-  /// Whether a check holds at all points if it does at the extremes: no branch is around it, and both sides
-  /// of what it compares are least and greatest at points of their own.
+  /// Whether a check holds at all points if it holds at the extremes. No branch encloses it, and both sides
+  /// of its comparison have their minima and maxima at points of their own.
   bool isTestable(const CheckSlice::Check& check);
-  /// Whether it holds there, or there is no point.
+  /// The test that it holds at the extremes, or that the loop has no point.
   ValueId test(const CheckSlice::Check& check);
-  /// Whether none of the numbers in the tests so far wraps; none if that is known.
+  /// The test that no number in the tests so far wraps; none if that is known.
   ValueId isExact() const { return exact_; }
 
 private:
@@ -44,7 +44,7 @@ private:
   const CheckSlice& slice_;
   std::unordered_map<ValueId, std::optional<Indices>> reaches_; ///< sorted
   std::unordered_map<ValueId, Ends> ends_;
-  std::unordered_map<ValueId, ValueId> copies_; ///< of what no index changes
+  std::unordered_map<ValueId, ValueId> copies_; ///< of values that no index changes
   ValueId exact_;
 };
 

@@ -30,7 +30,7 @@ double costOf(const Stmt& s) {
 /// How often the body of a statement runs, roughly.
 double timesOf(const Function& fn, const Stmt& s) {
   constexpr uint64_t unknown = 8;
-  return s.kind == StmtKind::For ? static_cast<double>(turnsOf(fn, s).value_or(unknown)) : 1;
+  return s.kind == StmtKind::For ? static_cast<double>(constantTripCount(fn, s).value_or(unknown)) : 1;
 }
 
 bool isBranch(const Stmt& s) { return s.kind == StmtKind::If || s.kind == StmtKind::Switch; }

@@ -1,5 +1,5 @@
 #pragma once
-// What the checks of a loop are computed from, and whether that can be done before the loop runs.
+// The backward slice of a loop's checks, and whether it can be computed before the loop runs.
 
 #include "loops/ir/ir.h"
 
@@ -10,7 +10,7 @@
 
 namespace melix::loops {
 
-/// Values by their statements, of checks of one loop.
+/// The statements that compute the operands of checks of one loop.
 struct Slice {
   std::unordered_set<StmtId> checks;
   std::unordered_set<StmtId> around; ///< loops and branches with checks inside
@@ -22,20 +22,22 @@ public:
   struct Check {
     StmtId stmt;
     std::vector<StmtId> around;          ///< loops and branches, from the outermost: the loop itself
-    std::unordered_set<ValueId> indices; ///< with which the condition, or whether it is tested, varies
-    unsigned pass = 1;                   ///< what it reads is there once all checks of lower passes hold
+    std::unordered_set<ValueId> indices; ///< indices that the condition or its execution varies with
+    unsigned pass = 1;                   ///< its reads are valid once all checks of lower passes hold
   };
 
   CheckSlice(const Module& module, const Function& fn, StmtId loop);
 
-  /// Whether all checks can be tested before; there is at least one.
+  /// Whether all checks can be tested before the loop, and at least one exists.
   bool isComputable() const { return computable_ && !checks_.empty(); }
   const std::vector<Check>& checks() const { return checks_; }
-  /// Finds the pass of each check but those of pass 0, which are tested first; false if there are too many.
+  /// Finds the pass of each check except the checks of pass 0, which are tested first; false if too many are
+  /// needed.
   bool findPasses(std::span<const size_t> first);
-  /// Whether the passes cost little beside the loop.
+  /// Whether the passes cost little compared to the loop.
   bool isCheap() const;
-  /// Of the checks of these numbers; with all that their messages tell, or with the conditions alone.
+  /// The slice of the checks with these numbers: with the operands of their messages, or with the conditions
+  /// alone.
   Slice sliceOf(std::span<const size_t> numbers, bool messages) const;
 
   bool isInside(ValueId v) const { return parents_.contains(fn_.values[v].region); }
@@ -58,14 +60,14 @@ private:
 
   const Module& module_;
   const Function& fn_;
-  std::unordered_map<RegionId, StmtId> parents_; ///< of the regions of the loop
-  std::unordered_map<StmtId, size_t> places_;    ///< in the order of the text
+  std::unordered_map<RegionId, StmtId> parents_; ///< the statements of the loop's regions
+  std::unordered_map<StmtId, size_t> places_;    ///< positions in the order of the text
   std::vector<StmtId> around_;                   ///< while walking
   std::vector<Check> checks_;
   std::unordered_set<ValueId> written_; ///< where blocks that are written come from
   bool writesAnything_ = false;         ///< it is not known to where
   bool computable_ = true;
-  double work_ = 0; ///< of a point of the loop
+  double work_ = 0; ///< the work of one iteration of the loop
 };
 
 } // namespace melix::loops

@@ -253,7 +253,7 @@ bool ChecksBefore::hasChecks(RegionId region) {
 bool ChecksBefore::isSwept(const Stmt& s) const {
   if (s.kind != StmtKind::For || s.as<ForAttr>().polls || s.as<ForAttr>().mark == MarkKind::Parallel)
     return false;
-  return turnsOf(fn_, s).value_or(fewTurns + 1) > fewTurns;
+  return constantTripCount(fn_, s).value_or(fewTurns + 1) > fewTurns;
 }
 
 /// Whether all checks hold: those of each pass are tested where those of the passes before do.
@@ -323,7 +323,7 @@ void ChecksBefore::removeChecks(RegionId region) {
 
 } // namespace
 
-void testChecksBefore(const Module& module, Function& function) {
+void hoistLoopChecks(const Module& module, Function& function) {
   ChecksBefore(module, function).run(function.body);
 }
 

@@ -1,7 +1,8 @@
 #pragma once
-// Whether passes over Loops keep what may fail. No such pass proves a check: it copies, moves and guards
-// them, and copies keep place and message. So each place that may panic before a pass may do so after it. One
-// copy in the module is enough: of several instances or versions it is not asked which one has it.
+// Verifies that passes over Loops keep every statement that may fail. No such pass proves a check: it copies,
+// moves and guards checks, and copies keep their message and place. So each place that may panic before a
+// pass may panic after it. One copy in the module is enough: the test ignores which instance or version has
+// it.
 
 #include "loops/ir/ir.h"
 
@@ -15,13 +16,13 @@ class KeptChecks {
 public:
   explicit KeptChecks(const Module& module) : places_(placesOf(module)) {}
 
-  /// What a pass lost since the last call: empty, or a message about one check or panic.
+  /// The losses of a pass since the last call: empty, or a message about one check or panic.
   std::string after(const Module& module);
 
 private:
   /// A statement of a kind at a place, with its message.
   using Key = std::tuple<StmtKind, LocId, std::string>;
-  /// By these the name of a function in which it stands.
+  /// For each key, the name of a function that contains it.
   using Places = std::map<Key, std::string>;
   static Places placesOf(const Module& module);
 

@@ -1,6 +1,6 @@
 #pragma once
-// The loops over the points of blocks, as core/order/order.h cuts a sweep into them: there is nothing in a
-// block but its points.
+// Emits the loops over the points of blocks, as core/order/order.h cuts a sweep into them. A block contains
+// only its points.
 
 #include "loops/ir/build.h"
 #include "loops/plan/plan_nest.h"
@@ -15,15 +15,15 @@ public:
   struct Span {
     ValueId firstRow, endRow, first, end;
   };
-  /// What is carried behind a point; the indices are in `axes`.
+  /// Returns the carried values after a point; its indices are in `axes`.
   using Point = std::function<std::vector<ValueId>(std::vector<ValueId> carried)>;
 
-  /// `extents` and `axes`, the indices at the moment, are by axis; both stay where they are.
+  /// `extents` and `axes`, the current indices, are by axis; both stay at their address.
   BlockLoops(Builder& b, const BlockPlan& plan, const std::vector<ValueId>& extents,
              std::vector<ValueId>& axes);
 
   bool isOne() const { return plan_.isOne; }
-  /// How many blocks there are, and the points of one; where all are one block, `sweep` asks for no span.
+  /// The number of blocks, and the points of one; if all points are one block, `sweep` needs no span.
   ValueId count();
   Span spanOf(ValueId block);
   /// The points of a block.

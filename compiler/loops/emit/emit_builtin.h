@@ -1,6 +1,6 @@
 #pragma once
-// Calls of builtins: arguments and results lie in slots of eight bytes, laid out as compiler/ops/builtins.def
-// tells by words.
+// Emits calls of builtins. Arguments and results lie in slots of eight bytes, laid out in words as
+// compiler/ops/builtins.def specifies.
 
 #include "loops/ir/build.h"
 

@@ -1,12 +1,13 @@
 #pragma once
-// A sweep on the pool: its blocks run in any order and at once, each leaves some scalars behind, and what
-// they leave is combined in order, which changes no bit.
+// Emits a sweep on the pool: its blocks run in any order and at once. Each leaves some scalars, which are
+// combined in order, so no bit changes.
 
 #include "loops/emit/emit_sweep.h"
 
 namespace melix::loops {
 
-/// Of a sweep whose plan says so and whose arrays have their memory: defines what is no array.
+/// For a sweep whose plan says so and whose arrays have their memory: defines the results that are not
+/// arrays.
 void sweepOnPool(Lower& lower, SweepEmitter& sweep);
 
 } // namespace melix::loops

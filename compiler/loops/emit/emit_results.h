@@ -1,5 +1,5 @@
 #pragma once
-// Where the results of a sweep go: values, memory, and what a filter keeps.
+// The destinations of a sweep's results: values, memory, and the elements that a filter keeps.
 
 #include "loops/emit/reduction_state.h"
 
@@ -10,7 +10,7 @@ struct SweptResult {
   std::vector<Place> out; ///< memory of array results, as far as they are kept axes: for each of its results
   std::vector<bool> placed; ///< the memory belongs to somebody else
   std::optional<ReductionState> state;
-  uint32_t at = 0; ///< of its state among the carried values
+  uint32_t at = 0; ///< position of its state among the carried values
   uint32_t count = 0;
 
   ReductionState::State stateIn(const std::vector<ValueId>& carried) const {
@@ -19,7 +19,7 @@ struct SweptResult {
   void setState(std::vector<ValueId>& carried, const ReductionState::State& state) const {
     std::copy(state.begin(), state.end(), carried.begin() + at);
   }
-  /// A state of its own behind those that are carried.
+  /// Appends a state of its own to the carried values.
   void begin(std::vector<ValueId>& carried, const ReductionState::State& state) {
     at = static_cast<uint32_t>(carried.size());
     count = static_cast<uint32_t>(state.size());
@@ -29,20 +29,22 @@ struct SweptResult {
 
 class SweepResults {
 public:
-  /// `extents` and `axes`, the indices at the moment, are by axis; both stay where they are.
+  /// `extents` and `axes`, the current indices, are by axis; both stay at their address.
   SweepResults(Lower& lower, const core::Op& nest, const SweepPlan& plan, const std::vector<ValueId>& extents,
                const std::vector<ValueId>& axes);
 
   std::vector<SweptResult>& all() { return results_; }
   /// Memory of the results that keep axes.
   void allocate();
-  /// Arrays that the body only yields are written where they go.
+  /// Arrays that the body only yields are written directly to their destination.
   void planDestinations();
-  /// What the body has yielded at this point goes to its result; reductions and filters carry it on.
+  /// Stores the values that the body yielded at this point in their results; reductions and filters carry
+  /// them on.
   void takePoint(std::vector<ValueId>& carried);
   /// The values of the reductions that end inside that many loops.
   void finishLevel(uint32_t level, const std::vector<ValueId>& carried);
-  /// Of what a filter kept, an array of its own size. It may lie in blocks, each as many as `counts` says.
+  /// Makes an array of its own size of the elements that a filter kept. They may lie in blocks, each as long
+  /// as `counts` says.
   void finishFilter(const SweptResult& r, ValueId count, ValueId counts = {}, ValueId blocks = {});
   /// Defines the results that are memory.
   void defineArrays();

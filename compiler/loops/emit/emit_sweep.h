@@ -1,5 +1,5 @@
 #pragma once
-// The loops of one sweep of a nest, as its plan says (plan_nest.h).
+// Emits the loops of one sweep of a nest, as its plan says (plan_nest.h).
 
 #include "loops/emit/emit_blocks.h"
 #include "loops/emit/emit_results.h"
@@ -17,11 +17,11 @@ public:
   // For sweeps on the pool.
   SweepResults& results() { return results_; }
   BlockLoops blocks() { return {b_, *plan_.blocks, extents_, axes_}; }
-  /// Once before the loops of a level and those in it.
+  /// Called once before the loops of a level and the loops inside.
   void open(SweptResult& r, uint32_t level);
   /// Memory that all blocks of a loop use.
   void openBlocks();
-  /// One block: the states that come in but for blocked results, which begin anew.
+  /// Emits one block. The states are the incoming ones, except for blocked results, which begin anew.
   std::vector<ValueId> sweepBlock(BlockLoops& blocks, const BlockLoops::Span& span,
                                   std::vector<ValueId> carried);
 
@@ -37,7 +37,7 @@ private:
   const core::Op& nest_;
   const SweepPlan& plan_;
   const std::vector<ValueId>& extents_;
-  std::vector<ValueId> axes_; ///< by axis: the indices at the moment
+  std::vector<ValueId> axes_; ///< the current indices, by axis
   const std::vector<ValueId> accs_;
   SweepResults results_;
 };

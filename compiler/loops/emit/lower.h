@@ -1,10 +1,12 @@
 #pragma once
-// Internal to the lowering of Core to Loops: what is known of Core values while a function is lowered. One
+// Internal to the lowering of Core to Loops: the facts about Core values while a function is lowered. One
 // file for each group of ops: lower_scalars, lower_values, lower_records, lower_places, lower_arrays,
-// lower_control, lower_calls, lower_accs, lower_effects, lower_checks; nests are emit_nest.h's, builtins
-// emit_builtin.h's. Nothing is scheduled here: plan_nest.h decides how a nest runs, destinations.h which
-// arrays are written where they go, views.h and move_out_elements.h what is read without a copy,
-// constant_arrays.h what is copied whole.
+// lower_control, lower_calls, lower_accs, lower_effects, lower_checks. Nests are lowered by emit_nest.h,
+// builtins by emit_builtin.h. Nothing is scheduled here:
+// (1) plan_nest.h decides how a nest runs.
+// (2) destinations.h decides which arrays are written directly to their destination.
+// (3) views.h and move_out_elements.h decide which parts are read without a copy.
+// (4) constant_arrays.h decides which literals are copied whole.
 
 #include "core/ir/flow.h"
 #include "loops/layout/constant_arrays.h"
@@ -27,7 +29,7 @@ struct LowerContext {
   MadeFunctions made;
   std::vector<types::DimSym> slots; ///< dims of generalised types, by number
   std::optional<Unsupported> error;
-  /// Functions asked for that write some of their results to memory they are given.
+  /// Functions requested in a version that writes some of its results to memory given by the caller.
   struct Writing {
     FunctionId function;
     core::FunctionId source;
@@ -37,7 +39,7 @@ struct LowerContext {
   Placements placements;
 };
 
-/// What dimensions are worth where the lowering is; undo() takes back what was defined since a mark().
+/// The values of dimensions at the current position; undo() removes the definitions since a mark().
 class DimValues {
 public:
   void define(types::DimSym s, ValueId v) { hidden_.push_back({s, std::exchange(values_[s], v)}); }
@@ -53,10 +55,10 @@ public:
 
 private:
   std::unordered_map<types::DimSym, ValueId> values_;
-  std::vector<std::pair<types::DimSym, ValueId>> hidden_; ///< what each definition has hidden
+  std::vector<std::pair<types::DimSym, ValueId>> hidden_; ///< the value that each definition has hidden
 };
 
-/// What is decided of the function before it is lowered.
+/// Facts about the function that are decided before it is lowered.
 struct SourceFacts {
   SourceFacts(const core::Module& module, core::FunctionId f)
       : uses(module, f), views(module.functions[f], uses), literals(module.functions[f], module.types, uses) {
@@ -71,11 +73,11 @@ public:
   Lower(LowerContext& context, Function& out, const core::Function& in)
       : context_(context), layouts_(context.layouts), types_(context.layouts.types), in_(in), b_(out) {}
 
-  /// The whole function, which is `in`. The results `written` are stored at addresses that are its last
-  /// parameters.
+  /// Lowers the whole function, which is `in`. The results `written` are stored at addresses that are its
+  /// last parameters.
   void run(core::FunctionId in, const std::vector<uint32_t>& written = {});
 
-  // What those ask who write the loops of nests (emit_nest.h).
+  // The interface for the writers of nest loops (emit_nest.h).
 
   const core::Function& source() const { return in_; }
   Layouts& layouts() { return layouts_; }
@@ -120,15 +122,15 @@ public:
     DimValues& dims;
     size_t begin;
   };
-  /// Makes the inner type of a pack an ordinary one, until the scope around ends: defines what the pack
-  /// hides, and what packs around it hide by the numbers that these have in there.
+  /// Makes the inner type of a pack an ordinary one, until the enclosing scope ends. Defines the hidden dims
+  /// of the pack. Also defines the hidden dims of enclosing packs, by the numbers that they have in there.
   void enterPack(std::span<const ValueId> hidden);
 
   // Regions.
   const core::Op& yieldOf(core::RegionId region) const;
   /// Lowers the region's ops; leaves of the yielded values, then the yielded dims.
   std::vector<ValueId> lowerRegion(core::RegionId region);
-  /// The ops of a nest's body for one point; `only` these, where they are told.
+  /// Lowers the ops of a nest's body for one point; only the ops in `only`, if given.
   void lowerPoint(core::RegionId body, const std::optional<std::set<core::OpId>>& only);
   /// Whether the body of a nest is being lowered.
   bool inNest() const { return nestDepth_ > 0; }
@@ -148,14 +150,14 @@ public:
   void copyBetween(const Place& to, const Place& from, bool fresh);
 
   // Arrays that are written where they go.
-  /// `v`, yielded by `region`, is to be written there if that can be (destinations.h).
+  /// Requests that `v`, yielded by `region`, is written directly to `at` if possible (destinations.h).
   void writeTo(core::ValueId v, core::RegionId region, const Destination& at);
-  /// Where a result is to be written, if that is given.
+  /// The destination of a result, if one is given.
   const Destination* destinationOf(core::ValueId result) const {
     auto found = destinations_.find(result.index);
     return found == destinations_.end() ? nullptr : &found->second;
   }
-  /// What is given inside is forgotten at the end.
+  /// Destinations given inside the scope are forgotten at its end.
   struct DestinationScope {
     explicit DestinationScope(Lower& l) : now(l.destinations_), outer(l.destinations_) {}
     ~DestinationScope() { now = std::move(outer); }
@@ -171,7 +173,7 @@ private:
   using OpKind = core::OpKind;
 
   // --- lower.cpp: values, dims, regions
-  /// For text; the first name stays.
+  /// Names a value for the text; the first name stays.
   void name(ValueId v, NameId hint) {
     if (!b_.fn.values[v].hint.valid()) b_.fn.values[v].hint = hint;
   }
@@ -218,8 +220,8 @@ private:
   void lowerSet(const core::Op& op);
   void lowerAddAt(const core::Op& op);
   Place startOf(core::ValueId v);
-  /// Follows a path. With `unique`, containers on the way get one owner, `leaves` being changed to the new
-  /// ones.
+  /// Follows a path. With `unique`, containers on the way are made unique, and `leaves` are changed to the
+  /// new containers.
   Place walk(Place place, std::vector<ValueId>& leaves, const core::Path& path, const core::Op& op,
              size_t operand, bool unique);
   void enterArray(Place& place, std::vector<ValueId>& leaves, bool unique);
@@ -269,7 +271,7 @@ private:
   // --- lower_control.cpp
   void lowerIf(const core::Op& op);
   void lowerMatch(const core::Op& op);
-  /// What a loop collects: its memory, and how far rows are apart.
+  /// The rows that a loop collects: their memory, and the stride between them.
   struct Collected {
     Destination rows; ///< all of them
     ValueId stride;

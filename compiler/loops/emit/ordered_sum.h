@@ -1,10 +1,10 @@
 #pragma once
 // A float sum or product in its order (core/order/order.h).
 //
-// What it carries through the loops is its state. Of a *blocked* one the loops themselves cut the terms into
-// blocks (emit_blocks.h): the state is the total outside of a block and the chain inside. Any other
-// counts: its state is the total, the chain, and how many rows (or pieces of a long one) are in the block.
-// Lanes are an array in the frame, cleared where a block begins.
+// The state is the values that the sum carries through the loops. For a *blocked* sum the loops themselves
+// cut the terms into blocks (emit_blocks.h): the state is the total outside of a block and the chain inside.
+// Any other sum counts its terms: its state is the total, the chain, and the number of rows (or pieces of a
+// long row) in the block. Lanes are an array in the frame, cleared at the beginning of a block.
 
 #include "loops/ir/build.h"
 #include "loops/plan/plan_nest.h"
@@ -20,11 +20,11 @@ ValueId wholeRows(Builder& b, ValueId row);
 
 class OrderedSum {
 public:
-  /// Of terms of `kind`.
+  /// A sum or product of terms of `kind`.
   OrderedSum(Builder& b, const ResultPlan& plan, TypeKind kind);
 
-  /// What is told by the sizes, once before the sweep of `axes`; `extents` are by axis. `isOne`: the points
-  /// of the axes are known to be one block.
+  /// Computes the values that depend on sizes alone, once before the sweep of `axes`; `extents` are by axis.
+  /// `isOne`: the points of the axes are known to be one block.
   void open(std::span<const uint32_t> axes, const std::vector<ValueId>& extents, bool isOne);
   /// The state before the first term.
   std::vector<ValueId> init() const;
@@ -35,12 +35,12 @@ public:
                            const AddTerm& addTerm) const;
   ValueId finish(const std::vector<ValueId>& state) const;
 
-  // Of a blocked one.
+  // For a blocked sum.
   /// Memory for its lanes, where the loop over blocks stands.
   void openLanes();
   /// The chain before the first term of a block.
   ValueId beginBlock() const;
-  /// What a block comes to whose chain is that.
+  /// The value of a block whose chain is that.
   ValueId endBlock(ValueId chain) const;
   ValueId joinBlock(ValueId total, ValueId block) const;
 

@@ -1,14 +1,15 @@
 #pragma once
 // The state that a reduction carries through the loops, from its unit to the value.
 //
-//   sums and products of floats   ordered_sum.h
-//   argmin, argmax                best value, whether there is one, its index on each reduced axis
-//   sums of arrays and structs    the leaves so far
-//   combine                       the leaves of the values so far
-//   max, min                      the value so far
-//   everything else               the value so far
+//   sums and products of floats   ordered_sum.h.
+//   argmin, argmax                best value, whether there is one, its index on each reduced axis.
 //
-// Of floats the value of the first and of `max` and `min` is an integer that is ordered alike.
+//   sums of arrays and structs    the leaves so far.
+//   combine                       the leaves of the values so far.
+//   max, min                      the value so far.
+//   everything else               the value so far.
+//
+// An argmin, argmax, `max` or `min` of floats carries its value as an integer that is ordered alike.
 
 #include "loops/emit/lower.h"
 #include "loops/emit/ordered_sum.h"
@@ -21,16 +22,17 @@ public:
   using State = std::vector<ValueId>;
   ReductionState(Lower& lower, const core::Op& nest, const ResultPlan& plan);
 
-  /// What is told by the sizes, once before the loops of `axes`; `isOne`: their points are one block.
+  /// Computes the values that depend on sizes alone, once before the loops of `axes`; `isOne`: their points
+  /// are one block.
   void open(std::span<const uint32_t> axes, const std::vector<ValueId>& extents, bool isOne);
   State init();
-  /// With the term of the point at these indices, whose body has been written.
+  /// Adds the term of the point at these indices, whose body has been written.
   State add(const std::vector<ValueId>& axes, const State& state);
   /// The leaves of the results.
   State finish(const State& state);
-  /// What two neighbouring runs of points give together, of scalars.
+  /// The state of two neighbouring runs of points together; only for scalars.
   State merge(const State& a, const State& b);
-  /// Of a float sum or product.
+  /// The state of a float sum or product, if it is one.
   std::optional<OrderedSum>& ordered() { return ordered_; }
 
 private:
@@ -46,7 +48,7 @@ private:
   const core::Op& nest_;
   const ResultPlan& plan_;
   const core::MonoidKind monoid_;
-  const TypeKind kind_; ///< of the terms
+  const TypeKind kind_; ///< the kind of the terms
   const core::ValueId yielded_;
   std::optional<OrderedSum> ordered_;
 };

@@ -12,9 +12,9 @@ namespace melix::loops {
 
 namespace {
 
-class Opener {
+class MaskedLoadIfConverter {
 public:
-  Opener(const Module& module, Function& fn) : module_(module), fn_(fn), b_(fn) {}
+  MaskedLoadIfConverter(const Module& module, Function& fn) : module_(module), fn_(fn), b_(fn) {}
 
   void run() {
     rewriteStmts(fn_, fn_.body, [this](StmtId id, RegionId) {
@@ -31,7 +31,7 @@ private:
     const std::vector<StmtId> sums = sumsIn(fn_, points.back());
     if (sums.empty()) return;
     const Stmt rows = fn_.stmts[outer], columns = fn_.stmts[points.back()];
-    if (turnsOf(fn_, rows) == 1 || !canWiden(module_, fn_, rows)) return;
+    if (constantTripCount(fn_, rows) == 1 || !canWiden(module_, fn_, rows)) return;
     const Variance byRow(fn_, rows), byColumn(fn_, columns);
     if (!byRow.allUniform(columns.operands)) return;
     const RegionId chain = fn_.stmts[sums.back()].regions[0];
@@ -73,7 +73,7 @@ private:
     for (size_t k = 0; k < s.results.size(); ++k)
       chosen.push_back(yes[k] == no[k] ? yes[k] : b_.select(s.operands[0], yes[k], no[k]));
     b_.end();
-    putInPlace(fn_, made, chain, branch);
+    replaceStmt(fn_, made, chain, branch);
     for (size_t k = 0; k < chosen.size(); ++k) replaceUses(fn_, chain, s.results[k], chosen[k]);
   }
   /// What stands in one of the two arms, reads under the mask; what it gives.
@@ -108,6 +108,8 @@ private:
 
 } // namespace
 
-void openMasks(const Module& module, Function& function) { Opener(module, function).run(); }
+void ifConvertSharedLoads(const Module& module, Function& function) {
+  MaskedLoadIfConverter(module, function).run();
+}
 
 } // namespace melix::loops

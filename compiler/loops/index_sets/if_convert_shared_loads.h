@@ -1,7 +1,7 @@
 #pragma once
-// Branches of a chain whose condition tells columns apart, but not the rows that share what they read
-// (contraction.h), are opened: what rows share is read under the mask, once for all of them, and each
-// row chooses between the term and what it was.
+// If-converts branches of a chain whose condition varies with the column, but not with the rows that share
+// loads (contraction.h). The shared loads are done under the mask, once for all rows. Each row selects
+// between the term and the previous value.
 //
 //   before:  for points %0, %m { (%o)                           rows
 //              for points 0, %n { (%j)                          columns
@@ -13,13 +13,13 @@
 //                      %t = fma %x, %w, %c
 //                      %s = select %m, %t, %c
 //
-// All else in the branch is arithmetic, which is then done for nothing where the mask is off. Requires: no
-// lanes chosen. Keeps: bits, and what is read.
+// The rest of the branch is arithmetic, whose result is then unused where the mask is off. Requires: no lanes
+// chosen. Keeps: bits, and the set of loads.
 
 #include "loops/ir/ir.h"
 
 namespace melix::loops {
 
-void openMasks(const Module& module, Function& function);
+void ifConvertSharedLoads(const Module& module, Function& function);
 
 } // namespace melix::loops

@@ -229,7 +229,8 @@ private:
   bool areLong() const {
     uint64_t terms = 1;
     for (size_t k = moved_; k < found_.sums.size(); ++k)
-      terms *= std::min(turnsOf(fn_, stmt(found_.sums[k])).value_or(leastTermsOfRow), leastTermsOfRow);
+      terms *=
+          std::min(constantTripCount(fn_, stmt(found_.sums[k])).value_or(leastTermsOfRow), leastTermsOfRow);
     return terms >= leastTermsOfRow;
   }
   /// Whether a number is known in the body of so many sums around the rows.
@@ -390,8 +391,8 @@ private:
       keep(copies.of(stmt(found_.sums[moved_]).results[0]), copies);
     });
     narrow(bounds, hold);
-    holdsAnyway(fn_, branch, fn_.values[stmt(branch).results[0]].region,
-                [&](ValueId v) { return std::ranges::find(hold, v) != hold.end(); });
+    dropProvenConjuncts(fn_, branch, fn_.values[stmt(branch).results[0]].region,
+                        [&](ValueId v) { return std::ranges::find(hold, v) != hold.end(); });
   }
   /// Numbers in front of a statement.
   void copyUpTo(StmtId last, RegionId region, Copies& copies) {

@@ -1,8 +1,8 @@
 #pragma once
-// Part of split_masked: where the terms of a contraction are under a mask that tells its rows and the turns
-// of sums around the chain apart, as windows that reach over the edges of an image do, these sums go around
-// the rows, and each turn takes the rows at which the mask holds. What they come to meanwhile is in the
-// memory of the result.
+// Interchanges sums with the rows of a contraction whose terms are predicated. Part of split_predicated. The
+// predicate varies with the rows and with the iterations of sums around the chain, as for windows that reach
+// over the edges of an image. Each iteration of these sums then takes only the rows at which the predicate
+// holds. The partial sums lie in the memory of the result meanwhile.
 //
 //   before:  for points rows 6 0, %m { (%x)
 //              for points vector 16 0, %n { (%j)
@@ -17,18 +17,19 @@
 //                  %t = load %r[%x*%n + %j]
 //                  %u = for 0, %k, %t { (%c, %v) … yield fma …, %v }   store %r[%x*%n + %j] = %u } } }
 //
-// What else is made of the sum is made by a sweep behind it. A mask that tells no rows apart is asked in
-// front of them. Each sum takes its terms in its order; those left out leave it as it is. Only where chains
-// are long enough to be loaded and stored once each, and what is stored is not read in the loop.
+// A later sweep computes the other values that depend on the sum. A predicate that does not vary with the
+// rows is tested before them. Each sum takes its terms in its order; the omitted terms leave it unchanged.
+// Only where chains are long enough to pay for one load and one store each, and the loop does not read the
+// stored memory.
 
 #include "loops/analysis/contraction.h"
 
 namespace melix::loops {
 
-/// What stands in place of the rows of a contraction: where numbers are as small, and terms as few, as it
-/// takes; else the rows stay.
+/// The replacement for the rows of a contraction. It runs only where numbers are small enough and terms few
+/// enough; otherwise the rows stay.
 struct SumsAroundRows {
-  RegionId front; ///< what tells that
+  RegionId front; ///< computes `when`
   ValueId when;   ///< none if it is known while compiling
   RegionId made;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// Points of a row whose indices are held within bounds, as those of a window over the edges of an image, are
-// cut where that begins and ends to do nothing: within, neighbours are read side by side.
+// Peels the boundaries of loops whose indices are clamped, as in windows over the edges of an image. In the
+// steady part the clamps have no effect, and neighbours are read contiguously.
 //
 //   before:  for points %a, %b { (%j)
 //              … for 0, 5 { (%l)  %s = add %j, %l   %t = max %s, %0   %u = min %t, %last   load %x[%u] … } }
@@ -8,13 +8,16 @@
 //            for points %first, %end { (%j)                       where 0 <= %j + %l <= %last for all %l
 //              … for 0, 5 { (%l)  %s = add %j, %l   load %x[%s] … } }
 //
-// An index that wraps, `irem %s, %n`, is one as well: within it is %s less as many %n as in the middle of the
-// row. So are the points that a branch which reads tells apart by comparing them, or them and indices of
-// loops inside, with their ends, `%j <= 0`, `%j - %l >= 0`, `%j - %l < %n`: those of a chunk of one row, and
-// those of sums in each point, as the gradient of a window has them. Between the ends such a comparison is a
-// constant: a small constant is taken to be near the first point, any other number near the last. Of the
-// innermost loops of points, whose reads no points around share: those of others are put into panels
-// (tile_contractions.h). Requires: points marked, no lanes chosen. Keeps: bits; each point does what it did.
+// An index that wraps, `irem %s, %n`, counts as clamped: in the steady part it is %s minus as many %n as in
+// the middle of the row. A branch that reads counts too, if it compares the index with its ends. The compared
+// value may combine the index with indices of inner loops: `%j <= 0`, `%j - %l >= 0`, `%j - %l < %n`. Such
+// branches come from chunks of one row, and from sums in each point, as in the gradient of a window. Between
+// the ends the comparison is a constant: a small constant is assumed near the first point, any other number
+// near the last.
+//
+// Only for innermost loops of independent iterations whose reads no enclosing loop shares. Shared reads are
+// packed into panels instead (tile_contractions.h). Requires: points marked, no lanes chosen. Keeps: bits;
+// each point computes the same.
 
 #include "loops/ir/ir.h"
 

@@ -32,9 +32,9 @@ void dropUnusedProducts(Function& fn, RegionId r, std::vector<uint32_t>& uses) {
   });
 }
 
-class Sinker {
+class FmaSinker {
 public:
-  Sinker(const Module& module, Function& fn) : module_(module), fn_(fn), uses_(usesIn(fn)) {
+  FmaSinker(const Module& module, Function& fn) : module_(module), fn_(fn), uses_(usesIn(fn)) {
     dropUnusedProducts(fn, fn.body, uses_);
   }
 
@@ -117,6 +117,8 @@ private:
 
 } // namespace
 
-void sinkSums(const Module& module, Function& function) { Sinker(module, function).region(function.body); }
+void sinkFmaIntoBranch(const Module& module, Function& function) {
+  FmaSinker(module, function).region(function.body);
+}
 
 } // namespace melix::loops

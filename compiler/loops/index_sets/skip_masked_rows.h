@@ -1,5 +1,5 @@
 #pragma once
-// Part of split_masked: rows of a panel at which a mask takes no column's sum do without the sums.
+// Splits the rows of a panel so that rows whose sums are all masked out skip them. Part of split_predicated.
 //
 //   before:  for points rows 6 0, %n { (%i)
 //              for points vector 16 … %first, %last { (%j)
@@ -14,7 +14,7 @@
 
 namespace melix::loops {
 
-/// For the rows of a contraction: what stands in front of them from now on, if that are some.
+/// For the rows of a contraction: the statements that now precede them, if any rows are skipped.
 std::optional<RegionId> skipRows(const Module& module, Function& fn, StmtId rows);
 
 } // namespace melix::loops

@@ -160,7 +160,7 @@ private:
 };
 
 bool hasFewTurns(const Function& fn, const Stmt& loop) {
-  return turnsOf(fn, loop).value_or(fewTurnsOfPiece) < fewTurnsOfPiece;
+  return constantTripCount(fn, loop).value_or(fewTurnsOfPiece) < fewTurnsOfPiece;
 }
 
 std::vector<StmtId> split(Function& fn, StmtId loop, RegionId home) {

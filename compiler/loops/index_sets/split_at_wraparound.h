@@ -1,6 +1,6 @@
 #pragma once
-// A loop that wraps its index runs in pieces within which nothing wraps: remainders become sums there, so
-// that neighbours are read side by side and no turn divides.
+// Splits a loop at the points where its index wraps. Inside a piece remainders become sums, so neighbours are
+// read contiguously and no iteration divides.
 //
 //   before:  for %a, %b points { %i   %x = add %i, %c   %r = irem %x, %n   load %y[%r] … }
 //   after:   while %a, %0 { %at %r0   %at < %b } { %at %r0
@@ -11,12 +11,14 @@
 //              for %at, %next points { %i   load %y[%i + %shift] … }
 //              yield %next, %r + (%next - %at) mod %n }
 //
-// Loops without loops inside are taken that divide +-i + c by n, where c and n are the same in all turns. How
-// many remainders there are, whether their divisors are equal, and what the ends of the loop have to do with
-// them does not matter: a piece ends where the first of them wraps, so code does not grow by edges, and what
-// may fail or is carried goes on in order. Only the first piece divides. A remainder by a small constant
-// stays: it costs less than a piece; by a number that turns out to be less than 4 a piece costs more. Where
-// 64 bits wrap, or n is not positive, a piece is one point.
+// For innermost loops that divide +-i + c by n, where c and n are invariant. The number of remainders does
+// not matter, nor whether their divisors are equal, nor how the ends of the loop relate to them. A piece ends
+// where the first remainder wraps. So code does not grow with the number of edges, and statements that may
+// fail and carried values keep their order. Only the first piece divides. Exceptions:
+// (1) A remainder by a small constant stays: it costs less than a piece.
+// (2) If n is less than 4 at run time, a piece costs more.
+// (3) Where 64 bits wrap, or n is not positive, a piece is one point.
+//
 // Keeps: bits and every effect in its order, for all values of c, n and the ends.
 
 #include "loops/ir/ir.h"

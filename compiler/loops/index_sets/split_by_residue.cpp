@@ -19,20 +19,20 @@ constexpr int64_t mostOffset = int64_t(1) << 48; ///< added to an index it does 
 constexpr int mostIndexOps = 6;
 
 /// sign·index + offset.
-struct Line {
+struct AffineInIteration {
   int64_t sign, offset;
 };
 
 /// A quotient or a remainder of the index of a loop.
-struct Part {
+struct ResidueClass {
   StmtId stmt;
   RegionId home;
-  Line of;
+  AffineInIteration of;
 };
 
-class Phases {
+class ResidueClasses {
 public:
-  Phases(Function& fn, StmtId loop) : fn_(fn), loop_(loop), index_(fn.regions[body()].params[0]) {
+  ResidueClasses(Function& fn, StmtId loop) : fn_(fn), loop_(loop), index_(fn.regions[body()].params[0]) {
     look(body());
   }
 
@@ -50,7 +50,7 @@ public:
     const ValueId room = b.arith(OpKind::Add, b.arith(OpKind::Sub, ends[1], first), b.integer(step_ - 1));
     const ValueId points = b.arith(OpKind::Max, b.arith(OpKind::IDiv, room, step), zero);
     std::vector<ValueId> firsts;
-    for (const Part& part : parts_) firsts.push_back(firstOf(b, part, first));
+    for (const ResidueClass& part : parts_) firsts.push_back(firstOf(b, part, first));
     b.end();
     splice(fn_, front, home, placeOf(fn_, home, loop_));
     fn_.stmts[loop_].operands = {zero, points};
@@ -76,13 +76,13 @@ private:
     if ((attr.op != OpKind::IRem && attr.op != OpKind::IDiv) || attr.from != TypeKind::I64) return;
     const std::optional<int64_t> step = knownNumber(fn_, s.operands[1]);
     if (!step || *step < 2 || *step > mostPhases || (step_ != 0 && *step != step_)) return;
-    const std::optional<Line> line = lineOf(s.operands[0], mostIndexOps);
+    const std::optional<AffineInIteration> line = lineOf(s.operands[0], mostIndexOps);
     if (!line) return;
     step_ = *step;
     parts_.push_back({id, home, *line});
   }
-  std::optional<Line> lineOf(ValueId v, int depth) const {
-    if (v == index_) return Line{1, 0};
+  std::optional<AffineInIteration> lineOf(ValueId v, int depth) const {
+    if (v == index_) return AffineInIteration{1, 0};
     const Stmt* s = depth > 0 ? scalarOf(fn_, v) : nullptr;
     if (!s || s->as<ScalarAttr>().from != TypeKind::I64) return std::nullopt;
     const OpKind op = s->as<ScalarAttr>().op;
@@ -95,15 +95,16 @@ private:
     if (left) return times(lineOf(s->operands[1], depth - 1), sign, *left);
     return std::nullopt;
   }
-  static std::optional<Line> times(std::optional<Line> line, int64_t sign, int64_t offset) {
+  static std::optional<AffineInIteration> times(std::optional<AffineInIteration> line, int64_t sign,
+                                                int64_t offset) {
     if (!line || offset < -mostOffset || offset > mostOffset) return std::nullopt;
-    return Line{sign * line->sign, sign * line->offset + offset};
+    return AffineInIteration{sign * line->sign, sign * line->offset + offset};
   }
 
   // --- a remainder's points
 
   /// The quotient or remainder at the first point.
-  ValueId firstOf(Builder& b, const Part& part, ValueId first) const {
+  ValueId firstOf(Builder& b, const ResidueClass& part, ValueId first) const {
     const ValueId offset = b.integer(part.of.offset);
     const ValueId at = b.arith(part.of.sign > 0 ? OpKind::Add : OpKind::Sub, offset, first);
     return b.arith(fn_.stmts[part.stmt].as<ScalarAttr>().op, at, b.integer(step_));
@@ -120,7 +121,7 @@ private:
     replaceUses(fn_, body(), index_, index);
     splice(fn_, front, body(), 0);
   }
-  void replace(const Part& part, ValueId first) {
+  void replace(const ResidueClass& part, ValueId first) {
     const Stmt& s = fn_.stmts[part.stmt];
     if (s.as<ScalarAttr>().op == OpKind::IRem) {
       replaceUses(fn_, body(), s.results[0], first);
@@ -135,7 +136,7 @@ private:
   StmtId loop_;
   ValueId index_, count_;
   int64_t step_ = 0; ///< all parts are by the same number
-  std::vector<Part> parts_;
+  std::vector<ResidueClass> parts_;
 };
 
 class ResidueSplitter {
@@ -168,7 +169,7 @@ private:
     std::vector<Divided> loops;
     RegionId where;
     for (StmtId id : around(loop)) {
-      Phases phases(fn_, id);
+      ResidueClasses phases(fn_, id);
       if (phases.any() && !isOverChunk(fn_, fn_.stmts[id])) loops.push_back({std::move(phases), where, {}});
       where = fn_.stmts[id].regions[0];
     }
@@ -190,7 +191,7 @@ private:
   }
 
   struct Divided {
-    Phases phases;
+    ResidueClasses phases;
     RegionId home; ///< none of the outermost loop
     ValueId phase;
   };

@@ -1,7 +1,8 @@
 #pragma once
-// Loops of points around a sum, whose index is divided by a small number, run once for each
-// remainder: within one of these runs nothing differs by the remainder, so that what columns read is the same
-// for all rows (windows that move by several places at a time, backwards; images made larger).
+// Splits a loop of independent iterations around a sum by the residue of its index, which is divided by a
+// small number. The loop runs once for each remainder. Within such a run nothing varies with the remainder,
+// so columns read the same values for all rows. Examples are windows with a stride, backwards, and enlarged
+// images.
 //
 //   before:  for points %a, %b { (%i)
 //              for points … %j { %s = for %l in … {
@@ -12,7 +13,7 @@
 //                for points … %j { %s = for %l in … {
 //                  %q = add %t, %k   … load %x[%q, %l] * load %w[%r, %l, %j] … } … } } }
 //
-// The loops over remainders of all loops around a sum, its columns too, stand outside of these. A loop over a
+// The loops over remainders stand outside of all loops around the sum, its columns included. A loop over a
 // chunk stays as it is. Requires: points marked. Keeps: bits, every effect.
 
 #include "loops/ir/ir.h"

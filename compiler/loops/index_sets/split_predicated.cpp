@@ -36,7 +36,7 @@ constexpr int64_t fewBlocks = 2;
 /// stay as they are. Rows that the running program finds to be few stand there, all of them.
 std::optional<RegionId> cutRows(Function& fn, StmtId loop) {
   const int64_t few = fewBlocks * fn.stmts[loop].as<ForAttr>().rows;
-  const std::optional<uint64_t> known = turnsOf(fn, fn.stmts[loop]);
+  const std::optional<uint64_t> known = constantTripCount(fn, fn.stmts[loop]);
   if (known && *known <= static_cast<uint64_t>(few)) return std::nullopt;
   Builder b(fn);
   b.loc = fn.stmts[loop].loc;
@@ -68,7 +68,7 @@ std::optional<RegionId> cutRows(Function& fn, StmtId loop) {
   fn.stmts[loop].operands = {rows.first, rows.end};
   std::ranges::reverse(branches); // inner ones first: an outer one may go
   for (auto [branch, home] : branches)
-    holdsAnyway(fn, branch, home, [&](ValueId v) { return taken.contains(v); });
+    dropProvenConjuncts(fn, branch, home, [&](ValueId v) { return taken.contains(v); });
   return front;
 }
 
@@ -113,8 +113,8 @@ private:
     }
     if (moved.empty()) return false;
     moveInFront(stmts, sum, home);
-    holdsAnyway(fn_, *branch, bodyOf(sum),
-                [&](ValueId v) { return std::ranges::find(moved, v) != moved.end(); });
+    dropProvenConjuncts(fn_, *branch, bodyOf(sum),
+                        [&](ValueId v) { return std::ranges::find(moved, v) != moved.end(); });
     wrap(sum, home, moved);
     return true;
   }
@@ -249,7 +249,7 @@ private:
       replaceUses(fn_, home, loop.results[k], results[k]);
       fn_.values[loop.results[k]].region = yes;
     }
-    putInPlace(fn_, made, home, sum);
+    replaceStmt(fn_, made, home, sum);
   }
 
   const Module& module_;
@@ -269,7 +269,7 @@ public:
         continue;
       }
       if (fn_.stmts[id].kind == StmtKind::For && fn_.stmts[id].as<ForAttr>().lanes > 0) { // no rows in it
-        cutLaneChains(fn_, id, r);
+        trimVectorReduction(fn_, id, r);
         continue;
       }
       const std::vector<RegionId> inner = fn_.stmts[id].regions;
@@ -311,7 +311,7 @@ private:
     if (around.when.valid()) b.stmt(StmtKind::If, {around.when}, {}, {}, {around.made, no});
     b.end();
     splice(fn_, around.front, home, placeOf(fn_, home, loop));
-    putInPlace(fn_, around.when.valid() ? made : around.made, home, loop);
+    replaceStmt(fn_, around.when.valid() ? made : around.made, home, loop);
     return no;
   }
   void leaveOutSums(StmtId loop) {
@@ -333,7 +333,7 @@ private:
     }
   }
   void cutChainOf(StmtId loop, RegionId home) {
-    cutChain(fn_, loop, home, [this](const Contraction& found, StmtId branch) {
+    splitReductionRange(fn_, loop, home, [this](const Contraction& found, StmtId branch) {
       return SumMasks(module_, fn_, found).keepsInnermost(branch);
     });
   }

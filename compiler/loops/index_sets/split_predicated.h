@@ -1,6 +1,6 @@
 #pragma once
-// Rows of a contraction whose terms are under a mask are cut where the mask begins and ends to hold, and
-// where it tells nothing apart in a sum, the sum is left out as a whole.
+// Splits the rows of a contraction with predicated terms where the predicate begins and ends to hold. Where
+// the predicate does not vary in a sum, a branch skips the whole sum.
 //
 //   before:  for points rows 6 0, %w { (%x)
 //              for points vector 16 … { for %b … { for %c … {
@@ -11,16 +11,18 @@
 //              for points vector 16 … {
 //                if %y … { for %b … { for %c … { yield add %acc, load %e[%x - %b, %c] * … } } } { … } } }
 //
-// Rows that are two blocks at most are not cut; where only the running program knows how many there are, it
-// takes all of them as ends then. Where a mask tells rows and columns apart, rows of a panel that take no sum
-// do without (skip_masked_rows.h); where it tells rows and turns of the sum apart, rows leave out turns when
-// they are swept together (triangular_reduction.h), or the sum is cut for some rows at a time
-// (split_reduction_range.h).
+// Rows that are two blocks at most are not split. If their number is only known at run time, all of them are
+// treated as ends then. Three cases have files of their own:
+// (1) The predicate varies with rows and columns: rows of a panel without a true term skip their sums
+//     (skip_masked_rows.h).
+// (2) It varies with rows and iterations of the sum: rows omit iterations when they are jammed
+//     (triangular_reduction.h).
+// (3) Or the sum is split for some rows at a time (split_reduction_range.h).
 //
-// Ends are computed from what conditions compare: sums and differences of the row, by one, of indices of
-// loops inside, and of numbers that do not change; where one of those is so large that 64 bits might wrap,
-// all rows are ends. A sum is left out whose terms are then all +0 and whose chain never holds -0. Requires:
-// contractions tiled. Keeps: bits.
+// Ends are computed from the compared values. These are sums and differences, with coefficient one, of the
+// row, of indices of inner loops, and of invariant numbers. If one of these numbers is so large that 64 bits
+// might wrap, all rows are ends. A sum is skipped only if its terms are then all +0 and its chain never holds
+// -0. Requires: contractions tiled. Keeps: bits.
 
 #include "loops/ir/ir.h"
 

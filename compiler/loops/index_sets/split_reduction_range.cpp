@@ -22,7 +22,7 @@ public:
         body_(fn.stmts[chain_].regions[0]) {}
 
   void run() {
-    const std::optional<uint64_t> turns = turnsOf(fn_, fn_.stmts[chain_]);
+    const std::optional<uint64_t> turns = constantTripCount(fn_, fn_.stmts[chain_]);
     if (turns && *turns <= longestShortChain) return;
     const Variance rows(fn_, fn_.stmts[found_.rows()]), columns(fn_, fn_.stmts[found_.columns]);
     for (StmtId id : std::vector(fn_.regions[body_].stmts)) {
@@ -46,7 +46,7 @@ private:
         fn_.regions[body_].stmts, [this](StmtId id) { return fn_.stmts[id].kind == StmtKind::Store; });
     const bool mayEnd =
         !stores && conjuncts(fn_, fn_.stmts[branch].operands[0]).size() == 1 && keeps_(found_, branch);
-    putInBlocks(b_, found_.rows(), home_, rowsAtATime);
+    stripMine(b_, found_.rows(), home_, rowsAtATime);
     const RegionId around = aroundChain();
     b_.loc = fn_.stmts[chain_].loc;
     const RegionId front = b_.begin();
@@ -95,7 +95,7 @@ private:
     std::ranges::copy(carried, fn_.stmts[made].operands.begin() + 2);
     const StmtId there = fn_.values[copies.of(fn_.stmts[branch].results[0])].def;
     const ValueId holds = copies.of(condition);
-    holdsAnyway(fn_, there, fn_.stmts[made].regions[0], [&](ValueId v) { return v == holds; });
+    dropProvenConjuncts(fn_, there, fn_.stmts[made].regions[0], [&](ValueId v) { return v == holds; });
     return sums;
   }
   /// The copy goes on where the sum ends.
@@ -119,7 +119,7 @@ private:
 
 } // namespace
 
-void putInBlocks(Builder& b, StmtId loop, RegionId home, int64_t together) {
+void stripMine(Builder& b, StmtId loop, RegionId home, int64_t together) {
   Function& fn = b.fn;
   b.loc = fn.stmts[loop].loc;
   const RegionId made = b.begin();
@@ -142,10 +142,10 @@ void putInBlocks(Builder& b, StmtId loop, RegionId home, int64_t together) {
       },
       attr);
   b.end();
-  putInPlace(fn, made, home, loop);
+  replaceStmt(fn, made, home, loop);
 }
 
-void cutChain(Function& fn, StmtId rows, RegionId home, const KeepsCarries& keeps) {
+void splitReductionRange(Function& fn, StmtId rows, RegionId home, const KeepsCarries& keeps) {
   if (const std::optional<Contraction> found = findContraction(fn, rows))
     ChainCutter(fn, *found, home, keeps).run();
 }

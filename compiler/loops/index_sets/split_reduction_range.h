@@ -1,6 +1,6 @@
 #pragma once
-// Part of split_masked: the innermost sum of a contraction whose terms are under a mask that tells its rows
-// apart is cut where the mask begins or ends to hold, for some rows at a time.
+// Splits the range of the innermost sum of a contraction whose predicate varies with its rows. The cuts are
+// where the predicate begins or ends to hold, for some rows at a time. Part of split_predicated.
 //
 //   before:  for points rows 6 0, %n { (%i)
 //              for points vector 16 … { … for 0, %k, %c { (%l)  %t = if (cmp le %l, %i) { … } { 0 }   yield
@@ -12,7 +12,7 @@
 //                  for all … for %first + 1, %last { (%l)  %t = if (cmp le %l, %i) { … } { 0 } … } } } } and
 //                  for some
 //
-// Terms at which it holds for no row are left out if a chain that adds their +0 stays what it is.
+// Terms at which it holds for no row are omitted, if adding their +0 leaves the chain unchanged.
 
 #include "loops/analysis/contraction.h"
 #include "loops/ir/build.h"
@@ -21,13 +21,14 @@
 
 namespace melix::loops {
 
-/// Whether a turn of the innermost sum in which the branch is not taken carries on what it began with.
+/// Whether an iteration of the innermost sum that does not take the branch passes its carried values on
+/// unchanged.
 using KeepsCarries = std::function<bool(const Contraction& found, StmtId branch)>;
 
-/// Goes over the turns of a loop, which stands in the region `home`, so many at a time.
-void putInBlocks(Builder& b, StmtId loop, RegionId home, int64_t together);
+/// Strip-mines a loop, which stands in the region `home`, by that many iterations.
+void stripMine(Builder& b, StmtId loop, RegionId home, int64_t together);
 
-/// For the rows of a contraction, which stand in the region `home`.
-void cutChain(Function& fn, StmtId rows, RegionId home, const KeepsCarries& keeps);
+/// Splits the reduction for the rows of a contraction, which stand in the region `home`.
+void splitReductionRange(Function& fn, StmtId rows, RegionId home, const KeepsCarries& keeps);
 
 } // namespace melix::loops

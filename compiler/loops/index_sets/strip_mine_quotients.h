@@ -1,6 +1,6 @@
 #pragma once
-// Points of a row whose index is divided by a small number, as of an image made larger, stand in a row for
-// each quotient: what is read at the quotient lies side by side for these, and is read once for all
+// Strip-mines a loop whose index is divided by a small number, as in enlarging an image. One iteration then
+// handles one quotient. Reads at the quotient are contiguous over these iterations, and are done once for all
 // remainders.
 //
 //   before:  for points %a, %b { (%i)
@@ -10,7 +10,7 @@
 //              %x = %x[%q*%1]   store %y[2·%q*%1] = f(%x, 0)   store %y[(2·%q + 1)*%1] = f(%x, 1) }
 //            for points …, %b { (%i)   as before }     behind the last whole row, if %b may be inside
 //
-// Of loops that hold no others, and nothing with an effect but stores. Requires: points marked. Keeps: bits.
+// For innermost loops without an effect except stores. Requires: points marked. Keeps: bits.
 
 #include "loops/ir/ir.h"
 

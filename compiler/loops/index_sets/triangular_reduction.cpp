@@ -83,7 +83,7 @@ void nest(Function& fn, StmtId chain, StmtId branch, const std::vector<ValueId>&
 
 std::vector<StmtId> branchesOf(const Function& fn, StmtId chain) {
   const Stmt& loop = fn.stmts[chain];
-  const std::optional<uint64_t> turns = turnsOf(fn, loop);
+  const std::optional<uint64_t> turns = constantTripCount(fn, loop);
   const RegionId body = loop.regions[0];
   if (loop.results.empty() || loop.as<ForAttr>().rows > 1 || (turns && *turns <= fewTurnsOfSum) ||
       !onlyReads(fn, body))

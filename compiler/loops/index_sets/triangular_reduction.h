@@ -1,13 +1,13 @@
 #pragma once
-// Chains that a branch alone goes on with, and only between two turns that differ from row to row. Rows that
-// are swept together (unroll_and_jam.h) leave out the turns that none of them takes, and ask nothing at those
-// that all of them take:
+// Finds triangular reductions: chains that only continue inside a branch, between two iterations that vary
+// from row to row. Jammed rows (unroll_and_jam.h) omit the iterations that no row takes, and skip the test in
+// iterations that all rows take:
 //
 //   before:  for %zero, %k, %c { (%l, %t)   %s = if (cmp le %l, %i) { … fma …, %t } { %t }   yield %s }
 //   after:   for %zero, %i0 + 1, … { … }           of all rows, %i0 being the first
 //            for %i0 + 1, %i5 + 1, … { … if … }    of some
 //
-// Where sums in conditions might wrap, all turns ask.
+// Where sums in conditions might wrap, all iterations test.
 
 #include "loops/analysis/variance.h"
 
@@ -15,23 +15,23 @@
 
 namespace melix::loops {
 
-/// What a condition asks: a comparison, and what holds instead of it, the same for all turns, if there is
-/// that.
+/// The test of a condition: a comparison, and, if present, an alternative condition that is the same for all
+/// iterations.
 struct TurnBound {
   ValueId compared, unless;
 };
 TurnBound turnBound(const Function& fn, StmtId chain, ValueId condition);
 
-/// The branches of a loop of more than a few turns that carries something, and reads at most, where what is
-/// carried goes on unchanged if none is taken; no branches if it may not.
+/// The branches of a chain that has more than a few iterations and no effects but reads. If no branch is
+/// taken, all carried values pass on unchanged. No branches if the chain does not qualify.
 std::vector<StmtId> branchesOf(const Function& fn, StmtId chain);
 
-/// The branch of a loop that carries something and reads at most, if all that its condition asks for bounds
-/// the turns and is the same for all columns, and something of it is not for all rows.
+/// The branch of a chain with no effects but reads. Its conjuncts all bound the iterations and are the same
+/// for all columns; at least one of them is not the same for all rows.
 std::optional<StmtId> narrowBranch(Function& fn, StmtId chain, const Variance& rows, const Variance& columns);
 
-/// Puts what a condition asks of rows in a branch around the rest of it, so that `narrowBranch` finds it;
-/// whether it does.
+/// Splits the conjuncts that vary with rows into a branch around the rest, so that `narrowBranch` finds it.
+/// Returns whether it did.
 bool narrowChain(Function& fn, StmtId chain, const Variance& rows, const Variance& columns);
 
 } // namespace melix::loops

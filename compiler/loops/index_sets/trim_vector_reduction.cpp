@@ -24,7 +24,7 @@ public:
     find(fn_.stmts[points_].regions[0], Variance(fn_, fn_.stmts[points_]));
     if (chains_.empty()) return;
     const ForAttr lanes = fn_.stmts[points_].as<ForAttr>();
-    putInBlocks(b_, points_, home_, int64_t(lanes.lanes) * std::max(lanes.unroll, 1U));
+    stripMine(b_, points_, home_, int64_t(lanes.lanes) * std::max(lanes.unroll, 1U));
     for (const Chain& chain : chains_) cut(chain);
   }
 
@@ -108,6 +108,8 @@ private:
 
 } // namespace
 
-void cutLaneChains(Function& fn, StmtId points, RegionId home) { LaneChainCutter(fn, points, home).run(); }
+void trimVectorReduction(Function& fn, StmtId points, RegionId home) {
+  LaneChainCutter(fn, points, home).run();
+}
 
 } // namespace melix::loops

@@ -1,6 +1,6 @@
 #pragma once
-// Part of split_masked: sums at points in lanes whose terms are under a mask that differs between the lanes
-// take only the turns at which it holds for some of them, for as many points at a time as run side by side.
+// Trims the range of masked sums in a vectorised loop. Only the iterations remain at which the mask holds for
+// some lane, for as many points at a time as run side by side. Part of split_predicated.
 //
 //   before:  for points vector 8 unroll 8 0, %n { (%i)
 //              %s = for 0, %n, %z { (%j, %c)  %t = if (cmp le %j, %i) { … fma …, %c } { %c }   yield %t } … }
@@ -8,15 +8,15 @@
 //              for points vector 8 unroll 8 %first, %last { (%i)
 //                %s = for 0, (min %n, %last), %z { … as before … } … } }
 //
-// What the others would read under a mask that is off in all lanes lies anywhere: where no memory is,
-// processors take a hundred times as long for nothing. Of sums whose turns are the same for all
-// points; where sums in conditions might wrap, all turns stay. Keeps: bits.
+// A masked load with all lanes off may point to unmapped memory, which costs about 100 times a normal load.
+// Such iterations are therefore omitted. For sums whose iterations are the same for all points; where sums in
+// conditions might wrap, all iterations stay. Keeps: bits.
 
 #include "loops/ir/ir.h"
 
 namespace melix::loops {
 
-/// Of a loop in lanes, which stands in the region `home`.
-void cutLaneChains(Function& fn, StmtId points, RegionId home);
+/// Trims the reductions of a vectorised loop, which stands in the region `home`.
+void trimVectorReduction(Function& fn, StmtId points, RegionId home);
 
 } // namespace melix::loops

@@ -144,7 +144,7 @@ static std::optional<uint64_t> turnsFrom(const Function& fn, ValueId first, Valu
   return more && static_cast<int64_t>(*more) >= 0 ? std::optional(*more) : std::nullopt;
 }
 
-std::optional<uint64_t> turnsOf(const Function& fn, const Stmt& loop) {
+std::optional<uint64_t> constantTripCount(const Function& fn, const Stmt& loop) {
   const uint64_t *first = asConstant(fn, loop.operands[0]), *end = asConstant(fn, loop.operands[1]);
   if (!first && !end) return turnsFrom(fn, loop.operands[0], loop.operands[1]);
   if (!first || !end) return std::nullopt;

@@ -1,5 +1,5 @@
 #pragma once
-// Making statements: a function under construction and the region that grows.
+// Builds statements: a function under construction and the region that grows.
 
 #include "loops/ir/ir.h"
 
@@ -18,19 +18,19 @@ struct Term {
 
 /// The bits of a constant, if it is one.
 const uint64_t* asConstant(const Function& fn, ValueId v);
-/// The op on numbers that makes a value; null where something else does.
+/// The scalar op that defines a value; null if another statement does.
 const Stmt* scalarOf(const Function& fn, ValueId v);
-/// Of an array that is allocated, if all its sizes are constants of which no product wraps.
+/// The bytes of an allocated array, if all its sizes are constants and no product of them wraps.
 std::optional<uint64_t> knownBytes(const Function& fn, const Stmt& alloc);
-/// How many turns a `for` makes, if that is known.
-std::optional<uint64_t> turnsOf(const Function& fn, const Stmt& loop);
-/// Whether a loop has the ends of the chunk that a function, which is a chunk or kernel, is for.
+/// The trip count of a `for`, if it is known.
+std::optional<uint64_t> constantTripCount(const Function& fn, const Stmt& loop);
+/// Whether a loop runs over exactly the range of its function, which is a chunk or kernel.
 bool isOverChunk(const Function& fn, const Stmt& loop);
 
-/// How many statements of a region stand in front of one of them.
+/// The position of a statement in its region: the number of statements before it.
 size_t placeOf(const Function& fn, RegionId region, StmtId s);
 
-/// The only statement of a region that does not pass; none if there are more.
+/// The only statement of a region for which `passes` is false; none if several exist.
 template <class Passes>
 StmtId onlyStmt(const Function& fn, RegionId region, const Passes& passes) {
   StmtId found;
@@ -57,8 +57,8 @@ void forEachUse(const Function& fn, RegionId region, const Visit& visit) {
   }
 }
 
-/// Calls `rewrite(id, region)` for each statement, outer ones first, which says whether it is done: what is
-/// in it is not looked at then. Lists may change meanwhile; what was put in them is not looked at either.
+/// Calls `rewrite(id, region)` for each statement, outer ones first. If it returns true, nested statements
+/// are not visited. Lists may change meanwhile; added statements are not visited either.
 template <class Rewrite>
 void rewriteStmts(Function& fn, RegionId region, const Rewrite& rewrite) {
   const std::vector<StmtId> stmts = fn.regions[region].stmts;
@@ -75,8 +75,8 @@ std::unordered_set<RegionId> regionsWithin(const Function& fn, RegionId region);
 /// How much memory a scalar takes.
 uint32_t bytesOf(ValueType type);
 
-/// Whether a number is made of constants that `n`, a power of two, divides: their multiples, and sums of
-/// these.
+/// Whether a number is a multiple of `n`, a power of two, by its definition: a constant that `n` divides, a
+/// multiple of one, or a sum or difference of these.
 bool isMultipleOf(const Function& fn, ValueId v, uint64_t n, int depth = 6);
 
 class Builder {
@@ -100,7 +100,7 @@ public:
   }
   const std::vector<ValueId>& results(StmtId s) const { return fn.stmts[s].results; }
 
-  /// Each once in a region.
+  /// A constant, emitted once per region.
   ValueId constant(ValueType type, uint64_t bits);
   ValueId integer(int64_t v) { return constant(indexType, static_cast<uint64_t>(v)); }
   ValueId both(ValueId a, ValueId b) { return arith(core::OpKind::And, a, b, TypeKind::Bool); }
@@ -130,26 +130,26 @@ public:
   ValueId pointerOf(ValueId v) { return value(StmtKind::PointerOf, {v}, addressType); }
   ValueId descriptor(TypeId type) { return value(StmtKind::Descriptor, {}, addressType, type); }
 
-  /// The product of sizes, those known folded into one.
+  /// The product of sizes; constant factors are folded.
   ValueId product(const std::vector<ValueId>& sizes);
   /// A loop i in 0..extent without carries.
   template <class Body>
   void loop(ValueId extent, const Body& body);
-  /// A loop i in first..last; `body(i, carried)` gives what is carried on.
+  /// A loop i in first..last; `body(i, carried)` returns the next carried values.
   template <class Body>
   std::vector<ValueId> carryLoop(ValueId first, ValueId last, std::vector<ValueId> carried, const Body& body,
                                  ForAttr attr = {});
 
-  /// The integer behind a constant, if it is one.
+  /// The bits of a constant, if it is one.
   const uint64_t* asConstant(ValueId v) const { return loops::asConstant(fn, v); }
 
 private:
   std::vector<ValueId> accessOperands(ValueId base, const std::vector<Term>& terms) const;
   std::vector<RegionId> stack_;
-  std::vector<std::unordered_multimap<uint64_t, ValueId>> constants_; ///< by their bits; of each open region
+  std::vector<std::unordered_multimap<uint64_t, ValueId>> constants_; ///< by their bits, for each open region
 };
 
-/// Functions made on the way, each once.
+/// Functions created during lowering, each once.
 struct MadeFunctions {
   Module* module;
   std::unordered_map<std::string, FunctionId> byKey;

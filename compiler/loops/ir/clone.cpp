@@ -84,7 +84,7 @@ void splice(Function& fn, RegionId made, RegionId to, size_t place) {
   all.insert(all.begin() + static_cast<std::ptrdiff_t>(place), stmts.begin(), stmts.end());
 }
 
-void putInPlace(Function& fn, RegionId made, RegionId home, StmtId s) {
+void replaceStmt(Function& fn, RegionId made, RegionId home, StmtId s) {
   const size_t place = placeOf(fn, home, s);
   std::erase(fn.regions[home].stmts, s);
   splice(fn, made, home, place);

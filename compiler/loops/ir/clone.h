@@ -1,5 +1,5 @@
 #pragma once
-// Copies of statements, with other values in place of some.
+// Clones statements, with other values in place of some.
 
 #include "loops/ir/build.h"
 
@@ -8,13 +8,13 @@
 
 namespace melix::loops {
 
-/// What stands for a value in a copy: itself, unless said otherwise. What is said here goes before what
-/// `around` says.
+/// The replacement of a value in a copy: the value itself, unless one was set. Replacements set here take
+/// precedence over `around`.
 class Copies {
 public:
   explicit Copies(const Copies* around = nullptr) : around_(around) {}
   void set(ValueId v, ValueId copy) { map_[v] = copy; }
-  /// What is said around goes for it again.
+  /// Removes a replacement, so that `around` applies again.
   void forget(ValueId v) { map_.erase(v); }
   ValueId of(ValueId v) const;
   std::vector<ValueId> of(const std::vector<ValueId>& vs) const;
@@ -24,19 +24,19 @@ private:
   std::unordered_map<ValueId, ValueId> map_;
 };
 
-/// A copy of the statement, with all in it, where the builder stands; its results are said in `copies`.
+/// Clones the statement, with its regions, at the builder's position; its results are set in `copies`.
 void clone(Builder& b, StmtId s, Copies& copies);
 
-/// Numbers that are computed of what stands outside of some regions.
+/// Numbers that depend only on values defined outside of some regions.
 class FixedNumbers {
 public:
   explicit FixedNumbers(const Function& fn, std::function<bool(ValueId)> isInside)
       : fn_(fn), isInside_(std::move(isInside)) {}
-  /// Of a region that does not change.
+  /// For a region that does not change.
   FixedNumbers(const Function& fn, RegionId region);
 
   bool holds(ValueId v) const;
-  /// Copies of what computes it, where the builder stands.
+  /// Clones the statements that compute it, at the builder's position.
   ValueId write(Builder& b, ValueId v, Copies& copies) const;
 
 private:
@@ -44,11 +44,11 @@ private:
   std::function<bool(ValueId)> isInside_;
 };
 
-/// The statements of a region that was made go in front of a place in another, without the yield.
+/// Moves the statements of a built region before a position in another, without the yield.
 void splice(Function& fn, RegionId made, RegionId to, size_t place);
-/// They go in the place of a statement.
-void putInPlace(Function& fn, RegionId made, RegionId home, StmtId s);
-/// In all statements of a region.
+/// Replaces a statement by them.
+void replaceStmt(Function& fn, RegionId made, RegionId home, StmtId s);
+/// Replaces a value in all statements of a region.
 void replaceUses(Function& fn, RegionId region, ValueId v, ValueId by);
 
 } // namespace melix::loops

@@ -1,5 +1,5 @@
 #pragma once
-// What the statements of numbers tell of them.
+// Constant evaluation: facts about numbers that follow from their definitions.
 
 #include "loops/ir/ir.h"
 
@@ -7,16 +7,16 @@
 
 namespace melix::loops {
 
-/// Of statements that a number is looked at through: sizes and ends have few.
+/// The depth to which definitions are followed: sizes and ends have few.
 inline constexpr int numberDepth = 12;
 
-/// Whether two numbers are the same as far as their statements say.
+/// Whether two numbers are equal as far as their definitions show.
 bool areSameNumber(const Function& fn, ValueId a, ValueId b, int depth = numberDepth);
 
 /// An index or size that is computed from constants alone.
 std::optional<int64_t> knownNumber(const Function& fn, ValueId v, int depth = numberDepth);
 
-/// How often a loop turns, if its ends are such.
+/// The trip count of a loop, if its ends are such numbers.
 std::optional<uint64_t> knownTurns(const Function& fn, const Stmt& loop);
 
 } // namespace melix::loops

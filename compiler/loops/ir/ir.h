@@ -1,14 +1,13 @@
 #pragma once
-// Loops: what runs, in terms of machine values, buffers and ownership.
+// Loops: the low representation, in terms of machine values, buffers and ownership.
 //
 // A Core value is one Loops value for each of its *leaves* (layout.h): a scalar; the data pointer of an
 // array; pointer and length of a string; the word of an enum. Dims are i64 values, shared by all arrays of a
 // function. Statements are in SSA form with regions, like Core's ops; memory is read and written through
 // `Access`.
 //
-// Ownership: a value of class Data or Word is owned by exactly one place. Which operands take ownership is
-// said by ownership.h. `bufferise` makes functions in which uses are not balanced; `insertCounts` makes them
-// so.
+// Ownership: a value of class Data or Word is owned by exactly one place. ownership.h defines which operands
+// take ownership. `bufferise` makes functions whose uses are not balanced; `insertCounts` balances them.
 
 #include "core/ir/ir.h"
 
@@ -60,7 +59,7 @@ constexpr SiteKind siteOf(StmtKind kind) {
 struct Value {
   ValueType type;
   StmtId def;       ///< none for a region parameter
-  RegionId region;  ///< of which it is a parameter, else where its statement stands
+  RegionId region;  ///< the region it is a parameter of, else the region of its statement
   NameId hint = {}; ///< source name, for text only
 };
 
@@ -80,21 +79,21 @@ struct ScalarAttr {
   bool operator==(const ScalarAttr&) const = default;
 };
 
-/// base + offset + elemBytes · Σ index·stride; the sum is kept apart until emission.
+/// The address base + offset + elemBytes · Σ index·stride. The terms of the sum stay separate until emission.
 struct Access {
   ValueType elem;
   uint32_t elemBytes = 0;
   int64_t offset = 0;
-  bool take = false;   ///< of a load: the memory gives its ownership away
+  bool take = false;   ///< of a load: the memory transfers its ownership
   bool lend = false;   ///< of a store: the memory gets no ownership
-  bool stream = false; ///< of a store: goes past the cache where the array is large
-  bool ahead = false;  ///< of a load in a chain: what its later turns read is asked for
+  bool stream = false; ///< of a store: non-temporal if the array is large
+  bool ahead = false;  ///< of a load in a chain: prefetches the loads of later iterations
   bool operator==(const Access&) const = default;
 };
 
 struct AllocAttr {
   TypeId type;        ///< element or enum
-  uint64_t bytes = 0; ///< of one element, or of the node
+  uint64_t bytes = 0; ///< the size of one element, or of the node
   bool zeroed = false;
   bool operator==(const AllocAttr&) const = default;
 };
@@ -127,20 +126,20 @@ struct SwitchAttr {
   bool operator==(const SwitchAttr&) const = default;
 };
 
-/// How the turns of a loop depend on each other.
+/// How the iterations of a loop depend on each other.
 enum class MarkKind : uint8_t {
   Serial,
-  Points,   ///< points of a nest: only by what is carried, or so far apart as `strip` says
-  Parallel, ///< not at all, nothing is carried: they may run in any order and on any thread
+  Points,   ///< points of a nest: only by carried values, or at the distance `strip`
+  Parallel, ///< independent, nothing is carried: any order, any thread
 };
 struct ForAttr {
   MarkKind mark = MarkKind::Serial;
-  uint32_t strip = 0;  ///< of points: so many one after another share no memory that one writes; 0: none do
+  uint32_t strip = 0;  ///< dependence distance: so many iterations share no written memory; 0: all
   bool polls = false;  ///< looks for cancellation at its back-edge
-  uint32_t lanes = 0;  ///< so many turns side by side, as a vector register holds; 0: one after another
-  uint32_t unroll = 0; ///< so many times the lanes at once; of a loop in lanes
-  bool masked = false; ///< of a loop in lanes: all strips run under a mask, so that one copy of the body does
-  uint32_t rows = 0;   ///< so many turns together, inside of the loops in it; 0: one after another
+  uint32_t lanes = 0;  ///< vector width: iterations side by side in a register; 0: scalar
+  uint32_t unroll = 0; ///< interleave count of a vectorised loop
+  bool masked = false; ///< of a vectorised loop: all strips are masked, so one copy of the body suffices
+  uint32_t rows = 0;   ///< unroll-and-jam factor: iterations run together in inner loops; 0: none
   bool operator==(const ForAttr&) const = default;
 };
 
@@ -169,34 +168,37 @@ struct Stmt {
 // --- functions
 // ----------------------------------------------------------------------------------------------------
 
-/// How a parameter is passed. An `own` parameter that is updated and returned keeps its memory; a `dest` is
-/// the address of memory to which the function writes a result; an `inout` is a block with one owner, the
-/// caller, whose elements the function updates; a `scratch` is memory of the thread that runs a kernel: the
-/// launch says how many bytes, the kernel gets their address; a `size` is a number, an i64, that is never
-/// negative, and passed like all others.
+/// How a parameter is passed.
+/// (1) `borrow`: read only.
+/// (2) `own`: taken over; a parameter that is updated and returned keeps its memory.
+/// (3) `dest`: the address of memory to which the function writes a result.
+/// (4) `inout`: a block with one owner, the caller, whose elements the function updates.
+/// (5) `scratch`: memory of the thread that runs a kernel. The launch says how many bytes, the kernel gets
+///     their address.
+/// (6) `size`: an i64 that is never negative, passed like all other numbers.
 enum class ModeKind : uint8_t { Borrow, Own, Dest, InOut, Scratch, Size };
 
-/// Whether a function neither owns nor writes what it is given so.
+/// Whether a function neither owns nor writes an argument passed in this mode.
 inline bool isReadOnly(ModeKind mode) { return mode == ModeKind::Borrow || mode == ModeKind::Size; }
 
 enum class FunctionKind : uint8_t {
   Orchestration, ///< (dims…, leaves…, destinations…) -> (result leaves…, result dims…)
   Chunk,  ///< (captures…) with loop bounds: iterations of a parallel loop; parameters 0 and 1 are begin and
           ///< end
-  Kernel, ///< the same, closed: only statements that stmts.def marks so; a failed check is a returned number
+  Kernel, ///< the same, closed: only statements that stmts.def marks so; returns the number of a failed check
 };
 
-/// What a caller sees of a function beside its results.
+/// The effects of a function that a caller can observe, beside its results.
 enum class EffectsKind : uint8_t {
   Any,
   Silent, ///< at most that it panics or does not end
-  Closed, ///< nothing: a kernel may call it
+  Closed, ///< none: a kernel may call it
 };
 
-/// Of the turns that a chunk or kernel is for.
+/// Properties of the trip count of a chunk or kernel.
 struct ChunkTurns {
-  uint32_t step = 1;     ///< so many are done together where there are as many
-  uint64_t multiple = 1; ///< those of each launch are a multiple of it
+  uint32_t step = 1;     ///< iterations that run together, if that many exist
+  uint64_t multiple = 1; ///< divides the trip count of each launch
 };
 
 struct Function {

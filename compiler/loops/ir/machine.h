@@ -1,22 +1,22 @@
 #pragma once
-// What schedules ask of a processor.
+// The machine model: the properties of a processor that schedules use.
 
 #include <cstdint>
 #include <string_view>
 
 namespace melix::loops {
 
-/// How a processor reads and writes without the lanes that are off.
+/// How a processor loads and stores with some lanes off.
 enum class MaskKind : uint8_t {
   None,
-  Values,    ///< those of 32 and 64 bits, under a mask that is a vector as wide as they are
-  Registers, ///< those of any width; masks are registers of their own
+  Values,    ///< elements of 32 and 64 bits, under a mask that is a vector as wide as they are
+  Registers, ///< elements of any width; masks are registers of their own
 };
 
 struct Machine {
-  std::string_view features; ///< of LLVM, which it has
+  std::string_view features; ///< the LLVM features that it has
   uint32_t vectorBits;
-  uint32_t registers; ///< of vectors
+  uint32_t registers; ///< number of vector registers
   MaskKind masks;
   bool scales = false; ///< lanes can be multiplied by powers of two
   bool rounds = false; ///< instructions say how they round

@@ -1,7 +1,6 @@
 #pragma once
-// The points that a chunk is for, as loops around each other: over the turns that the chunk is given, and as
-// many of those inside as make one sequence with them. Its *units* are the points of these loops in their
-// order, so that a chunk may be some of them wherever they begin and end.
+// Coalesces the loops of a chunk: its own iterations, and as many inner loops as form one sequence with them.
+// Its *units* are the points of these loops in their order, so a chunk may take any consecutive units.
 //
 //   before:  kernel @k(%0, %1, %n) { for points %0, %1 { (%b) … for points 0, %n { (%i) … } } }
 //   after:   kernel @k(%0, %1, %n, %turns, %units) {
@@ -9,8 +8,8 @@
 //              for points %first, %last { (%b) …
 //                for points max 0, %0 - %b·%n, min %n, %1 - %b·%n { (%i) … } } }
 //
-// What a function does beside such loops, and around them, is done by each chunk: memory of the thread's own
-// is all that it writes.
+// Every chunk executes the function's other statements, beside and around these loops. They write only memory
+// of the thread's own.
 
 #include "loops/ir/build.h"
 
@@ -19,20 +18,21 @@
 namespace melix::loops {
 
 struct ChunkNests {
-  std::vector<std::vector<StmtId>> nests; ///< of each its loops, outermost first: as many in all, two or more
-  std::vector<ValueId> extents; ///< turns of the loops behind the first, numbers that a launch can compute
+  std::vector<std::vector<StmtId>> nests; ///< the loops of each nest, outermost first: two or more, equal
+  std::vector<ValueId> extents; ///< trip counts of the loops after the first, which a launch can compute
 };
 
-/// Those of a chunk function or kernel, if a loop inside is worth sharing.
+/// The nests of a chunk function or kernel, if an inner loop is worth sharing.
 std::optional<ChunkNests> findChunkNests(const Module& module, const Function& fn);
 
-/// From one to another.
+/// Consecutive units, `end` excluded.
 struct UnitRange {
   ValueId first, end;
 };
 
-/// Lets the function do some units of all that there are in so many turns of the outermost loops, of which
-/// it returns those that hold the units. What says which they are may stand anywhere in front.
+/// Rewrites the function to do only some units, of all units that the given iterations of the outermost loops
+/// have. Returns the outermost iterations that hold these units. The statements that compute the range may
+/// stand anywhere before the loops.
 UnitRange sweepUnits(Function& fn, const ChunkNests& found, UnitRange some, ValueId turns, ValueId units);
 
 } // namespace melix::loops

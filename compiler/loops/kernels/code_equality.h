@@ -1,6 +1,6 @@
 #pragma once
-// Whether functions are the same code, whatever they, their values and the places of their statements are
-// called.
+// Whether functions are the same code, apart from their names, the names of their values and the places of
+// their statements.
 
 #include "loops/ir/ir.h"
 
@@ -11,8 +11,8 @@ namespace melix::loops {
 /// The same for functions that are the same code, up to the bits of constants.
 size_t codeHash(const Function& fn);
 
-/// The constants of `a`, and those of `b` that stand in their place with other bits; nothing if the functions
-/// differ in more than that. What a host sees of them, and how they are compiled, is not looked at.
+/// The constants of `a`, and the constants of `b` at the same position with other bits; nothing if the
+/// functions differ in more than that. Their linkage and compile options are not compared.
 using OtherConstants = std::vector<std::pair<ValueId, ValueId>>;
 std::optional<OtherConstants> differences(const Function& a, const Function& b);
 

@@ -94,7 +94,7 @@ private:
 
 } // namespace
 
-void noteSizes(Module& module) {
+void inferSizeParams(Module& module) {
   GivenSizes given(module.functions.size());
   for (const Function& fn : module.functions) SizeReader(fn, given).region(fn.body);
   for (uint32_t f = 0; f < module.functions.size(); ++f) {

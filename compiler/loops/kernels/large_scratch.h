@@ -1,13 +1,13 @@
 #pragma once
-// Kernels whose scratch would be large are launched as the chunks that they were: these make their arrays
-// where they need them, and panic where they cannot.
+// Versions launches by scratch size: a kernel whose scratch would be large runs as its original chunk. The
+// chunk allocates its arrays where it needs them, and panics where it cannot.
 //
 //   before:  launch @f.loop0 %n, %work, %x, %bytes
 //   after:   if %bytes <= 2^26 { launch @f.loop0 %n, %work, %x, %bytes } { launch @f.loop0.blocks %n, %work,
 //   %x }
 //
-// Scratch is asked for before the first turn, whatever branches turns take, and stays with its thread.
-// Requires: the launches say how many bytes they need, as their last operands.
+// Scratch is reserved before the first iteration, whatever branches iterations take, and stays with its
+// thread. Requires: launches pass the bytes that they need as their last operands.
 
 #include "loops/ir/ir.h"
 
@@ -15,7 +15,8 @@
 
 namespace melix::loops {
 
-/// What a kernel was, and how many of its last parameters are scratch that the chunk makes itself.
+/// The original chunk of a kernel, and how many of its last parameters are scratch that the chunk allocates
+/// itself.
 struct ChunkBefore {
   FunctionId chunk;
   size_t arrays = 0;

@@ -198,7 +198,7 @@ private:
 
   /// As often as the loop turns.
   Time repeat(const Stmt& loop, Time turn) {
-    if (const std::optional<uint64_t> turns = turnsOf(fn_, loop)) return times(*turns, turn);
+    if (const std::optional<uint64_t> turns = constantTripCount(fn_, loop)) return times(*turns, turn);
     std::optional<ValueId> first, end;
     if (launched_) first = launched_->of(loop.operands[0]), end = launched_->of(loop.operands[1]);
     if (!first || !end) return times(turnsGuessed(loop), turn);

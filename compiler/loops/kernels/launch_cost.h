@@ -1,5 +1,5 @@
 #pragma once
-// How long launches take, which decides whether they are worth sharing between threads.
+// Estimates the cost of launches, which decides whether they are worth sharing between threads.
 //
 //   before:  launch @f.loop0 %m, %m, %n, %x
 //   after:   %row = mul %n, %614 : i64
@@ -9,14 +9,16 @@
 //
 // for %m rows of %n numbers, each of which takes 614/1024 ns.
 //
-// The time of a kernel is read off its loops as they were scheduled: what a turn takes, divided among lanes,
-// times the turns, as far as they can be computed where the launch stands (of a loop whose ends differ from
-// turn to turn of another one, in the middle of that); turns of which nothing is known are 16. Of a branch
-// that the launch can tell it is the time of what is taken, of others the dearest. So the work depends on
-// sizes alone. Of a launch that leaves blocks behind (a list of trees, what a derivative keeps of a call)
-// making blocks and counting owners count against it: they take less in one thread than the threads lose by
-// handing blocks over and by counting the owners of the same ones. Requires: lanes chosen, rows done
-// together. Keeps: every effect; adds arithmetic that cannot fail.
+// The time of a kernel is derived from its scheduled loops: the time of an iteration, divided among lanes,
+// times the trip count. The trip count is computed at the launch as far as possible. If the ends of a loop
+// vary with another loop, its middle iteration is used. An unknown trip count is taken as 16. A branch whose
+// condition the launch can compute costs the arm taken, any other branch its most expensive arm. So the
+// estimate depends on sizes alone.
+//
+// Some launches return counted blocks (a list of trees, the residuals of a call). For them the time of
+// allocating blocks and counting owners is subtracted. One thread does these faster than several threads,
+// which lose time by handing blocks over and by counting owners of the same blocks. Requires: lanes chosen,
+// rows jammed. Keeps: every effect; adds arithmetic that cannot fail.
 
 #include "loops/ir/ir.h"
 

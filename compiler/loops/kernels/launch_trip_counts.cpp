@@ -27,7 +27,7 @@ std::vector<LaunchTurns> turnsOfLaunches(const Module& module) {
   return turns;
 }
 
-void noteMultiples(Module& module) {
+void inferLaunchTripCounts(Module& module) {
   const std::vector<LaunchTurns> turns = turnsOfLaunches(module);
   for (uint32_t f = 0; f < module.functions.size(); ++f)
     module.functions[FunctionId(f)].turns.multiple = std::max<uint64_t>(1, turns[f].multiple);

@@ -1,5 +1,5 @@
 #pragma once
-// How many turns the launches of a chunk or kernel have, as far as that is known when compiling.
+// Infers the trip counts of the launches of a chunk or kernel, as far as they are known at compile time.
 
 #include "loops/ir/ir.h"
 
@@ -13,11 +13,12 @@ struct LaunchTurns {
   uint64_t multiple = 0;        ///< all are multiples of it; 0 where there are none
 };
 
-/// By function that is launched.
+/// The result, by launched function.
 std::vector<LaunchTurns> turnsOfLaunches(const Module& module);
 
-/// Tells functions of which number their turns are multiples: loops over these in lanes leave nothing behind
-/// then. Requires: launches are cut as they will be. Keeps: everything but `ChunkTurns::multiple`.
-void noteMultiples(Module& module);
+/// Records in functions a number that divides all their trip counts, so that vectorised loops over these need
+/// no epilogue. Requires: launches are partitioned in their final form. Keeps: everything but
+/// `ChunkTurns::multiple`.
+void inferLaunchTripCounts(Module& module);
 
 } // namespace melix::loops

@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t manyChunks = 8; ///< as many are enough for the threads of most processors
 
 /// A loop over panels around all that a kernel does with the turns of a chunk.
-struct Panels {
+struct PackedPanels {
   StmtId loop;
   RegionId home;
   std::optional<RegionId> otherwise; ///< what runs in place of it
@@ -42,13 +42,13 @@ void collectLaunches(const Module& module, FunctionId f, RegionId region, Launch
   }
 }
 
-class PanelFinder {
+class PackedPanelFinder {
 public:
-  PanelFinder(const Module& module, const Function& fn) : module_(module), fn_(fn) {
+  PackedPanelFinder(const Module& module, const Function& fn) : module_(module), fn_(fn) {
     ofChunk_.insert(fn.params().begin(), fn.params().begin() + 2);
   }
 
-  std::optional<Panels> run() {
+  std::optional<PackedPanels> run() {
     if (fn_.kind != FunctionKind::Kernel) return std::nullopt;
     const StmtId only = onlyOf(fn_.body);
     if (!only.valid()) return std::nullopt;
@@ -57,7 +57,7 @@ public:
     if (s.kind == StmtKind::For) return panelsOf(only, fn_.body);
     if (s.kind != StmtKind::If || !s.results.empty()) return std::nullopt;
     const StmtId loop = onlyOf(s.regions[0]);
-    std::optional<Panels> out = loop.valid() ? panelsOf(loop, s.regions[0]) : std::nullopt;
+    std::optional<PackedPanels> out = loop.valid() ? panelsOf(loop, s.regions[0]) : std::nullopt;
     if (out) out->otherwise = s.regions[1];
     return out;
   }
@@ -68,7 +68,7 @@ private:
     return onlyStmt(fn_, region,
                     [this](const Stmt& s) { return s.regions.empty() && isPlain(module_, fn_, s); });
   }
-  std::optional<Panels> panelsOf(StmtId loop, RegionId home) const {
+  std::optional<PackedPanels> panelsOf(StmtId loop, RegionId home) const {
     const Stmt& s = fn_.stmts[loop];
     if (s.kind != StmtKind::For || !s.results.empty()) return std::nullopt;
     const auto& attr = s.as<ForAttr>();
@@ -76,7 +76,7 @@ private:
     if (attr.mark != MarkKind::Points || attr.strip > 0 || attr.lanes > 0 || attr.rows > 1 || !begin ||
         *begin != 0 || !hasLoopOverChunk(s.regions[0]))
       return std::nullopt;
-    return Panels{loop, home, std::nullopt, !onlyOf(s.regions[0]).valid()};
+    return PackedPanels{loop, home, std::nullopt, !onlyOf(s.regions[0]).valid()};
   }
   bool isOfChunk(ValueId v) const { return ofChunk_.contains(v); }
   /// Numbers that tell where a chunk is.
@@ -102,7 +102,7 @@ private:
 };
 
 struct Cuts {
-  std::optional<Panels> panels;
+  std::optional<PackedPanels> panels;
   std::optional<ChunkNests> nests;
 
   bool any() const { return panels || nests; }
@@ -244,7 +244,7 @@ void cutLaunches(Module& module) {
     const auto places = launches.find(FunctionId(f));
     if (places == launches.end()) continue;
     const Function& fn = module.functions[FunctionId(f)];
-    const Cuts cuts{PanelFinder(module, fn).run(), findChunkNests(module, fn)};
+    const Cuts cuts{PackedPanelFinder(module, fn).run(), findChunkNests(module, fn)};
     if (cuts.any()) Cutter(module, FunctionId(f), cuts, places->second).run();
   }
 }

@@ -160,7 +160,7 @@ private:
 
 } // namespace
 
-void placeInScratch(Module& module) {
+void assignScratch(Module& module) {
   std::vector<ScratchSizes> byNumber; // of the parameters
   std::unordered_map<FunctionId, ChunkBefore> large;
   for (uint32_t f = 0, all = static_cast<uint32_t>(module.functions.size()); f < all; ++f) {

@@ -1,5 +1,5 @@
 #pragma once
-// Memory of a thread that a kernel works in: how many bytes it needs is known where it is launched.
+// Computes at a launch how many bytes of thread-local scratch the kernel needs.
 
 #include "loops/ir/ir.h"
 
@@ -8,10 +8,10 @@
 
 namespace melix::loops {
 
-/// How many bytes a kernel needs: `each` for so many points, of which there are `most` at most if that is
-/// given, unless there are `width` columns or more.
+/// The bytes that a kernel needs: `each` times the product of `extents`, of which there are at most `most`,
+/// if given. The limit holds only for fewer than `width` columns.
 struct ScratchSize {
-  /// What holds where it is used, of numbers of the kernel.
+  /// A condition at the place of use, in numbers of the kernel.
   struct Condition {
     ValueId holds;
     bool isNegated = false;
@@ -21,15 +21,15 @@ struct ScratchSize {
   int64_t each = 0, most = 0;
   ValueId columns = {}; ///< the end of their loop, a number of the kernel; none if `most` holds anyway
   int64_t width = 0;
-  bool isChecked = false; ///< the kernel checks whether there can be so many points, and if not needs none
+  bool isChecked = false; ///< the kernel checks whether that many points can exist; if not, it needs none
   std::vector<Condition> conditions = {};              ///< it needs none unless these hold
-  std::vector<std::pair<ValueId, ValueId>> loops = {}; ///< nor unless loops from the one to the other turn
+  std::vector<std::pair<ValueId, ValueId>> loops = {}; ///< nor unless these loops have iterations
 };
 
-/// Of each kernel that needs some: it has the greatest of these.
+/// By kernel that needs scratch: it gets the maximum of these.
 using ScratchSizes = std::unordered_map<FunctionId, std::vector<ScratchSize>>;
 
-/// Computes in front of each launch of such a kernel how many bytes it needs, its last operand from then on.
+/// Emits the size computation before each launch of such a kernel, and adds the bytes as its last operand.
 /// Cost: linear in the statements of the module.
 void tellScratchSizes(Module& module, const ScratchSizes& sizes);
 

@@ -40,7 +40,7 @@ private:
                     [this](const Stmt& s) { return s.regions.empty() && isPlain(module_, fn_, s); });
       if (!at.valid() || !isFree(fn_.stmts[at])) return;
       if (sizeOf(fn_.stmts[at]) > 1) return block(at, home);
-      if (!turnsOf(fn_, fn_.stmts[at])) return;
+      if (!constantTripCount(fn_, fn_.stmts[at])) return;
     }
   }
   static bool isFree(const Stmt& s) {
@@ -62,7 +62,7 @@ private:
     const Stmt s = fn_.stmts[loop]; // statements are made on the way
     const int64_t size = sizeOf(s);
     const uint64_t* first = asConstant(fn_, s.operands[0]);
-    const std::optional<uint64_t> turns = turnsOf(fn_, s);
+    const std::optional<uint64_t> turns = constantTripCount(fn_, s);
     const ValueId end = s.operands[1];
     if (!first || *first != 0 || !LaunchValues::isUniform(fn_, end) ||
         (turns && *turns < 2 * static_cast<uint64_t>(size)))
@@ -88,7 +88,7 @@ private:
         },
         attr);
     b.end();
-    putInPlace(fn_, made, home, loop);
+    replaceStmt(fn_, made, home, loop);
   }
 
   const Module& module_;

@@ -13,7 +13,7 @@ namespace {
 bool needsTotals(const Function& fn, const Stmt& loop) {
   if (loop.results.empty()) return true;
   const auto steps = exactSteps(fn, loop);
-  return steps && std::ranges::any_of(*steps, [](const ExactStep& step) { return step.running; });
+  return steps && std::ranges::any_of(*steps, [](const ReassociableStep& step) { return step.running; });
 }
 
 void mark(Function& fn, RegionId region) {
@@ -28,6 +28,6 @@ void mark(Function& fn, RegionId region) {
 
 } // namespace
 
-void markPoints(Function& function) { mark(function, function.body); }
+void markIndependentLoops(Function& function) { mark(function, function.body); }
 
 } // namespace melix::loops

@@ -1,13 +1,13 @@
 #pragma once
-// What a processor can do in lanes of which some are off: the turns that are left behind whole strips.
+// Whether a processor supports masked lanes, for the iterations that remain after whole strips.
 
 #include "loops/ir/ir.h"
 #include "loops/ir/machine.h"
 
 namespace melix::loops {
 
-/// Whether the turns of a loop in lanes can be done with some lanes off. Where masks are values, what is read
-/// and written has to lie side by side and be as wide as a mask can be.
+/// Whether the iterations of a vectorised loop can run with some lanes off. Where masks are vectors of
+/// values, accesses of varying values must be contiguous, of elements of 32 bits or more.
 bool canMask(const Machine& machine, const Function& fn, const Stmt& loop);
 
 } // namespace melix::loops

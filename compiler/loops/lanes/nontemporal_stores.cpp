@@ -114,7 +114,7 @@ private:
     return std::ranges::any_of(fn_.regions[r].stmts, [&](StmtId id) {
       const Stmt& s = fn_.stmts[id];
       return s.kind == StmtKind::While ||
-             (s.kind == StmtKind::For && turnsOf(fn_, s).value_or(few + 1) > few);
+             (s.kind == StmtKind::For && constantTripCount(fn_, s).value_or(few + 1) > few);
     });
   }
   bool isFilled(ValueId base) const { return fn_.typeOf(base) == dataType && !kept_.contains(base); }

@@ -1,7 +1,9 @@
 #pragma once
-// Which stores go past the cache where the array they fill is large: those of kernels, side by side in lanes
-// or to all columns of rows (`lane_groups`), to an array that the kernel does not read, in turns without a
-// long loop: these wait for no memory.
+// Chooses non-temporal stores, which bypass the cache if the array is large. The conditions:
+// (1) The store is in a kernel.
+// (2) It is contiguous in lanes, or covers all columns of rows (interleaved_accesses.h).
+// (3) The kernel does not read the array.
+// (4) The iteration contains no long loop: an iteration with one is not bound by memory.
 //
 //   before:  for points vector(16) %0, %1 { (%i) … store %y[%i*%one] = %v … }
 //   after:   for points vector(16) %0, %1 { (%i) … store %y[%i*%one] stream = %v … }

@@ -88,6 +88,6 @@ private:
 
 } // namespace
 
-void turnAround(Function& function) { LoopReverser(function).region(function.body); }
+void reverseLoops(Function& function) { LoopReverser(function).region(function.body); }
 
 } // namespace melix::loops

@@ -1,15 +1,15 @@
 #pragma once
-// Loops of points that read and store backwards go the other way, so that lanes find neighbours.
+// Reverses loops of independent iterations that access memory backwards, so that lanes are contiguous.
 //
 //   before:  for points %a, %b { (%i)   %j = sub %n, %i   … load %x[%j*%1] … }
 //   after:   for points %a, %b { (%k)   %i = sub %a + %b - 1, %k   %j = sub %n, %i   … load %x[%j*%1] … }
 //
-// Those that carry nothing, and hold no loop. Keeps: values; each point does what it did.
+// For innermost loops without carries. Keeps: values; each point computes the same.
 
 #include "loops/ir/ir.h"
 
 namespace melix::loops {
 
-void turnAround(Function& function);
+void reverseLoops(Function& function);
 
 } // namespace melix::loops

@@ -15,7 +15,7 @@ constexpr unsigned mostStmts = 256;            ///< of all that is written
 constexpr uint64_t mostFrameBytesOfTurn = 256; ///< of what the frame keeps for a turn
 
 bool isShort(const Function& fn, const Stmt& loop) {
-  return turnsOf(fn, loop).value_or(mostTurns + 1) <= mostTurns;
+  return constantTripCount(fn, loop).value_or(mostTurns + 1) <= mostTurns;
 }
 
 /// Statements that do something, those of short loops as often as these turn.
@@ -24,7 +24,8 @@ double lengthOf(const Function& fn, RegionId r) {
   for (StmtId id : fn.regions[r].stmts) {
     const Stmt& s = fn.stmts[id];
     if (s.kind != StmtKind::Const) ++length;
-    const double turns = s.kind == StmtKind::For && isShort(fn, s) ? static_cast<double>(*turnsOf(fn, s)) : 1;
+    const double turns =
+        s.kind == StmtKind::For && isShort(fn, s) ? static_cast<double>(*constantTripCount(fn, s)) : 1;
     for (RegionId inner : s.regions) length += turns * lengthOf(fn, inner);
   }
   return length;
@@ -45,7 +46,7 @@ bool keepsLoop(const Function& fn, RegionId r, double most) {
 /// A loop around one that stays is what passes over several loops look for.
 bool isWrittenOut(const Function& fn, const Stmt& loop, double most) {
   return isShort(fn, loop) && !keepsLoop(fn, loop.regions[0], most) &&
-         static_cast<double>(*turnsOf(fn, loop)) * lengthOf(fn, loop.regions[0]) <= most;
+         static_cast<double>(*constantTripCount(fn, loop)) * lengthOf(fn, loop.regions[0]) <= most;
 }
 
 /// What memory of the frame, none of it shared, holds: the value at each byte where one begins.
@@ -55,9 +56,9 @@ struct Array {
   std::map<uint64_t, ValueId> values;
 };
 
-class Unroller {
+class LoopUnroller {
 public:
-  Unroller(Function& fn, StmtId loop, double most) : b_(fn), loop_(fn.stmts[loop]), most_(most) {
+  LoopUnroller(Function& fn, StmtId loop, double most) : b_(fn), loop_(fn.stmts[loop]), most_(most) {
     b_.loc = loop_.loc;
   }
 
@@ -126,7 +127,7 @@ private:
     if (!isWrittenOut(b_.fn, s, most_)) return keepLoop(s, operands);
     const std::vector<ValueId> params = b_.fn.regions[s.regions[0]].params;
     std::vector<ValueId> carried(operands.begin() + 2, operands.end());
-    const uint64_t turns = *turnsOf(b_.fn, s);
+    const uint64_t turns = *constantTripCount(b_.fn, s);
     for (uint64_t k = 0; k < turns && !failed_; ++k) {
       copies_.set(params[0], turnOf(operands[0], k));
       for (size_t c = 0; c < carried.size(); ++c) copies_.set(params[c + 1], carried[c]);
@@ -214,7 +215,7 @@ private:
     auto found = arrays_.find(copies_.of(v));
     return found == arrays_.end() ? nullptr : &found->second;
   }
-  const Array* arrayOf(ValueId v) const { return const_cast<Unroller*>(this)->arrayOf(v); }
+  const Array* arrayOf(ValueId v) const { return const_cast<LoopUnroller*>(this)->arrayOf(v); }
 
   /// Where an access with so many operands lies behind its base.
   std::optional<uint64_t> offsetOf(const Stmt& s, size_t operands) const {
@@ -329,13 +330,13 @@ bool isPlainBody(const Function& fn, RegionId r, double most, bool& gains) {
 
 bool holdsShort(const Function& fn, const Stmt& loop, double length, std::optional<uint64_t> most) {
   if (loop.kind != StmtKind::For || loop.as<ForAttr>().mark != MarkKind::Points) return false;
-  if (turnsOf(fn, loop).value_or(most.value_or(tooFewForLanes)) < tooFewForLanes) return false;
+  if (constantTripCount(fn, loop).value_or(most.value_or(tooFewForLanes)) < tooFewForLanes) return false;
   bool gains = false;
   return isPlainBody(fn, loop.regions[0], length, gains) && gains;
 }
 
 std::optional<RegionId> unrollShort(Function& fn, StmtId loop, double length) {
-  return Unroller(fn, loop, length).run();
+  return LoopUnroller(fn, loop, length).run();
 }
 
 } // namespace melix::loops

@@ -1,6 +1,6 @@
 #pragma once
-// Loops of few turns are written out, so that a loop around them can run in lanes and reads the rows of all
-// lanes together; what they keep in the frame becomes values.
+// Unrolls loops of few iterations fully, so that an enclosing loop can be vectorised and reads the rows of
+// all lanes together. Their frame memory becomes values.
 //
 //   before:  for points %0, %n { (%i)
 //              %a = scratch 12
@@ -18,14 +18,16 @@
 
 namespace melix::loops {
 
-/// Whether a loop of points has enough turns for lanes (`most`: it has no more, if that is known), nothing in
-/// it that no lane can do, and something to write out: short loops, of so many statements at most (`length`),
-/// that carry something or are not in lanes, or memory of the frame. Other loops stay, if they are not in
-/// lanes.
+/// Whether a loop of independent iterations is a candidate:
+/// (1) Its trip count suffices for vectorisation; `most` is an upper bound, if known.
+/// (2) Every statement inside can be vectorised.
+/// (3) It contains short loops to unroll, of at most `length` statements, that carry values or are not
+///     vectorised; or frame memory.
+///
+/// Other loops inside stay, if they are not vectorised.
 bool holdsShort(const Function& fn, const Stmt& loop, double length, std::optional<uint64_t> most = {});
 
-/// The body of such a loop, written out; none if that is too long, or something in the frame is not found to
-/// be a value.
+/// The unrolled body of such a loop; none if it is too long, or some frame memory cannot become a value.
 std::optional<RegionId> unrollShort(Function& fn, StmtId loop, double length);
 
 } // namespace melix::loops

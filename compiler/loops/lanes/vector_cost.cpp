@@ -118,7 +118,7 @@ private:
     const auto varying = std::ranges::count_if(s.results, [&](ValueId v) { return !variance_.isUniform(v); });
     work.carried = std::max(work.carried, static_cast<uint32_t>(varying));
     if (varying > 0) work.held = std::max(work.held, heldFor(s));
-    const std::optional<uint64_t> known = s.kind == StmtKind::For ? turnsOf(fn_, s) : std::nullopt;
+    const std::optional<uint64_t> known = s.kind == StmtKind::For ? constantTripCount(fn_, s) : std::nullopt;
     const auto turns = static_cast<double>(std::min(known.value_or(unknownTurns), unknownTurns));
     const double before = often_;
     const bool masked = underMask_;
@@ -193,8 +193,8 @@ private:
 
 } // namespace
 
-LaneWork workInLanes(const Module& module, const Function& fn, const Stmt& loop, const Variance& variance,
-                     const Variance* around) {
+LaneWork vectorCost(const Module& module, const Function& fn, const Stmt& loop, const Variance& variance,
+                    const Variance* around) {
   const RegionId body = loop.regions[0];
   WorkReader reader(module, fn, variance, fn.regions[body].params[0], around);
   reader.region(body);

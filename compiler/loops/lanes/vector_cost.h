@@ -1,34 +1,33 @@
 #pragma once
-// What a turn of a loop does, for the choice of lanes.
+// Cost model of vectorisation: the work of one iteration of a loop.
 
 #include "loops/analysis/variance.h"
 #include "loops/ir/ir.h"
 
 namespace melix::loops {
 
-constexpr uint32_t storedRows = 8; ///< turns that store neighbours together
+constexpr uint32_t storedRows = 8; ///< iterations that store neighbours together
 
-/// What a turn of a loop is made of, as far as it differs between lanes. What stands in loops counts as often
-/// as they turn.
+/// The work of an iteration, as far as it varies between lanes. Statements in loops count once per iteration.
 struct LaneWork {
-  uint32_t bits = 0;    ///< of the widest value
-  uint32_t values = 0;  ///< that are there, each once
+  uint32_t bits = 0;    ///< width of the widest value
+  uint32_t values = 0;  ///< all values of the iteration, each once
   uint32_t carried = 0; ///< values that inner loops carry, at most
-  uint32_t held = 0;    ///< values made in front of inner loops that these use, at most
-  uint32_t kept = 0;    ///< values of each turn of these that are stored by some turns together
-  double chained = 0;   ///< turns of a loop that wait for each other
-  double ops = 0, loads = 0, stores = 0; ///< of these, memory side by side
-  double gathers = 0, scatters = 0;      ///< memory anywhere
-  double inRows = 0;                     ///< reads of rows that are put apart by column
+  uint32_t held = 0;    ///< values made before inner loops that these use, at most
+  uint32_t kept = 0;    ///< values of each inner iteration that some iterations store together
+  double chained = 0;   ///< iterations of a loop that wait for each other
+  double ops = 0, loads = 0, stores = 0; ///< ops; loads and stores of contiguous memory
+  double gathers = 0, scatters = 0;      ///< loads and stores of strided or indexed memory
+  double inRows = 0;                     ///< reads of rows that are deinterleaved by column
   double putApart = 0;                   ///< shuffles of registers for these
-  double shuffles = 0;                   ///< of all, also for what is stored in rows
-  double moves = 0;                      ///< of single lanes, to and from calls of each
+  double shuffles = 0;                   ///< of all accesses, also of stores of interleaved rows
+  double moves = 0;                      ///< moves of single lanes, to and from calls of each lane
   double running = 0;                    ///< ops of steps that make running totals
 };
 
-/// Of a turn of the loop, of whose values `variance` tells how they differ between lanes; `around`: how they
-/// differ between turns of the loop around, if there is one.
-LaneWork workInLanes(const Module& module, const Function& fn, const Stmt& loop, const Variance& variance,
-                     const Variance* around = nullptr);
+/// The work of an iteration of the loop. `variance` says how its values vary between lanes; `around` says how
+/// they vary between iterations of the enclosing loop, if any.
+LaneWork vectorCost(const Module& module, const Function& fn, const Stmt& loop, const Variance& variance,
+                    const Variance* around = nullptr);
 
 } // namespace melix::loops

@@ -41,7 +41,7 @@ bool isWorthIt(const LaneWork& work, uint32_t lanes) {
 }
 
 /// The extremes of floats ask for NaN and zeros.
-double opsOfStep(const ExactStep& step) { return types::isFloatKind(step.kind) ? 4 : 1; }
+double opsOfStep(const ReassociableStep& step) { return types::isFloatKind(step.kind) ? 4 : 1; }
 
 class Vectorizer {
 public:
@@ -107,7 +107,7 @@ private:
     return variances_.try_emplace(loop, fn_, fn_.stmts[loop]).first->second;
   }
   std::optional<uint64_t> mostTurnsOf(const Stmt& loop) const {
-    return isOverChunk(fn_, loop) ? turns_ : turnsOf(fn_, loop);
+    return isOverChunk(fn_, loop) ? turns_ : constantTripCount(fn_, loop);
   }
   /// Whether a loop is columns of products, of which each row around takes its terms; `nearest` is another
   /// loop, whose turns may be taken together.
@@ -139,9 +139,10 @@ private:
                                              [&](StmtId o) { return fn_.stmts[o].kind == StmtKind::For; });
     const auto steps = exactSteps(fn_, s);
     return !hasLoop && steps &&
-           std::ranges::any_of(*steps, [](const ExactStep& e) { return e.best.has_value(); }) &&
+           std::ranges::any_of(*steps, [](const ReassociableStep& e) { return e.best.has_value(); }) &&
            canWiden(module_, fn_, fn_.stmts[around], varianceOf(around)) &&
-           (turnsOf(fn_, s).value_or(shortRow) < shortRow || workOf(around).gathers <= workOf(id).gathers);
+           (constantTripCount(fn_, s).value_or(shortRow) < shortRow ||
+            workOf(around).gathers <= workOf(id).gathers);
   }
 
   /// Whether a sum that nothing rounds is to be left to lanes of the points around it: to columns, of which
@@ -188,7 +189,7 @@ private:
   }
   /// Whether lanes read what does not lie side by side.
   static bool needsPanel(const LaneWork& work) { return work.gathers + work.inRows > 0; }
-  LaneWork workOf(StmtId id) const { return workInLanes(module_, fn_, fn_.stmts[id], varianceOf(id)); }
+  LaneWork workOf(StmtId id) const { return vectorCost(module_, fn_, fn_.stmts[id], varianceOf(id)); }
 
   bool loop(StmtId id) {
     const Stmt& s = fn_.stmts[id];
@@ -208,7 +209,7 @@ private:
         inLanes.push_back(id);
     if (std::ranges::any_of(inLanes, [this](StmtId id) { return holdsRows(fn_.stmts[id]); })) return;
     const bool areShort = std::ranges::all_of(inLanes, [this](StmtId id) { return isShortInLanes(id); });
-    const uint32_t rows = blockOf(turnsOf(fn_, s), areShort ? mostRows : mostLongRows);
+    const uint32_t rows = blockOf(constantTripCount(fn_, s), areShort ? mostRows : mostLongRows);
     if (rows < 2) return;
     s.as<ForAttr>().rows = rows;
     for (StmtId id : inLanes) widen(id, rows, loop);
@@ -220,7 +221,7 @@ private:
     const uint64_t each = (8 * *bytes + machine_.vectorBits - 1) / machine_.vectorBits;
     if (each >= machine_.registers) return;
     const uint32_t most = std::min<uint64_t>(mostStrips, (machine_.registers - each) / each);
-    if (const uint32_t rows = blockOf(turnsOf(fn_, s), most); rows > 1) s.as<ForAttr>().rows = rows;
+    if (const uint32_t rows = blockOf(constantTripCount(fn_, s), most); rows > 1) s.as<ForAttr>().rows = rows;
   }
   /// Of a loop in lanes, turns of a sum around the chain are done together where that saves reads.
   void sumInRows(StmtId id) {
@@ -229,7 +230,7 @@ private:
     const uint32_t most = storesAlong(fn_, fn_.stmts[*sum]) ? storedRows
                           : isShortInLanes(id)              ? mostRows
                                                             : mostLongRows;
-    const uint32_t rows = blockOf(turnsOf(fn_, fn_.stmts[*sum]), most);
+    const uint32_t rows = blockOf(constantTripCount(fn_, fn_.stmts[*sum]), most);
     if (rows < 2) return;
     fn_.stmts[*sum].as<ForAttr>().rows = rows;
     widen(id, rows, *sum);
@@ -265,10 +266,9 @@ private:
   /// As many lanes as suit the loop, of so many turns of another one, around it or in it.
   void widen(StmtId id, uint32_t rows, StmtId other) const {
     Stmt& s = fn_.stmts[id];
-    LaneWork work =
-        workInLanes(module_, fn_, s, varianceOf(id), other.valid() ? &varianceOf(other) : nullptr);
-    const std::vector<ExactStep> steps = *exactSteps(fn_, s);
-    for (const ExactStep& step : steps)
+    LaneWork work = vectorCost(module_, fn_, s, varianceOf(id), other.valid() ? &varianceOf(other) : nullptr);
+    const std::vector<ReassociableStep> steps = *exactSteps(fn_, s);
+    for (const ReassociableStep& step : steps)
       if (step.running) work.running += opsOfStep(step);
     if (work.bits == 0 && work.values == 0) return;
     work.bits = std::max(work.bits, 8U); // a bool is a byte in memory
@@ -362,7 +362,7 @@ uint32_t widestStepOf(const Function& fn, RegionId region) {
 
 } // namespace
 
-void chooseLanes(Module& module, const Machine& machine) {
+void vectorizeLoops(Module& module, const Machine& machine) {
   const std::vector<LaunchTurns> turns = turnsOfLaunches(module);
   for (uint32_t f = 0; f < module.functions.size(); ++f) {
     Function& fn = module.functions[FunctionId(f)];

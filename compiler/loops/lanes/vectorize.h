@@ -1,23 +1,26 @@
 #pragma once
-// Which loops run in lanes, and in how many.
+// Vectorises loops: chooses which loops run in vector lanes, and their vector width and interleave count.
 //
 //   before:  for points %0, %n { (%i)   … load %x[%i*%1] : f32 …   store %y[%i*%1] = … }
 //   after:   for points vector 16 unroll 4 %0, %n { (%i) … }
 //
-// Of loops around each other it is the innermost that can be widened (vectorizability.h), unless it has but
-// few turns, or is a sum of a contraction, or one that would gather what the points around it read side by
-// side. There are as many lanes as a vector register holds of the widest values, and the less a turn holds,
-// the more registers at once: what is done in a turn has to fit, and what inner loops carry stays there.
-// Where a loop around it gains by that, some of its points are done together (unroll_and_jam.h). A kernel is
-// told how many turns of its own are (`step`). Rows of which no launch has enough for lanes leave these to
-// their columns. Requires: counts inserted. Keeps: bits, every effect in its order.
+// Of nested loops, the innermost one that can be vectorised is chosen (vectorizability.h). Exceptions: (1)
+// its trip count is small; (2) it is a sum of a contraction; (3) it would gather where the points around it
+// read contiguously.
+//
+// The vector width is the number of widest values in a vector register. The less an iteration holds, the
+// higher is the interleave count. The values of an iteration have to fit in registers, and the values that
+// inner loops carry stay there. If an enclosing loop profits, some of its iterations are jammed
+// (unroll_and_jam.h). A kernel records how many of its own iterations that takes (`step`). Rows too few for
+// lanes in every launch leave these to their columns. Requires: counts inserted. Keeps: bits, every effect in
+// its order.
 
 #include "loops/ir/ir.h"
 #include "loops/ir/machine.h"
 
 namespace melix::loops {
 
-/// For all functions but the bodies of elementary ones, which are widened where they are called.
-void chooseLanes(Module& module, const Machine& machine);
+/// For all functions except the bodies of elementary ones, which are vectorised at their calls.
+void vectorizeLoops(Module& module, const Machine& machine);
 
 } // namespace melix::loops

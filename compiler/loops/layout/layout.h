@@ -1,11 +1,11 @@
 #pragma once
-// How Core types lie: as leaves (values of Loops), and in memory (the stored form of melix/types.h).
+// The layout of Core types: as leaves (values of Loops), and in memory (the stored form of melix/types.h).
 //
 //   type                    leaves                               stored form
 //   scalar, exit            one scalar                           its size
 //   str                     data, length                         16 bytes
-//   array                   data; the dims are those of the type data, dims
-//   tuple, struct, known    those of the parts, in order; more   the parts, naturally aligned
+//   array                   data; dims belong to the type        data, dims
+//   tuple, struct, known    leaves of the parts, in order; more  the parts, naturally aligned
 //                           than leafLimit are one: data of a
 //                           block that holds the stored form
 //   enum                    word                                 8 bytes
@@ -44,13 +44,14 @@ public:
   bool isProduct(TypeId type) const; ///< a tuple, struct or known function value
   /// Whether a value is one pointer to a block with its stored form.
   bool inBlock(TypeId type);
-  /// Whether a struct in `type` holds itself through arrays: what is done to its parts has no end in place.
+  /// Whether a struct in `type` contains itself through arrays: inlining an operation on its parts would not
+  /// end.
   bool holdsItself(TypeId type);
 
   /// Parts of a tuple, struct or known function value.
   uint32_t partCount(TypeId type) const;
   TypeId part(TypeId type, uint32_t k);
-  /// Of part `k` among the leaves of the type, or of an accumulator of it.
+  /// The index of part `k`'s first leaf among the leaves of the type, or of an accumulator of it.
   uint32_t firstLeaf(TypeId type, uint32_t k, bool inAcc = false);
   uint32_t partOffset(TypeId type, uint32_t k);
 
@@ -66,7 +67,7 @@ public:
   /// Byte offset of the inner value in the stored form of a pack.
   uint32_t packOffset(TypeId pack) const;
 
-  /// Something in the type that compiled code cannot hold yet, as text; empty if there is nothing.
+  /// A part of the type that compiled code cannot hold yet, as text; empty if all are supported.
   std::string unsupported(TypeId type);
 
 private:

@@ -1,5 +1,5 @@
 #pragma once
-// What stands for Core values while they are lowered: leaves, or places in memory.
+// The representation of Core values while they are lowered: leaves, or places in memory.
 
 #include "loops/ir/build.h"
 
@@ -14,8 +14,8 @@ struct Axis {
   bool whole = false; ///< every index of the array's own axis, in order
 };
 
-/// Where a path leads: some leaves, or memory. In memory: base + offset + scale · Σ terms, over the axes that
-/// are left.
+/// The target of a path: some leaves, or memory. In memory: base + offset + scale · Σ terms, over the
+/// remaining axes.
 struct Place {
   TypeId type; ///< of one element when there are axes
   bool inLeaves = true;
@@ -34,8 +34,9 @@ struct View {
   Place place;
 };
 
-/// What stands for a Core value: its leaves, or a view (arrays only), or nothing because it was written where
-/// it goes. Of the result of a `set` to come, for which an element was taken out: the leaves, and the place.
+/// The representation of a Core value: its leaves, or a view (arrays only), or nothing if it was written
+/// directly to its destination. For the result of a later `set` for which an element was taken out: leaves
+/// and place.
 struct Rep {
   std::vector<ValueId> leaves;
   std::optional<View> view;

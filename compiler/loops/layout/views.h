@@ -1,5 +1,5 @@
 #pragma once
-// Which parts of arrays that are read need no memory of their own, decided over Core.
+// Finds slices of arrays that are only read and need no copy (views), decided over Core.
 //
 //   %row = get %x[%i] : f64[M]        a view of %x: nothing is copied
 //   %a = get %row[%j] : f64
@@ -12,13 +12,12 @@ namespace melix::loops {
 
 class Views {
 public:
-  /// Of a function that stays as it is, with its uses.
+  /// For a function that stays as it is, and its uses.
   Views(const core::Function& fn, const core::Uses& uses) : fn_(fn), uses_(uses) {}
 
-  /// Whether what a `get` gives, which is some of an array in memory, is only read, or stored in another
-  /// array. A view must not make an
-  /// update copy its parent: where the view is made, its parent, and what that was taken from, is only read
-  /// too.
+  /// Whether the result of a `get`, a part of an array in memory, is only read, or stored in another array. A
+  /// view must not make an update copy its parent. So in the view's region, its parent and the sources of the
+  /// parent are only read too.
   bool mayView(const core::Op& get);
 
 private:
@@ -26,7 +25,7 @@ private:
 
   const core::Function& fn_;
   const core::Uses& uses_;
-  std::map<std::pair<core::ValueId, core::RegionId>, bool> onlyRead_; ///< what was found
+  std::map<std::pair<core::ValueId, core::RegionId>, bool> onlyRead_; ///< results so far
 };
 
 } // namespace melix::loops

@@ -1,5 +1,5 @@
 #pragma once
-// What a loop passes on as it is, it does not carry.
+// Drops loop carries that every iteration passes on unchanged.
 //
 //   before:  %r, %s = for %a, %b, %x, %y { (%i, %c, %d) … yield %c, %n }   … %r …
 //   after:   %s = for %a, %b, %y { (%i, %d) … yield %n }                   … %x …

@@ -1,5 +1,5 @@
 #pragma once
-// What a loop overwrites is not copied in front of it.
+// Elides the copy of bytes that a loop overwrites.
 //
 //   before:  %u = ensure_unique %x
 //            for %a, %b { (%i) … store %u[%i*%1] = %v }
@@ -7,9 +7,9 @@
 //            %u = ensure_unique %x, %f, %t             the bytes between are as they may be
 //            for %a, %b { (%i) … store %u[%i*%1] = %v }
 //
-// Every turn stores a whole element, and none reads the block: what a turn reads of the element that it
-// stores is read where it was copied from, if that block stays. Requires: carries dropped that are passed on
-// as they are. Keeps: values, every effect, in order.
+// Every iteration stores a whole element, and none reads the block. Exception: if the source of the copy
+// stays alive, an iteration may read the element that it stores, and reads it from the source. Requires:
+// invariant carries dropped. Keeps: values, every effect, in order.
 
 #include "loops/ir/ir.h"
 

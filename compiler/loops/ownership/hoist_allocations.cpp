@@ -111,7 +111,7 @@ private:
 
 } // namespace
 
-void hoistRows(const Module& module, Function& function) {
+void hoistAllocations(const Module& module, Function& function) {
   if (function.kind == FunctionKind::Kernel) return;
   RowHoister(module, function).run(function.body);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Parameters of which nothing but elements is used while their function runs: nobody owns the block
-// afterwards that did not before.
+// Escape analysis: finds parameters of which a function uses only elements while it runs. The block has no
+// new owner afterwards.
 
 #include "loops/ir/ir.h"
 
@@ -8,7 +8,7 @@
 
 namespace melix::loops {
 
-/// Linear in the statements, whatever calls what. Of functions in which counts are inserted.
+/// Linear in the statements, regardless of the call graph. For functions in which counts are inserted.
 class ElementParams {
 public:
   explicit ElementParams(const Module& module);

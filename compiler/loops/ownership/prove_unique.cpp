@@ -62,7 +62,7 @@ private:
   /// Whether a loop turns; none if that is known.
   ValueId turnsAtAll(Builder& b, const Stmt& loop) const {
     if (loop.kind == StmtKind::For)
-      return turnsOf(fn_, loop).value_or(0) > 0
+      return constantTripCount(fn_, loop).value_or(0) > 0
                  ? ValueId()
                  : b.compare(ops::CmpKind::Lt, loop.operands[0], loop.operands[1]);
     const Region condition = fn_.regions[loop.regions[0]];

@@ -200,7 +200,7 @@ private:
 
 } // namespace
 
-void placeResults(Module& module) {
+void reuseOperandMemory(Module& module) {
   const ElementParams elementsOnly(module);
   for (Function& fn : module.functions) Placer(module, fn, elementsOnly).run();
 }

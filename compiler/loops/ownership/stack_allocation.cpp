@@ -79,7 +79,7 @@ private:
 
 } // namespace
 
-void placeInFrames(Module& module) {
+void promoteToStack(Module& module) {
   const ElementParams params(module);
   const core::CallGraph calls(module.core);
   for (uint32_t f = 0; f < module.functions.size(); ++f) {

@@ -88,7 +88,7 @@ void UniqueBlocks::carried(StmtId id, size_t k) {
                       (s.kind == StmtKind::For || isPlain(s.regions[0]));
   if (isMade) updated_.push_back({id, k});
   from(param, isMade ? Sources{next} : Sources{first, next});
-  const bool turnsAtAll = isMade && s.kind == StmtKind::For && turnsOf(fn_, s).value_or(0) > 0;
+  const bool turnsAtAll = isMade && s.kind == StmtKind::For && constantTripCount(fn_, s).value_or(0) > 0;
   from(s.results[k], turnsAtAll ? Sources{next} : Sources{first, next});
   if (s.kind == StmtKind::While) from(fn_.regions[s.regions[0]].params[k], {first, next});
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Which values are blocks that have one owner.
+// Uniqueness analysis: finds values that are blocks with one owner.
 
 #include "loops/ownership/non_escaping_params.h"
 
@@ -9,7 +9,7 @@
 
 namespace melix::loops {
 
-/// A loop: where what it carries stands among operands and parameters, and the region that is its turn.
+/// A loop: the positions of its carries among operands and parameters, and the region of its iteration.
 struct LoopParts {
   explicit LoopParts(const Stmt& s)
       : operands(s.kind == StmtKind::For ? 2 : 0), params(s.kind == StmtKind::For ? 1 : 0),
@@ -18,32 +18,33 @@ struct LoopParts {
   RegionId body;
 };
 
-/// Of a function in which counts are inserted. A block is unique from where it is made, or made so, on:
-/// through branches and loops that pass on nothing but such, as long as nothing takes it that may keep it.
+/// For a function in which counts are inserted. A block is unique from its allocation, or from where it is
+/// made unique, on. Branches and loops that only pass on unique blocks keep this, as long as no statement
+/// takes it that may keep it.
 class UniqueBlocks {
 public:
-  /// A carry of a loop that its first turn makes unique, whatever happens.
+  /// A carry of a loop that its first iteration always makes unique.
   struct Updated {
     StmtId loop;
     size_t carry;
   };
   enum class UpdatesKind : uint8_t {
     Asked, ///< a block that a loop is given is unique if it was so before
-    Made,  ///< or if it is one of `updated`, as it is then made unique in front of the loop
+    Made,  ///< or if it is one of `updated`, as it is then made unique before the loop
   };
 
-  /// Linear in the statements. What `elementsOnly` says is asked here alone.
+  /// Linear in the statements. `elementsOnly` is used only during construction.
   UniqueBlocks(const Module& module, const Function& fn, const ElementParams& elementsOnly,
                UpdatesKind updates);
 
   bool isUnique(ValueId v) const { return sources_.contains(v); }
-  const std::vector<StmtId>& uniques() const { return uniques_; } ///< those that make a block unique
+  const std::vector<StmtId>& uniques() const { return uniques_; } ///< statements that make a block unique
   const std::vector<Updated>& updated() const { return updated_; }
 
 private:
-  /// What a value is unique by: all of these being so.
+  /// The values that all have to be unique for a value to be unique.
   using Sources = std::vector<ValueId>;
-  /// Where a region stands.
+  /// The position of a region.
   struct Home {
     StmtId stmt;
     RegionId region;
@@ -70,7 +71,7 @@ private:
   const Function& fn_;
   const ElementParams* elementsOnly_; ///< null once it is solved
   const UpdatesKind updatesKind_;
-  std::unordered_map<ValueId, Sources> sources_; ///< of what is unique, once solved
+  std::unordered_map<ValueId, Sources> sources_; ///< of unique values, once solved
   std::unordered_set<ValueId> shared_;
   std::vector<StmtId> uniques_;
   std::vector<Updated> updated_;

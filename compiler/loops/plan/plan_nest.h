@@ -1,14 +1,14 @@
 #pragma once
-// How a nest runs, decided over Core before a statement is written; emit_nest.h obeys and decides nothing.
+// Plans how a nest runs, decided over Core before lowering; emit_nest.h obeys and decides nothing.
 //
 //   nest (%i: m, %j: n) -> keep[i] sum lanes(64, j), keep[j] sum chain
 //     sweep 0: i parallel, blocks of j in strips of 64     the terms of a row are in registers
 //     sweep 1: j parallel, i points                        the columns come in another order of the axes
 //
-// A *sweep* takes all points once. Results share one if their kept axes are nested sets, so that each
-// reduction ends in registers where its kept axes do, and their terms follow each other as core/order/order.h
-// says. Effects come with the first sweep, in the order of the points. What an axis' loop promises (`points`,
-// `parallel`) and what is cut into blocks is for the passes on Loops to schedule further.
+// A *sweep* takes all points once. Results share a sweep if their kept axes are nested sets. Each reduction
+// then ends in registers where its kept axes do, and its terms follow each other as core/order/order.h says.
+// Effects come with the first sweep, in the order of the points. Passes on Loops schedule further: they use
+// the promises of an axis' loop (`points`, `parallel`), and the cuts into blocks.
 
 #include "core/ir/nest.h"
 #include "loops/ir/ir.h"
@@ -21,19 +21,19 @@ namespace melix::loops {
 
 struct ResultPlan {
   core::NestPart part;
-  TypeId type; ///< of the first value yielded for it
-  /// Of a reduction that rounds or tells places: its reduced axes as terms follow each other.
+  TypeId type; ///< the type of the first value yielded for it
+  /// For a reduction that rounds or returns positions: its reduced axes in the order of its terms.
   std::vector<uint32_t> sequence;
   bool ordered = false; ///< a float sum or product, in blocks (ordered_sum.h)
-  uint32_t lanes = 0;   ///< of an ordered one; 0: a chain
+  uint32_t lanes = 0;   ///< partial sums of an ordered one; 0: a chain
   bool blocked = false; ///< the loops cut its terms into blocks; else it counts them
 
   bool isReduce() const { return part.spec->kind == core::NestResultKind::Reduce; }
   bool isFilter() const { return part.spec->kind == core::NestResultKind::Filter; }
   bool isCollect() const { return part.spec->kind == core::NestResultKind::Collect; }
-  /// How many loops stand around the value that it keeps.
+  /// The number of loops around the value that it keeps.
   uint32_t level() const { return static_cast<uint32_t>(part.spec->keep.size()); }
-  /// A reduction that is finished inside that many of the loops.
+  /// Whether it is a reduction that is finished inside that many of the loops.
   bool endsAt(uint32_t level) const { return isReduce() && this->level() == level; }
   /// One value (a nest of no axes collects that too): it has no memory and is defined where its axes end.
   bool keepsNone() const { return !isFilter() && level() == 0; }
@@ -43,42 +43,42 @@ struct ResultPlan {
 struct LevelPlan {
   uint32_t axis = 0;
   bool unit = false; ///< one point: no loop
-  /// What its turns promise: `Parallel` is that of an outermost loop whose turns carry nothing.
+  /// The dependence between its iterations: `Parallel` is an outermost loop whose iterations carry nothing.
   MarkKind mark = MarkKind::Serial;
   bool asksInner = false; ///< it does not run where a loop further in has nothing to do
 };
 
-/// The axes from a level on, swept as one sequence of points: rows along the inner axis, counted row-major
-/// over the outer ones, as many in a block as core/order/order.h says.
+/// The axes from a level on, swept as one sequence of points. Its rows run along the inner axis and are
+/// counted row-major over the outer ones. core/order/order.h says how many are in a block.
 struct BlockPlan {
   std::vector<uint32_t> outer;
   uint32_t inner = 0;
   bool isOne = false; ///< all points are known to be one block
   MarkKind mark = MarkKind::Serial;
-  uint32_t strip = 0; ///< so many neighbours in a row share no partial sum; 0: all
+  uint32_t strip = 0; ///< so many neighbours in a row share no partial sum; 0: unlimited
 };
 
-/// Whether the blocks of a whole sweep run in any order and at once, each leaving some scalars behind that
-/// give the same when they are combined in order; or why not.
+/// Whether the blocks of a whole sweep run in any order and at once; or why not. Each block leaves some
+/// scalars, whose combination in order gives the same result.
 enum class PoolKind : uint8_t {
   Runs,
   Inner, ///< the nest stands in another one
   Adds,  ///< accumulators are added to in the order of the points
   NoAxes,
-  Collects, ///< nothing is left behind but arrays: a loop is parallel instead
+  Collects, ///< the results are only arrays: a loop is parallel instead
   Counted,  ///< elements that a filter keeps own memory
   Keeps,    ///< a reduction keeps axes: their loops are parallel instead
-  Combines, ///< a combination, or a sum of what is no scalar
+  Combines, ///< a combination, or a sum of values that are not scalars
   Sequence, ///< floats that are rounded one after another
   OneBlock,
 };
 
-/// Why a result has no part in a sweep before its own.
+/// Why a result is not computed in an earlier sweep.
 enum class ApartKind : uint8_t {
   OtherAxes, ///< it keeps others, none of both sets holding the other
-  Sequence,  ///< in no order of the axes do the terms of all results follow each other as they should
-  Adds,      ///< what adds to accumulators takes the axes in their order
-  Effects,   ///< that sweep is there for effects alone, in the order of the points
+  Sequence,  ///< no order of the axes gives the terms of all results in their order
+  Adds,      ///< adds to accumulators take the axes in their order
+  Effects,   ///< the earlier sweep only has effects, in the order of the points
 };
 
 struct SweepPlan {
@@ -87,7 +87,7 @@ struct SweepPlan {
   std::vector<ApartKind> apart;    ///< for each sweep before it: why it is not the same
   std::vector<uint32_t> order;     ///< the axes from the outermost
   std::vector<LevelPlan> levels;   ///< the loops around the blocks; where there are none, all
-  std::optional<BlockPlan> blocks; ///< what stands inside of these
+  std::optional<BlockPlan> blocks; ///< the blocks inside these loops
   PoolKind pool = PoolKind::Runs;
   std::optional<std::set<core::OpId>> needed; ///< ops of the body that it runs; none: all
 
@@ -96,7 +96,7 @@ struct SweepPlan {
 
 struct NestPlan {
   std::vector<SweepPlan> sweeps;
-  std::string problem; ///< what no plan can do; empty if nothing
+  std::string problem; ///< a part that no plan can do; empty if none
 };
 
 /// `inNest`: it stands in the body of another nest.

@@ -1,6 +1,6 @@
 #pragma once
-// What text of Core says of how its nests run (plan_nest.h), and what is written where it goes
-// (destinations.h): the answer to "why two sweeps?".
+// Annotates the text of Core with the plans of its nests (plan_nest.h), and with the values written directly
+// to their destination (destinations.h). The notes answer "why two sweeps?".
 //
 //   %rows, %columns = nest (%i: m, %j: n) -> keep[i] sum lanes(64, j), keep[j] sum chain {
 //     // sweep 0 gives %rows: %i parallel, blocks of %j points in strips of 64
@@ -13,7 +13,7 @@
 
 namespace melix::loops {
 
-/// Of a module that stays as it is.
+/// The notes of a module that stays as it is.
 core::RegionNotes planNotes(const core::Module& module);
 
 } // namespace melix::loops

@@ -1,5 +1,5 @@
 #pragma once
-// What one of several sweeps over a nest needs of the body.
+// The slice of a nest's body that one of several sweeps needs.
 
 #include "core/ir/nest.h"
 
@@ -7,18 +7,18 @@
 
 namespace melix::loops {
 
-/// Whether an op of a region, or one in its regions, may do more than give its results. A callee is not
-/// looked into, and a `while` may not end.
+/// Whether an op of a region, or one in its regions, may have effects besides its results. Every call counts,
+/// as callees are not examined, and so does a `while`, which may not end.
 bool hasEffects(const core::Function& fn, core::RegionId region);
 
-/// The ops of the body that these values, of those it yields, are made of, and what finds sizes; with
-/// effects, what has any.
+/// The ops of the body that compute these of its yielded values, and the ops that find sizes; `withEffects`
+/// adds the ops with effects.
 std::set<core::OpId> opsNeeded(const core::Function& fn, const core::NestView& nest,
                                const std::vector<core::ValueId>& yields, bool withEffects);
 
-/// Whether turns of an axis add to different memory, as far as the axes before it have the same points: every
-/// add has that axis in an index, as it is or beside what axes further in do not change, and those to the
-/// same field of accumulators of one type have it so at the same position.
+/// Whether iterations of an axis add to disjoint memory, given equal points of the axes before it. Every add
+/// has that axis in an index: alone, or beside terms that inner axes do not change. Adds to the same field of
+/// accumulators of one type have it in this form at the same position.
 bool addsApart(const core::Function& fn, const types::TypeStore& types, const core::NestView& nest,
                uint32_t axis);
 

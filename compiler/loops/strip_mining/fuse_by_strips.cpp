@@ -16,10 +16,10 @@ namespace {
 constexpr int64_t stripBits = 3; ///< so many strips at least, by two: threads share them
 
 /// One group of a region.
-class Joiner {
+class SweepFuser {
 public:
-  Joiner(const Module& module, Function& fn, const RowSweeps& rows, const StripGroup& group,
-         const std::vector<RowArray>& arrays, const StripSizes& sizes)
+  SweepFuser(const Module& module, Function& fn, const RowSweeps& rows, const StripGroup& group,
+             const std::vector<RowArray>& arrays, const StripSizes& sizes)
       : module_(module), fn_(fn), b_(fn), rows_(rows), group_(group), sizes_(sizes) {
     for (const RowArray& array : arrays) {
       if (std::ranges::find(group.sweeps, array.sweeps[0]) == group.sweeps.end()) continue;
@@ -349,7 +349,7 @@ bool joinIn(const Module& module, Function& fn, const LocalBlocks& blocks, Regio
     for (const StripGroup& group : groups) {
       const LateStatements late(fn, rows, group, home);
       if (!late.mayJoin()) continue;
-      Joiner(module, fn, rows, group, arrays, sizes).run(home, late);
+      SweepFuser(module, fn, rows, group, arrays, sizes).run(home, late);
       any = true;
     }
     return any;

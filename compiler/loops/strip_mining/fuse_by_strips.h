@@ -1,6 +1,6 @@
 #pragma once
-// Sweeps over the same rows, of which one reads what another makes, are done by strips of rows: what goes
-// from one to the other is then as large as a strip, and stays in the cache.
+// Fuses sweeps over the same rows, of which one reads the output of another, by strips of rows. The array
+// between them is then as large as a strip and stays in the cache.
 //
 //   before:  %s = alloc f32 %n, %m
 //            for parallel 0, %n { (%i) for points 0, %m { (%j) … store %s[%i*%m + %j] = … } }
@@ -11,7 +11,7 @@
 //              for points %first, %last { (%i) %k = %i - %first   for points … { … store %s[%k*%m + %j] = … }
 //              } for points %first, %last { (%i) %k = %i - %first   … load %s[%k*%m + %j] … } drop %s }
 //
-// What sums over the rows, at each point of other loops, goes on from some strips to the next
+// A reduction over the rows, at each point of other loops, continues from some strips to the next
 // (strip_reductions.h):
 //
 //   before:  … for parallel 0, %m { (%j) … for 0, %n, %z { (%i, %c) load %s[%i*%m + %j] … } … store %y[%j] =
@@ -20,10 +20,11 @@
 //            for parallel 0, %m { (%j) … for 0, %t, load %y[%j] { … load %s[%i*%m + %j] … } store %y[%j] = …
 //            } }
 //
-// For arrays that these sweeps alone use, at their own rows (sweep_analysis.h), and all sweeps that such
-// arrays tie to each other, over as many axes as they share. They run where the last one stands; what stands
-// between and needs one of them goes behind, and where one of them needs that in turn they stay apart. A
-// small array is one strip, which is decided when the program runs. Requires: counts inserted, results
+// For arrays that only these sweeps use, at their own rows (sweep_analysis.h). All sweeps that such arrays
+// connect are fused, over as many axes as they share. The fused sweep stands in place of the last one.
+// Statements in between that need a sweep move after it; if a sweep in turn needs such a statement, the
+// sweeps are not fused. A small array is one strip, which is decided at run time. Requires: counts inserted,
+// results placed, parallel loops not outlined. Keeps: bits, every effect in its order.
 // placed, parallel loops not outlined. Keeps: bits, every effect in its order.
 
 #include "loops/ir/ir.h"
@@ -31,12 +32,12 @@
 namespace melix::loops {
 
 struct StripSizes {
-  int64_t fewestRows = 96;        ///< of a strip: tiles of a product take them together
-  int64_t rowsOfTile = 6;         ///< even of rows so long that those would not be
-  int64_t mostBytes = 32 << 20;   ///< kept in so many bytes
-  int64_t stripBytes = 512 << 10; ///< of what a strip keeps, unless that are fewer rows
-  int64_t summedBytes = 8 << 20;  ///< of rows between two turns of sums
-  int64_t summedRows = 192;       ///< that many of them, or a multiple: threads share their strips
+  int64_t fewestRows = 96;        ///< the least of a strip: tiles of a product take them together
+  int64_t rowsOfTile = 6;         ///< the least of rows so long that `fewestRows` exceed `mostBytes`
+  int64_t mostBytes = 32 << 20;   ///< limit on the memory of `fewestRows` rows
+  int64_t stripBytes = 512 << 10; ///< memory that a strip keeps, unless these are fewer rows
+  int64_t summedBytes = 8 << 20;  ///< memory of the rows between two iterations of sums
+  int64_t summedRows = 192;       ///< number of these rows, or a multiple: threads share their strips
 };
 
 void joinStrips(const Module& module, Function& function, const StripSizes& sizes = {});

@@ -1,5 +1,5 @@
 #pragma once
-// Part of join_strips: a sum over rows that goes on from strip to strip, in the memory that it is stored to.
+// Continues a reduction over rows from strip to strip, in the memory of its result. Part of fuse_by_strips.
 //
 //   before:  for points 0, %m { (%j)  %s = for 0, %n, %z { (%i, %c) … load %x[%i*%m + %j] … yield … }
 //              %t = … %s …   store %y[%j] = %t }
@@ -8,8 +8,8 @@
 //              %s = for 0, %count, %b { (%r, %c) … load %strip[%r*%m + %j] … yield … }
 //              %t = … %s …   %u = select %ends, %t, %s   store %y[%j] = %u }
 //
-// A sum over blocks of its terms begins anew with each of them; where there is more than one, what they came
-// to together is kept beside it, and behind each block
+// A sum over blocks of its terms begins anew with each block. If there are several, their total is stored in
+// a second array, and updated after each block
 //            for points 0, %m { (%j)  %a = load %all[%j]   %b = add %a, load %y[%j]   store %all[%j] = %b
 //              %t = … %b …   store %y[%j] = %t }
 //
@@ -20,16 +20,16 @@
 
 namespace melix::loops {
 
-/// An array of rows of which some lie in a block, the first of them in front: at one point of the axes
-/// before.
+/// An array of rows of which a block holds some, at one point of the axes before; the first of these rows is
+/// at the block's start.
 struct StripBlock {
   ValueId array, block;
-  size_t axes; ///< of the row's index and those before it
+  size_t axes; ///< the axis of the row's index and the axes before it
 };
-/// In a region, accesses to the array are to the block, to a row that stands for the one that was named.
+/// Redirects accesses to the array in a region to the block, to a row that replaces the named one.
 void useStrip(Function& fn, RegionId region, const StripBlock& strip, ValueId row);
 
-/// Rows of which a sum takes its terms.
+/// The rows that a sum takes its terms of.
 struct SumStrip {
   ValueId first, count;
   struct Ends {
@@ -43,16 +43,16 @@ struct SumStrip {
 
 class StripSum {
 public:
-  /// At a point of the first axes of the sweep.
+  /// The sum at a point of the first axes of the sweep.
   StripSum(Builder& b, const RowSweep& sweep, const std::vector<ValueId>& around);
 
   void write(const SumStrip& strip, std::span<const StripBlock> blocks);
 
   TypeKind kind() const { return b_.fn.typeOf(stmt(sum_.chain).results[0]).scalar; }
   bool isOverBlocks() const { return sum_.blocks.valid(); }
-  /// How many points there are over each of the loops that are left.
+  /// The number of points over each of the remaining loops.
   std::vector<ValueId> extents() const;
-  /// Adds a block of terms to what those before came to, which `totals` has for each of these points.
+  /// Adds a block of terms to the total of the earlier ones, which `totals` has for each of these points.
   void addBlock(ValueId block, ValueId isFirst, ValueId totals);
 
 private:
@@ -74,7 +74,7 @@ private:
   bool isNeverNegativeZero() const;
   ValueId finish(ValueId chain, ValueId total, ValueId isAny, Copies& copies);
   const Stmt& stmt(StmtId id) const { return b_.fn.stmts[id]; }
-  /// Where the sum stands.
+  /// The region of the sum.
   RegionId home() const { return stmt(sweep_.loops.back()).regions[0]; }
 
   Builder& b_;

@@ -1,22 +1,21 @@
 #pragma once
-// Internal to the text of Loops: what stands between the name of a statement and the types of its results,
-// said once. `Io` writes or reads: each of its functions takes a part of the statement, which it prints, or
-// fills in.
+// Internal to the text of Loops: defines once the text between the name of a statement and the types of its
+// results. `Io` writes or reads: each of its functions prints a part of the statement, or fills it in.
 //
-//   operands(s)                 the operands, with commas
-//   place(s), stored(s)         of an access: base and terms; the value of a store
-//   attr<A>(s)                  the attribute, which a reader makes
-//   bits, number, string, type, function, builtin, opIndex, runtime, cases, mark
-//   flag(word, set)             a word that stands there or not
-//   implied(word, part, value)  `word part`, only where it is not what `value()` says; a reader asks that
-//   once
-//                               operands and results have their types
+//   operands(s)                 the operands, with commas.
+//   place(s), stored(s)         of an access: base and terms; the value of a store.
+//   attr<A>(s)                  the attribute; a reader creates it.
+//
+//   flag(word, set)             an optional word.
+//   implied(word, part, value)  `word part`, printed only if it differs from `value()`. A reader calls that
+//                               once operands and results have their types.
+//   bits, number, string, type, function, builtin, opIndex, runtime, cases, mark.
 
 #include "loops/ir/ir.h"
 
 namespace melix::loops::text {
 
-/// Of a value in memory; 0 where the type does not tell.
+/// The bytes of a value in memory; 0 if the type does not determine them.
 inline uint32_t storedBytes(ValueType type) {
   return type.cls == ClassKind::Scalar ? types::scalarBits(type.scalar) / 8 : 8;
 }
@@ -111,14 +110,14 @@ void statement(auto& io, auto& s) {
   }
 }
 
-/// What a function's head says after parameters and results.
+/// The part of a function's head after parameters and results.
 void function(auto& io, auto& fn) {
   io.effects(fn.effects);
   io.flag("exported", fn.exported);
   io.flag("inlined", fn.inlined);
   io.implied("step", fn.turns.step, [] { return 1U; });
   io.implied("multiple", fn.turns.multiple, [] { return uint64_t{1}; });
-  // The name of a key is what stands before its number: `energy` of `energy#0`.
+  // The name of a key is the part before its number: `energy` of `energy#0`.
   io.implied("named", fn.name, [&fn] { return fn.key.substr(0, fn.key.find('#')); });
   io.source(fn.source);
 }

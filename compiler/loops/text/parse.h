@@ -5,7 +5,7 @@
 //   function  = ("fn" | "chunk" | "kernel") @key "(" [("own" | "dest" | "inout") %param ":" type],… ")" ["->"
 //   type,…]
 //               ["closed"] ["exported"] ["inlined"] ["named" string] ["of" function of Core] ["entry"] block
-//   block     = "{" ["(" %param,… ")"] statement* "}"               the statement around it tells their types
+//   block     = "{" ["(" %param,… ")"] statement* "}"               the enclosing statement gives their types
 //   statement = [%result,… "="] (name of stmts.def | op of Core) attribute and operands [":" type,…] block*
 //               the operands stand on the line of the name
 //   type      = "data" | "word" | "address" | scalar
@@ -16,10 +16,10 @@
 //       %a = load %x[%i*%one] : f64
 //       …
 //
-// What stands between name and types is said for each attribute by attr_text.h: `load %x[%i*%n + %j*%one] by
-// 24 at 8 take`, `alloc f64 zeroed %n`, `check "{0} is odd" %c, %n`, `for polls %first, %last, %carried`.
-// Parts that follow from the types are not written. Text after `//` says nothing; statements get a location
-// without a place.
+// attr_text.h defines the text between name and types for each attribute: `load %x[%i*%n + %j*%one] by 24 at
+// 8 take`, `alloc f64 zeroed %n`, `check "{0} is odd" %c, %n`, `for polls %first, %last, %carried`. Parts
+// that follow from the types are not written. Text after `//` is ignored; statements get a location without a
+// place.
 
 #include "loops/ir/ir.h"
 
@@ -27,10 +27,11 @@ namespace melix::loops {
 
 struct ParseResult {
   Module module;
-  std::string error; ///< where the text is wrong (line and column), or what verify finds; empty if nothing is
+  std::string error; ///< the syntax error (line and column), or the errors that verify finds; empty if none
 };
 
-/// Records of the text are added to Core's types, and functions that it only names in `of` without a body.
+/// Adds the records of the text to Core's types. Adds the functions that it only names in `of`, without a
+/// body.
 ParseResult parse(core::Module& core, std::string_view text);
 
 } // namespace melix::loops

@@ -1,5 +1,5 @@
 #pragma once
-// Loops as text. What is printed reads back by loops/text/parse.h, whose header has the grammar.
+// Prints Loops as text. loops/text/parse.h reads the text back; its header has the grammar.
 
 #include "loops/ir/ir.h"
 
@@ -7,13 +7,13 @@
 
 namespace melix::loops {
 
-/// Where in the program a statement comes from, as text; empty if it comes from nowhere.
+/// The source location of a statement as text; empty if it has none.
 using PlaceText = std::function<std::string(LocId)>;
 
-/// Text for people and tests: one statement a line, regions indented, counts and modes shown; of a module,
-/// the records of its types first. Values have the names of the program's variables where they are known.
-/// `// PLACE` stands before what comes from there, and behind statements of loops in lanes what lanes do
-/// (vector_notes.h): text for people has both.
+/// Text for people and tests: one statement a line, regions indented, counts and modes shown. The text of a
+/// module begins with the records of its types. Values have the names of the program's variables where these
+/// are known. Text for people has two additions: `// PLACE` before the statements of that place, and notes
+/// after statements of vectorised loops (vector_notes.h).
 std::string print(const Module& module, const PlaceText& place = {});
 std::string print(const Module& module, const Function& function, const PlaceText& place = {});
 

@@ -1,6 +1,6 @@
 #pragma once
-// What text says of the statements of a loop in lanes: how memory is reached, and what lanes do that go
-// different ways.
+// Annotates the statements of a vectorised loop in the text: how they access memory, and how divergent lanes
+// run.
 //
 //   for points vector 16 %0, %n { (%i)
 //     %a = load %x[%i*%one] : f32       // side by side
@@ -23,7 +23,7 @@ public:
 
   void enter(const Stmt& loop); ///< in lanes; such loops do not stand in each other
   void leave();
-  /// Of the next statement; empty outside of lanes, and where nothing is worth saying.
+  /// The note of the next statement; empty outside of lanes, and where nothing is worth saying.
   std::string_view of(StmtId id);
 
 private:

@@ -4,15 +4,20 @@
 
 namespace melix::loops {
 
-/// What is wrong with a module, one problem a line; empty if nothing is. Statements have what their kind asks
-/// for, calls what their callee asks for; values are defined before use and in scope; regions end in a yield
-/// that fits; kernels are closed; what loops do side by side they can; the states hold, of which it sees
-/// CountsInserted (nothing is used after it is consumed; of an `inout` parameter nothing but elements is
-/// used, and what is passed for it has one owner), KernelsOutlined and NoLanes.
+/// Lists the errors of a module, one a line; empty if it has none. The rules:
+/// (1) Statements have the parts that their kind requires, calls the arguments that their callee requires.
+/// (2) Values are defined before use and in scope.
+/// (3) Regions end in a yield that fits.
+/// (4) Kernels are closed.
+/// (5) Vectorised loops contain only statements that can be vectorised.
+/// (6) The given states hold, of which it checks three: CountsInserted, KernelsOutlined and NoLanes.
+///
+/// CountsInserted means that nothing is used after it is consumed. Only the elements of an `inout` parameter
+/// are used, and its argument has one owner.
 std::string verify(const Module& module, States states);
 
-/// What a statement has too few or too many of, by stmts.def; empty if nothing. Of regions `findMisfit` says
-/// nothing.
+/// The parts of a statement that are too few or too many, by stmts.def; empty if none. `findMisfit` does not
+/// check regions.
 std::string findMisfit(const Stmt& stmt);
 
 } // namespace melix::loops

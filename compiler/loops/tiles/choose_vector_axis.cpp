@@ -148,14 +148,14 @@ private:
     b_.end();
     b_.stmt(StmtKind::If, {gains.asked}, {}, {}, {other, same});
     b_.end();
-    putInPlace(fn_, made, home, loops.front());
+    replaceStmt(fn_, made, home, loops.front());
     return true;
   }
   /// Whether the lanes of a loop do more than those of the innermost one.
   MaybeKnown gainsBy(const SharedSide& side, const Contraction& found, StmtId loop) {
     Copies fixed;
     auto turns = [&](StmtId id) {
-      if (const std::optional<uint64_t> known = turnsOf(fn_, fn_.stmts[id]))
+      if (const std::optional<uint64_t> known = constantTripCount(fn_, fn_.stmts[id]))
         return b_.integer(static_cast<int64_t>(*known));
       const std::vector<ValueId> ends = fn_.stmts[id].operands;
       const ValueId first = side.writeFixed(b_, ends[0], fixed), end = side.writeFixed(b_, ends[1], fixed);
@@ -180,6 +180,6 @@ private:
 
 } // namespace
 
-void chooseColumns(const Module& module, Function& function) { VectorAxisChooser(module, function).run(); }
+void chooseVectorAxis(const Module& module, Function& function) { VectorAxisChooser(module, function).run(); }
 
 } // namespace melix::loops

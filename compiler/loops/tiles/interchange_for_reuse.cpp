@@ -10,9 +10,9 @@
 namespace melix::loops {
 namespace {
 
-class RowOrder {
+class ReuseInterchange {
 public:
-  RowOrder(const Module& module, Function& fn) : module_(module), fn_(fn) {}
+  ReuseInterchange(const Module& module, Function& fn) : module_(module), fn_(fn) {}
 
   void run() {
     rewriteStmts(fn_, fn_.body, [this](StmtId id, RegionId r) { return moved(id, r); });
@@ -40,7 +40,7 @@ private:
     return true;
   }
   bool gains(StmtId rows, const Stmt& columns) const {
-    const std::optional<uint64_t> turns = turnsOf(fn_, fn_.stmts[rows]);
+    const std::optional<uint64_t> turns = constantTripCount(fn_, fn_.stmts[rows]);
     return (!turns || *turns > 1) && gainsAround(module_, fn_, fn_.stmts[rows], columns);
   }
 
@@ -50,6 +50,8 @@ private:
 
 } // namespace
 
-void orderRows(const Module& module, Function& function) { RowOrder(module, function).run(); }
+void interchangeForReuse(const Module& module, Function& function) {
+  ReuseInterchange(module, function).run();
+}
 
 } // namespace melix::loops

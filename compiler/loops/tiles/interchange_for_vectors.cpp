@@ -46,7 +46,7 @@ private:
         unknown.emplace_back(v, few);
       else if (static_cast<int64_t>(*size) < few)
         return false;
-    const std::optional<uint64_t> points = turnsOf(fn_, fn_.stmts[id]);
+    const std::optional<uint64_t> points = constantTripCount(fn_, fn_.stmts[id]);
     if (points && static_cast<int64_t>(*points) < fewPoints) return false;
     write(id, inner, home, side, unknown);
     return true;
@@ -83,7 +83,7 @@ private:
     auto ask = [&](ValueId size, int64_t least) {
       isWorthIt = b_.both(isWorthIt, b_.compare(CmpKind::Ge, size, b_.integer(least)));
     };
-    if (!turnsOf(fn_, fn_.stmts[outer])) ask(b_.arith(OpKind::Sub, ends[1], ends[0]), fewPoints);
+    if (!constantTripCount(fn_, fn_.stmts[outer])) ask(b_.arith(OpKind::Sub, ends[1], ends[0]), fewPoints);
     for (auto [size, least] : unknown) ask(side.writeFixed(b_, size, copies), least);
     const RegionId other = b_.begin();
     writeExchanged(outer, inner, side);
@@ -93,7 +93,7 @@ private:
     b_.end();
     b_.stmt(StmtKind::If, {isWorthIt}, {}, {}, {other, same});
     b_.end();
-    putInPlace(fn_, made, home, outer);
+    replaceStmt(fn_, made, home, outer);
   }
   void writeExchanged(StmtId outerId, StmtId innerId, const SharedSide& side) {
     const Stmt outer = fn_.stmts[outerId], inner = fn_.stmts[innerId];
@@ -130,6 +130,6 @@ private:
 
 } // namespace
 
-void exchangePoints(const Module& module, Function& function) { Exchange(module, function).run(); }
+void interchangeForVectors(const Module& module, Function& function) { Exchange(module, function).run(); }
 
 } // namespace melix::loops

@@ -1,7 +1,7 @@
 #pragma once
-// Of two loops of points around each other the outer one goes inside, where it then runs in lanes, if a chain
-// in a sum computes what differs between both and is the same in all turns of that sum: it is computed once
-// for them (tile_contractions.h).
+// Interchanges two nested independent loops, so that the outer one becomes the innermost and is vectorised.
+// The condition is a chain inside a sum that computes values which vary with both loops, but not with that
+// sum. Such values are then computed once for its iterations (tile_contractions.h).
 //
 //   before:  for points %0, %n { (%p)
 //              for points 0, %k { (%q)
@@ -14,13 +14,13 @@
 //                for points %0, %n { (%p)   … as before … } }
 //          } { … as before … }
 //
-// Nothing else stands in the outer loop but plain numbers. Requires: counts inserted, no lanes chosen. Keeps:
-// bits; each point does what it did.
+// Beside the inner loop, the outer one contains only pure scalars. Requires: counts inserted, no lanes
+// chosen. Keeps: bits; each point computes the same.
 
 #include "loops/ir/ir.h"
 
 namespace melix::loops {
 
-void exchangePoints(const Module& module, Function& function);
+void interchangeForVectors(const Module& module, Function& function);
 
 } // namespace melix::loops

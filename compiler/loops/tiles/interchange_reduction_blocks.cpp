@@ -460,7 +460,7 @@ private:
 
 } // namespace
 
-void takeBlocksOutside(const Module& module, Function& function) {
+void interchangeReductionBlocks(const Module& module, Function& function) {
   if (function.kind == FunctionKind::Kernel)
     ReductionBlockInterchanger(module, function).region(function.body);
 }

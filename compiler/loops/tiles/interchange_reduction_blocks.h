@@ -1,6 +1,6 @@
 #pragma once
-// Sums of so many terms that they have blocks are taken block by block for all points, rather than point by
-// point for all blocks: what points share of a block is near then.
+// Interchanges the blocks of a reduction with the points around it: one block for all points, then the next.
+// The data of a block that points share then stays in the cache.
 //
 //   before:  for points 0, %m { (%t)
 //              for points vector 16 … { (%j)
@@ -19,14 +19,14 @@
 //   after:         %f = if %p > 0 { load %y[%t, %j] } else { %z }      of piece %p
 //                  %s = for %p*1024, min %n, (%p + 1)*1024, %f { … }
 //
-// If there is only one block or piece, only the test remains. The points store nothing but these sums, into
-// an array that nothing reads, and all sums have as many blocks. Panels stay in front. Requires: the work of
-// launches told, rows done together. Keeps: bits, as every sum takes its terms in their order; every effect.
+// If there is only one block or piece, only the test remains. The points store only these sums, into an array
+// that no statement reads, and all sums have as many blocks. Panels stay before the loop. Requires: the work
+// of launches estimated, rows jammed. Keeps: bits, as every sum takes its terms in their order; every effect.
 
 #include "loops/ir/ir.h"
 
 namespace melix::loops {
 
-void takeBlocksOutside(const Module& module, Function& function);
+void interchangeReductionBlocks(const Module& module, Function& function);
 
 } // namespace melix::loops

@@ -1,5 +1,5 @@
 #pragma once
-// Part of jam_rows: copies of a body, one for each of some points, mixed up to be one.
+// Jams copies of a body, one for each of some iterations, into one body. Part of unroll_and_jam.
 
 #include "loops/analysis/variance.h"
 #include "loops/ir/clone.h"
@@ -9,8 +9,8 @@
 
 namespace melix::loops {
 
-/// A point of some that are done together; what it stores counts only if `isThere`, which is none of those
-/// that surely are.
+/// An iteration of a jammed group. Its stores only count if `isThere`, which is none for iterations that are
+/// known to exist.
 struct Row {
   Copies copies;
   ValueId isThere;
@@ -18,50 +18,52 @@ struct Row {
 
 class Jam {
 public:
-  /// `areSmall`: whether sums with the points do not wrap.
+  /// `areSmall`: whether sums with the iterations' indices do not wrap.
   Jam(Builder& b, const Variance& variance, ValueId point, ValueId areSmall, std::vector<Row> rows,
       Copies& same)
       : b_(b), variance_(variance), point_(point), areSmall_(areSmall), same_(same), rows_(std::move(rows)) {}
 
-  /// Up to the next loop the rows come one after another, so that what a row needs is not there for long.
-  /// Of a sum, what `beforeLast` writes stands in front of the last statements of a row, and what rows store
-  /// side by side is stored together.
+  /// Up to the next loop the rows come one after another, so that the live ranges of a row are short. In a
+  /// sum, the output of `beforeLast` stands before the last statements of a row. Contiguous stores of rows
+  /// are done together.
   void region(const std::vector<StmtId>& all, const std::function<void(size_t row)>& beforeLast = {});
 
-  /// The body of a sum whose turns the rows are, from what is carried to what is carried on: each row takes
-  /// what the one before gives, unless that is not there.
+  /// The body of a sum whose iterations are the rows, from the carried values to the next ones. Each row
+  /// takes the result of the previous one, if that exists.
   std::vector<ValueId> fold(RegionId body, std::vector<ValueId> carried);
 
 private:
-  /// What all rows give alike is that of the first.
+  /// Values that are the same for all rows are taken from the first.
   void noteSame(const Stmt& s);
-  /// With the branch that is taken anyway in pieces: what it does, then itself, for what it gives.
+  /// The statements, where a branch that is always taken is split: the statements inside, then the branch
+  /// itself for its results.
   std::vector<StmtId> opened(const std::vector<StmtId>& stmts) const;
   void takeArm(Row& row);
   void cloneTo(Row& row, StmtId id);
 
-  /// If all rows are there, at one place and others right behind it; else one by one.
+  /// One store if all rows exist, and their elements follow each other in memory; else one by one.
   void storeTogether(StmtId id);
 
   bool isSame(ValueId v) const { return variance_.isUniform(v); }
-  /// Whether a statement, with all in it, does the same at all points, so that once is enough.
+  /// Whether a statement, with its regions, does the same at all points, so that once is enough.
   bool isSame(const Stmt& s) const;
 
-  /// What goes into a carried value: one, or one for each row.
+  /// Initial values of a carried value: one, or one for each row.
   void spread(ValueId v, ValueId carried, std::vector<ValueId>& out) const;
   void gather(ValueId v, const std::vector<ValueId>& values, size_t& at);
 
-  /// A loop that runs as often at all points: once for all of them.
+  /// A loop with the same trip count at all points: once for all of them.
   void loops(StmtId id, const Stmt& s);
-  /// Its turns from one to another, which go on from values that loops have begun with or gave.
+  /// Its iterations from one to another, continuing from the initial values or results of other loops.
   void turns(const Stmt& s, ValueId first, ValueId last, const std::vector<ValueId>& begun);
 
-  /// A chain of which each row has the turns that the branch takes: those that some have, all, and some.
+  /// A chain of which each row has the iterations that take the branch. It becomes three loops: iterations
+  /// that some rows have, all rows, and some rows.
   void narrowed(StmtId id, const Stmt& s, StmtId branch);
   ValueId extreme(core::OpKind op, const std::vector<ValueId>& of);
 
   bool holdsLoop(const Stmt& s) const;
-  /// A branch that all points take or none: once for all of them.
+  /// A branch that all points take or none takes: once for all of them.
   void branch(const Stmt& s);
 
   Builder& b_;
@@ -73,7 +75,7 @@ private:
   StmtId taken_;                  ///< a branch
 };
 
-/// Whether a loop has its points in lanes, each the whole of what it computes.
+/// Whether a loop has its points in lanes, and each point is computed as a whole.
 bool isOfColumns(const Stmt& loop);
 
 } // namespace melix::loops

@@ -1,5 +1,5 @@
 #pragma once
-// What fills a panel of a contraction.
+// Packs a panel of a contraction.
 
 #include "loops/analysis/contraction.h"
 #include "loops/analysis/shared_operand.h"
@@ -11,16 +11,16 @@ namespace melix::loops {
 struct Panel {
   ValueId first, last;          ///< its columns
   ValueId points;               ///< how many there are, of each shared value
-  ValueId isMade;               ///< of one that is made if it is large
-  std::vector<ValueId> strides; ///< of the sums that the shared values differ with
+  ValueId isMade;               ///< whether it is packed, for a panel that is only packed if large
+  std::vector<ValueId> strides; ///< strides of the sums that the shared values vary with
   std::vector<ValueId> bases;   ///< where it begins, for each shared value
 };
 
-/// How a shared value of this type lies in a panel.
+/// The access to a shared value of this type in a panel.
 Access accessInPanel(ValueType type);
 
-/// Writes the loops that put the shared values of a panel's columns where it begins for the first of them,
-/// which is the only one of its `bases` that is told; `fixed` are copies of what stands in front.
+/// Emits the loops that pack the shared values of a panel's columns. The first of `bases`, the only one that
+/// is set before, is the start of the first value. `fixed` are copies of the statements before the loops.
 void fillPanel(Builder& b, const Contraction& found, SharedSide& side, const PanelLayout& layout,
                Panel& panel, Copies& fixed);
 

@@ -74,7 +74,7 @@ private:
   }
 
   bool isKnownSmall(int64_t pointBytes) const {
-    std::optional<uint64_t> size = turnsOf(fn_, fn_.stmts[found_.columns]);
+    std::optional<uint64_t> size = constantTripCount(fn_, fn_.stmts[found_.columns]);
     if (!side_.extents() || !size) return false;
     for (const SharedSide::Extent& extent : *side_.extents()) {
       const uint64_t* known = asConstant(fn_, extent.end);

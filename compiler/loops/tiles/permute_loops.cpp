@@ -71,7 +71,7 @@ void reorderPoints(Function& fn, RegionId home, const SharedSide& side, std::spa
   const RegionId made = b.begin();
   writeInOrder(b, side, loops, order);
   b.end();
-  putInPlace(fn, made, home, loops.front());
+  replaceStmt(fn, made, home, loops.front());
 }
 
 } // namespace melix::loops

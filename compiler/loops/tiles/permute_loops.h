@@ -1,5 +1,5 @@
 #pragma once
-// Loops of points around each other, in another order.
+// Permutes nested independent loops.
 
 #include "loops/analysis/shared_operand.h"
 
@@ -7,16 +7,16 @@
 
 namespace melix::loops {
 
-/// Whether none of the loops of a contraction, its columns too, begins or ends where another one is.
+/// Whether the ends of a contraction's loops, its columns included, do not depend on other loops of it.
 bool areEndsFixed(const Contraction& found, const SharedSide& side);
 
-/// Writes loops, each the only one in the body of the one before, in this order where the builder stands:
-/// what stood beside them, plain numbers, stands in the innermost one, with what that held. Their ends are
-/// those of outside, see `areEndsFixed`.
+/// Emits loops, each the only loop in the body of the previous one, in this order at the builder's position.
+/// The pure scalars beside them move into the innermost one, before its former body. Their ends come from
+/// outside, see `areEndsFixed`.
 void writeInOrder(Builder& b, const SharedSide& side, std::span<const StmtId> loops,
                   std::span<const StmtId> order);
 
-/// The same in place of the outermost one, in a region.
+/// The same, replacing the outermost loop in a region.
 void reorderPoints(Function& fn, RegionId home, const SharedSide& side, std::span<const StmtId> loops,
                    std::span<const StmtId> order);
 

@@ -29,7 +29,7 @@ BriefChains::BriefChains(const Function& fn, const Stmt& points) : fn_(fn), fixe
 bool BriefChains::areSurely() const {
   if (!terms_) return false;
   const uint64_t* known = asConstant(fn_, *terms_);
-  const std::optional<uint64_t> columns = turnsOf(fn_, fn_.stmts[columns_]);
+  const std::optional<uint64_t> columns = constantTripCount(fn_, fn_.stmts[columns_]);
   return known && *known <= static_cast<uint64_t>(mostTerms_) && columns &&
          *columns > static_cast<uint64_t>(width_ / 2);
 }

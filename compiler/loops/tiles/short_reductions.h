@@ -1,8 +1,8 @@
 #pragma once
-// Chains of some points around columns in lanes, whose columns stay in the nearest cache: two points read
-// them as fast as six do, and two points by four registers of columns are as many sums as a processor adds to
-// at a time. What is left behind blocks of points is then best done by pairs. Of less than half of these
-// columns, which are done a register at a time, it is not.
+// Finds short reductions, whose vectorised columns stay in the first-level cache. Jamming two rows then reads
+// the columns as fast as jamming six. Two rows by four vector registers are also as many sums as a processor
+// adds to at a time. The epilogue after blocks of rows is then best done in pairs. With fewer than half as
+// many columns the remainder is processed one register at a time, and pairing does not pay.
 
 #include "loops/ir/build.h"
 #include "loops/ir/clone.h"
@@ -15,17 +15,17 @@ class BriefChains {
 public:
   BriefChains(const Function& fn, const Stmt& points);
 
-  /// Whether the chains are known to be brief.
+  /// Whether the chains are known to be short.
   bool areSurely() const;
-  /// Whether they are, where the builder stands; none if that is known, or cannot be, or pairs are too few
-  /// sums.
+  /// Emits a test whether the chains are short, at the builder's position. None in three cases: it is known;
+  /// it cannot be known; or pairs are too few sums.
   std::optional<ValueId> areBrief(Builder& b) const;
 
 private:
   const Function& fn_;
   FixedNumbers fixed_;
   StmtId columns_;
-  std::optional<ValueId> terms_; ///< of a chain
+  std::optional<ValueId> terms_; ///< the trip count of a chain
   int64_t mostTerms_ = 0, width_ = 0;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
-// Strips in a loop of points, those that end where is known in front of it, and how many turns they have at
-// most if partial sums of several points are to pay: what lies in longer rows is read faster one by one.
+// Finds the strips in a loop whose ends are known before it, and tests whether they are short. A limit on
+// their trip count decides whether partial sums of several points pay: longer rows are read faster one by
+// one.
 
 #include "loops/ir/build.h"
 #include "loops/ir/clone.h"
@@ -13,7 +14,7 @@ class ShortStrips {
 public:
   ShortStrips(const Function& fn, const Stmt& points);
 
-  /// Whether all are short, where the builder stands; none if there are none.
+  /// Emits a test whether all are short, at the builder's position; none if there are no strips.
   std::optional<ValueId> areShort(Builder& b) const;
 
 private:

@@ -36,7 +36,7 @@ public:
   bool canTile() const {
     if (!side_.isFree() || found_.shared.empty()) return false;
     if (found_.rowSum && (layout_.kind == LayoutKind::IfLarge || !makesPanels())) return false;
-    const std::optional<uint64_t> columns = turnsOf(fn_, fn_.stmts[found_.columns]);
+    const std::optional<uint64_t> columns = constantTripCount(fn_, fn_.stmts[found_.columns]);
     if (!makesPanels() && columns && *columns <= static_cast<uint64_t>(width_)) return false;
     auto areFixed = [this](StmtId loop) {
       return std::ranges::all_of(std::span(fn_.stmts[loop].operands).first(2),
@@ -95,7 +95,7 @@ public:
       openPanels(count);
     }
     const ValueId block = isInBlock_ ? makeBlock(count, isWideKnown) : ValueId();
-    const std::optional<uint64_t> known = turnsOf(fn_, fn_.stmts[found_.columns]);
+    const std::optional<uint64_t> known = constantTripCount(fn_, fn_.stmts[found_.columns]);
     ForAttr attr;
     attr.mark = MarkKind::Points;
     const RegionId swept = before ? b_.begin() : RegionId();
@@ -348,7 +348,7 @@ private:
     if (tile.makesPanels() && !found->rowSum && std::ranges::any_of(found->around, isChunk))
       fn().turns.step = std::max<uint32_t>(fn().turns.step, isChunk(found->rows()) ? rows * rowBlocks : 4);
     const RegionId made = tile.write();
-    putInPlace(fn(), made, home, loop);
+    replaceStmt(fn(), made, home, loop);
     return true;
   }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Contractions (contraction.h) are swept by panels of columns, and what a panel reads is put side by
-// side first.
+// Tiles contractions (contraction.h) by panels of columns, and packs the data that a panel reads so that it
+// is contiguous.
 //
 //   before:  for points rows 6 0, %m { (%i)
 //              for points vector 16 unroll 4 0, %n { (%j)
@@ -13,12 +13,14 @@
 //                for points vector 16 unroll 4 %first, %last { (%j)
 //                  … for 0, %k { (%l) … load %panel[%l*64 + (%j - %first)] … } … } } }
 //
-// A panel is made of any expression. What lies side by side already is put there only if it is too large for
-// the cache and many rows read it; else it is read where it is. What lies side by side along the sum instead
-// is read so, and as many columns as there are lanes are stored together. The panel lies in scratch, which
-// launches of the kernel are told the size of; where it were long and wider than what it is made of, the
-// loops run point by point. Loops of points around, of which a panel tells nothing apart, are swept inside of
-// it too. Requires: lanes chosen. Keeps: bits, every effect; each chain takes its terms in its order.
+// A panel can hold any expression. Operands that are already contiguous are packed only if they are too large
+// for the cache and many rows read them; otherwise they are read in place. Operands that are contiguous along
+// the sum are read in that direction, and stored for as many columns together as there are lanes.
+//
+// The panel lies in scratch, whose size the launches of the kernel pass. If it were long, and wider than the
+// operand that it holds, the loops run point by point. Enclosing independent loops with which the panel does
+// not vary run inside of it too. Requires: lanes chosen. Keeps: bits, every effect; each chain takes its
+// terms in its order.
 
 #include "loops/ir/ir.h"
 

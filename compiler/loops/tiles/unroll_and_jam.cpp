@@ -54,9 +54,9 @@ void askNothing(Function& fn, RegionId region) {
 
 /// What stands in place of a loop: its points in rows, then what is left. What it carries goes from the one
 /// to the other.
-class InRows {
+class UnrollAndJam {
 public:
-  InRows(Builder& b, StmtId id, RegionId home)
+  UnrollAndJam(Builder& b, StmtId id, RegionId home)
       : b_(b), id_(id), home_(home), loop_(b.fn.stmts[id]), attr_(loop_.as<ForAttr>()),
         rows_(std::exchange(attr_.rows, 0)), variance_(b.fn, loop_, FramesKind::OfEach) {}
 
@@ -66,7 +66,7 @@ public:
     const bool narrows = holdsNarrow(loop_.regions[0], nullptr);
     if (narrows) areSmall_ = b_.both(isSmall(b_, first), isSmall(b_, end()));
     const ValueId count = b_.arith(OpKind::Max, b_.arith(OpKind::Sub, end(), first), b_.integer(0));
-    const std::optional<uint64_t> turns = turnsOf(b_.fn, loop_);
+    const std::optional<uint64_t> turns = constantTripCount(b_.fn, loop_);
     const bool fillsBlocks = turns && *turns % static_cast<uint64_t>(rows_) == 0;
     const bool canFill = !fillsBlocks && !isChain() && storesApart(b_.fn, loop_.regions[0], variance_);
     int64_t enough = canFill ? least() : rows_;
@@ -208,7 +208,7 @@ void region(Builder& b, RegionId r) {
       continue;
     }
     const RegionId made = b.begin();
-    InRows(b, id, r).run();
+    UnrollAndJam(b, id, r).run();
     b.end();
     std::vector<StmtId> all = b.fn.regions[made].stmts;
     all.pop_back(); // the yield
@@ -221,7 +221,7 @@ void region(Builder& b, RegionId r) {
 
 } // namespace
 
-void jamRows(Function& function) {
+void unrollAndJam(Function& function) {
   Builder b(function);
   region(b, function.body);
 }

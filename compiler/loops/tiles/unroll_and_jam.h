@@ -1,6 +1,6 @@
 #pragma once
-// Some points of an outer loop are swept together inside of the chains of an inner one, so that what does not
-// differ between them is read once, and no chain waits for its last term.
+// Unroll-and-jam: runs some iterations of an outer loop together inside the chains of an inner one. Loads
+// that they share are done once, and no chain waits for its last term.
 //
 //   before:  for points rows(2) 0, %m { %i
 //              for points vector(64) 0, %n { %j
@@ -13,21 +13,21 @@
 //                store %r[%t·2, %j] = %s0   store %r[%t·2 + 1, %j] = %s1 } }
 //            for points %m / 2 · 2, %m { %i … as before … }
 //
-// What is left behind blocks fills one more, whose last rows are done again for nothing, if it is half of one
-// or more; where that can be, what is less than three points is done as two. What is left behind blocks of
-// brief chains is done two points at a time, but for what is one less than a block.
+// The remainder after blocks of rows fills one more block if it is at least half of one; the last rows of
+// that block are computed again without effect. In loops where that can be, a remainder of less than three
+// rows is computed as two. After blocks of short chains the remainder is processed two rows at a time, unless
+// it is one less than a block.
 //
-// The rows may be turns of a sum around the chain, `for points rows 6 0, %m, %z { (%i, %t) … }`: they add to
-// what it carries one after another, behind the chains.
+// The rows may be iterations of a sum around the chain, `for points rows 6 0, %m, %z { (%i, %t) … }`. They
+// add to the carried value one after another, after the chains.
 //
-// Done for loops that say how many rows they take; a strip, if there is one, is of fewer turns then. Every
-// chain takes its terms in its order. Requires: counts
-// inserted. Keeps: bits, every effect in its order.
+// For loops that have an unroll-and-jam factor; a strip, if there is one, then has fewer iterations. Every
+// chain takes its terms in its order. Requires: counts inserted. Keeps: bits, every effect in its order.
 
 #include "loops/ir/ir.h"
 
 namespace melix::loops {
 
-void jamRows(Function& function);
+void unrollAndJam(Function& function);
 
 } // namespace melix::loops

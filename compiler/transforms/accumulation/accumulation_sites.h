@@ -1,5 +1,5 @@
 #pragma once
-// Where a nest adds to one of its accumulators, through inner nests and branches.
+// Finds the adds of a nest to one of its accumulators, through inner nests and branches.
 
 #include "core/ir/uses.h"
 
@@ -24,15 +24,15 @@ struct AccumulationSite {
 bool findAccumulationSites(const core::Function& f, const core::Uses& uses, core::OpId nest, uint32_t k,
                            std::vector<AccumulationSite>& out);
 
-/// Takes accumulators, all of whose adds were found, out of the nest and of all that hands them on. Nests in
-/// it go that have neither a result nor an effect then.
+/// Removes accumulators, all of whose adds were found, from the nest and from all ops that pass them on.
+/// Nests in it that then have neither a result nor an effect are removed.
 void removeAccumulators(core::Module& m, core::FunctionId f, const core::Effects& effects,
                         core::LiveUses& uses, core::OpId nest, std::vector<uint32_t> which);
 
-/// Whether `op` hands no accumulators on, or only so that they can be taken out of a copy of it.
+/// Whether `op` passes no accumulators on, or only so that they can be removed from a copy of it.
 bool isSeparable(const core::Function& f, const types::TypeStore& types, const core::Uses& uses,
                  core::OpId op);
-/// Takes the accumulators out of a copy of a separable op in `region`, which was entered; its other results
+/// Removes the accumulators from a copy of a separable op in `region`, which was entered; its other results
 /// stay. Checks in the copy are not kept: the original op stays and has them.
 void separate(core::Module& m, core::FunctionId f, core::LiveUses& uses, core::OpId copy,
               core::RegionId region);

@@ -30,9 +30,9 @@ struct Added {
 };
 
 /// One loop.
-class Adds {
+class AccumulationCollector {
 public:
-  Adds(Module& m, FunctionId f, LiveUses& uses, const Effects& effects, OpId loop)
+  AccumulationCollector(Module& m, FunctionId f, LiveUses& uses, const Effects& effects, OpId loop)
       : m_(m), f_(f), uses_(uses), effects_(effects), loop_(loop), body_(fn().ops[loop].regions[0]),
         index_(fn().regions[body_].params[0]) {
     for (OpId id : fn().regions[body_].ops)
@@ -305,9 +305,9 @@ private:
   std::unordered_map<ValueId, bool> again_;
 };
 
-class Behind {
+class DeferredAccumulation {
 public:
-  Behind(Module& m, FunctionId f, const Effects& effects)
+  DeferredAccumulation(Module& m, FunctionId f, const Effects& effects)
       : m_(m), f_(f), uses_(m, f), ranges_(m, m.functions[f]), effects_(effects),
         scratch_(m.functions[f].regions.add(Region{})) {}
 
@@ -341,7 +341,7 @@ private:
     types::DimStore& dims = m_.types.dims;
     // What is kept of each turn of a loop around has this size also where that has none.
     if (turns.valid() && !dims.atLeast(turns, 0)) turns = dims.max(turns, dims.constant(0));
-    return turns.valid() && Adds(m_, f_, uses_, effects_, loop).run(region, scratch_, turns);
+    return turns.valid() && AccumulationCollector(m_, f_, uses_, effects_, loop).run(region, scratch_, turns);
   }
 
   Module& m_;
@@ -354,10 +354,10 @@ private:
 
 } // namespace
 
-bool addBehindLoops(Module& m) {
+bool deferAccumulation(Module& m) {
   const Effects effects(m);
   return changeBodies(m, [&](FunctionId f) {
-    Behind behind(m, f, effects);
+    DeferredAccumulation behind(m, f, effects);
     behind.run(m.functions[f].body);
     return behind.changed;
   });

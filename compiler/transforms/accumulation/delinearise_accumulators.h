@@ -1,6 +1,6 @@
 #pragma once
-// An axis of an accumulator, all of whose places are multiples of a size and an axis of that size, is two: of
-// multiples by what is an index of as many by itself.
+// Delinearises an axis of an accumulator into two. Each of its places has to be a multiple of a size, plus an
+// axis of that size. The multiplier is by itself an index of as many points.
 //
 //   before:  %s = nest (h: H, e: E, t: T) accs (%a = %z : f32[H*E, T]) {
 //              %p = add (mul %h, E), %e   %a' = add_at %a[%p, %t] += %v … }
@@ -8,14 +8,14 @@
 //            %r = nest (h: H, e: E, t: T) accs (%a = %y) { %a' = add_at %a[%h, %e, %t] += %v … }
 //            %s = reshape %r : f32[H*E, T]
 //
-// For accumulate_to_reduce, whose forms have numbers before axes: here the size is none. Requires: verified
-// Core. Keeps: bits and effects.
+// Serves scatter_to_gather: its forms have constants as factors of axes, and the size is none. Requires:
+// verified Core. Keeps: bits and effects.
 
 #include "core/ir/ir.h"
 
 namespace melix::transforms {
 
-/// Whether there were any.
+/// Whether any axis was split.
 bool splitPlaces(core::Module& module);
 
 } // namespace melix::transforms

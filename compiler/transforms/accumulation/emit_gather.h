@@ -1,12 +1,12 @@
 #pragma once
-// Writes what the plan of an add says (gather_plan.h): a nest of its own, behind the one of the add.
+// Emits the planned reduction of an add (gather_plan.h): a nest of its own, after the nest of the add.
 
 #include "transforms/accumulation/gather_plan.h"
 #include "transforms/accumulation/gather_support.h"
 
 namespace melix::transforms {
 
-/// An add of `nest`, with what that keeps for it.
+/// An add of `nest`, with the values that the nest keeps for it.
 struct PlannedAdd {
   const Conversion& conversion;
   core::OpId nest;
@@ -24,7 +24,7 @@ struct PlacedSum {
 /// in `uses`.
 PlacedSum sumOfTerms(core::Module& m, core::FunctionId f, core::LiveUses& uses, const PlannedAdd& add,
                      Emit& e);
-/// Adds each term to what is there, where each has a place of its own.
+/// Adds each term to the value at its place, where each term has a place of its own.
 core::ValueId addEachTerm(core::Module& m, core::FunctionId f, core::LiveUses& uses, const PlannedAdd& add,
                           Emit& e, core::ValueId to);
 

@@ -98,7 +98,7 @@ private:
       return false;
     // What is made could stand behind a check that guards what it reads.
     if (std::ranges::any_of(bodyOf(id), [&](OpId op) { return effects_.ofOp(fn(), op).any(); })) return false;
-    const SweepBody body(m_, f_, id, effects_);
+    const AxisVariance body(m_, f_, id, effects_);
     const std::vector<ValueId> live = madeBeside(id, body);
     if (live.empty()) return false;
     Builder b(m_, f_, region, fn().ops[id].loc);
@@ -108,7 +108,7 @@ private:
   }
   /// What ops with regions give to those that hand accumulators on, if these are numbers: not rows that are
   /// made again.
-  std::vector<ValueId> madeBeside(OpId nest, const SweepBody& body) const {
+  std::vector<ValueId> madeBeside(OpId nest, const AxisVariance& body) const {
     std::unordered_set<OpId> makers;
     const std::unordered_set<OpId> here(bodyOf(nest).begin(), bodyOf(nest).end());
     for (OpId id : bodyOf(nest))

@@ -1,6 +1,6 @@
 #pragma once
-// Nests that add into accumulators of nests around them, made plain for those who make sums of the adds
-// (scatter_to_gather.h).
+// Flattens nests that add into accumulators of enclosing nests, so that later passes can convert the adds
+// to sums (scatter_to_gather.h).
 //
 // A nest that does nothing but run another, which adds into its accumulators, is one nest with it.
 //
@@ -8,25 +8,25 @@
 //              %i = nest (%n: N) -> accs (%c = %a) { … add_at %c[…] += … get %x[%n] … }   yield %i }
 //   after:   %g = nest (%b: B, %n: N) -> accs (%a = %z) { %x = get %xs[%b]   … add_at %a[…] += … }
 //
-// What stands in front of the inner one is computed at its points: constants, sizes and reads, without
-// effects. The terms are the same in the same order. Where the outer one does more, what the inner one makes
-// by nests, loops and branches for nests in it that add is collected in front of it, but for rows that are
-// made again as soon as they are read (gather_plan.h): it is kept for all points then, as what the
-// outer one makes is.
+// The ops before the inner nest are computed at its points: constants, sizes and reads, without effects. The
+// terms are the same in the same order. If the outer nest does more, values that the inner nest makes by
+// nests, loops and branches for adding nests inside are collected before it. They are then stored for all
+// points, as the results of the outer nest are. Rows that are rematerialised as soon as they are read are not
+// collected (gather_plan.h).
 //
 //   before:  %i = nest (%n: N) -> accs (%c = %a) { %r = nest (%h: H) -> collect[h] { … }
 //              … nest … add_at %c[…] += … %r … }
 //   after:   %k = nest (%n: N) -> collect[n] { %r = nest (%h: H) -> collect[h] { … }   yield %r }
 //            %i = nest (%n: N) -> accs (%c = %a) { %r = get %k[%n]   … nest … add_at %c[…] += … %r … }
 //
-// Not where a point has an effect beside, as a check of what is read. Requires: verified Core. Keeps: bits,
-// every effect.
+// Not if a point has another effect, as a check of a value that is read. Requires: verified Core. Keeps:
+// bits, every effect.
 
 #include "core/ir/ir.h"
 
 namespace melix::transforms {
 
-/// Whether there were any.
+/// Whether any nest changed.
 bool mergeAccumulations(core::Module& module);
 
 } // namespace melix::transforms

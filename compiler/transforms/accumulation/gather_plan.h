@@ -1,6 +1,6 @@
 #pragma once
-// What `accumulate_to_reduce` can make of the adds to an accumulator: for each add the axes of the nests
-// around it, which of them its place is solved for, and the ops that are copied.
+// Plans how `scatter_to_gather` converts adds to reductions. A plan has, for each add, the axes of the
+// enclosing nests, the axes that its place is solved for, and the ops that are copied.
 
 #include "core/analysis/affine.h"
 #include "core/analysis/ranges.h"
@@ -16,13 +16,13 @@ namespace melix::transforms {
 
 /// One way to write a sum into an array: for each axis of the target an axis of the nest that is solved for.
 ///
-///   Unit      %place = sign·axis + …                     the axis is what is left
+///   Unit      %place = sign·axis + …                     the axis is the remaining form
 ///   Radix     %place = radix·axis + rest                 quotient and remainder, as 0 <= rest < radix
 ///   Stride    %place = sign·(radix·axis + rest) + …      of all rests with the remainder, each is a term: an
 ///                                                        axis of its own counts them
-///   Multiple  %place = sign·radix·axis + …               where what is left is a multiple
-///   Part      %place = axis + …                          what is left is the same for all: a part as long
-///                                                        as the axis
+///   Multiple  %place = sign·radix·axis + …               where the remaining form is a multiple
+///   Part      %place = axis + …                          the remaining form is invariant: a part as
+///                                                        long as the axis
 struct Solved {
   enum class Kind : uint8_t { Fixed, Unit, Radix, Stride, Multiple, Part };
   Kind kind = Kind::Fixed;
@@ -47,15 +47,16 @@ struct Divided {
 /// One add as a reduction of its own.
 struct Conversion {
   AccumulationSite site;
-  std::vector<core::ValueId> axes; ///< of all levels, then those of slices and whole axes
-  /// None is less than the number of points of its axis; of an axis that stands for a number it may be more.
+  std::vector<core::ValueId> axes; ///< of all levels, then of slices and whole axes
+  /// No extent is less than the number of points of its axis. The extent of an axis that stands for a number
+  /// may be more.
   std::vector<core::DimId> extents;
   core::DimId points; ///< of the nests around the add, at most
   /// Where the points of an axis end whose number differs with the axes around it: below all of these.
   std::unordered_map<core::ValueId, std::vector<core::AffineIndex>> ends;
   /// Sizes from inside the nest, by the value read of them, as forms of the axes.
   std::unordered_map<core::ValueId, core::AffineIndex> sizes;
-  std::vector<core::ValueId> element; ///< which of these index the added value
+  std::vector<core::ValueId> element; ///< the axes that index the added value
   core::OpId row; ///< the nest that collects it, each element from few reads and of other such rows; or none
   std::unordered_set<core::OpId> rows; ///< nests, and sums of such, of which elements are read: made there
   std::vector<Divided> divided;
@@ -65,25 +66,25 @@ struct Conversion {
   std::vector<Solved> target;           ///< for each axis of the accumulator
   std::unordered_set<uint32_t> slice;   ///< ops to copy
   std::vector<core::ValueId> kept;      ///< values of the outermost body to be read from the first nest
-  std::unordered_set<core::OpId> again; ///< ops of the slice that are dear, and what these are made of
+  std::unordered_set<core::OpId> again; ///< expensive ops of the slice, and the ops that make their operands
 
   core::DimId extentOf(core::ValueId axis) const;
   /// How many points of the rest beside a step have one remainder.
   core::DimId steps(types::DimStore& dims, const Solved& s) const;
   bool isAxis(core::ValueId v) const { return std::find(axes.begin(), axes.end(), v) != axes.end(); }
-  /// Whether every point of the axis is one of the nests: not where it ends with others, and not of what
-  /// stands for a number, of which there may be more.
+  /// Whether every point of the axis is a point of the nests. Not if the axis ends with others, nor if it
+  /// stands for a number, which may have fewer values.
   bool isWhole(core::ValueId axis) const;
-  /// Whether an index is what is found and no step: most of the elements have no term.
+  /// Whether an index is a found number and no step: most of the elements have no term.
   bool looksForElement() const;
-  /// Whether the place tells the axis.
+  /// Whether the place determines the axis.
   bool isSolved(core::ValueId axis) const;
   /// Whether points may be without the add: it stands in a branch, or ends differ.
   bool mayMissPoints() const;
 };
 
-/// Whether an op collects numbers, in the order of its axes, each of which costs about as much as to read it:
-/// what is added of such a row is made again at each element.
+/// Whether an op collects numbers, in the order of its axes, each of which costs about as much as a load.
+/// Elements of such a row are rematerialised where they are added.
 bool isSoonMadeRow(const types::TypeStore& types, const core::Function& f, const core::Op& op);
 
 /// How many times `by` it takes for `n`.
@@ -138,10 +139,10 @@ private:
   bool hasMorePoints(const Conversion& c, core::ValueId a, core::ValueId b);
   bool isDense(const Conversion& c) const;
   bool areQuotientsFew(const Conversion& c) const;
-  /// What the ops to be copied need.
+  /// The operands and sizes of the ops to be copied.
   struct Needed {
     std::unordered_set<uint32_t> values, dims;
-    std::unordered_set<uint32_t> kept; ///< values that are not made again
+    std::unordered_set<uint32_t> kept; ///< values that are stored
   };
   bool slice(Conversion& c) const;
   bool isMadeOfLess(Conversion& c, core::OpId op) const;
@@ -164,7 +165,7 @@ private:
   core::FunctionId f_;
   const core::Uses& uses_;
   const Undefined& undefined_;
-  core::Ranges ranges_; ///< of what ops tell by themselves
+  core::Ranges ranges_; ///< without facts from checks and branches
   std::unordered_set<uint32_t> insideOps_, insideDims_, insideParams_;
   std::unordered_map<core::DimSym, core::ValueId> boundTo_; ///< numbers that sizes inside are
 };

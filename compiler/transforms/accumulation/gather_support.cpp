@@ -12,7 +12,8 @@ bool maySum(types::DimStore& dims, DimId extent) {
   return !dims.atLeast(dims.sub(dims.constant(1), extent), 0);
 }
 
-KeptValues keepForAdds(Module& m, FunctionId f, LiveUses& uses, OpId nest, std::vector<ValueId> wanted) {
+KeptValues storeValuesForScatter(Module& m, FunctionId f, LiveUses& uses, OpId nest,
+                                 std::vector<ValueId> wanted) {
   std::vector<ValueId> once;
   for (ValueId v : wanted)
     if (std::ranges::find(once, v) == once.end()) once.push_back(v);

@@ -26,7 +26,7 @@ public:
   ValueId write(Emit& e, ValueId to) {
     if (c_.isAhead) sums_ = sumsAhead(e);
     auto isKnown = [](const ScatteredAdd::Axis& a) { return a.isKnown; };
-    return ifPoints(e, pointsOf(isKnown), to, [&](Emit& in) { return level(in, 0, to); });
+    return guardByNonEmptyDomain(e, pointsOf(isKnown), to, [&](Emit& in) { return level(in, 0, to); });
   }
 
 private:
@@ -106,7 +106,8 @@ private:
       if (a.level == l) axes.push_back(a);
     auto isOfLevel = [l](const ScatteredAdd::Axis& a) { return a.level == l && !a.isKnown; };
     return nest(e, axes, map_, to, [&](Emit& b, ValueId acc) {
-      return ifPoints(b, pointsOf(isOfLevel), acc, [&](Emit& in) { return insideOf(in, l, acc); });
+      return guardByNonEmptyDomain(b, pointsOf(isOfLevel), acc,
+                                   [&](Emit& in) { return insideOf(in, l, acc); });
     });
   }
   ValueId insideOf(Emit& b, size_t l, ValueId acc) {
@@ -285,7 +286,7 @@ private:
     std::vector<ValueId> wanted;
     for (const auto& [k, all] : todo)
       for (const ScatteredAdd& c : all) wanted.insert(wanted.end(), c.kept.begin(), c.kept.end());
-    return keepForAdds(m_, f_, uses_, id, std::move(wanted));
+    return storeValuesForScatter(m_, f_, uses_, id, std::move(wanted));
   }
 
   Module& m_;

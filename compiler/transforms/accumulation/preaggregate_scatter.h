@@ -1,5 +1,6 @@
 #pragma once
-// What goes to places that indices choose is summed before it is added there, and added row by row.
+// Preaggregates scatters: terms for the same chosen place are summed before they are added there, and added
+// row by row.
 //
 //   before:  %r = nest (%i: I, %j: J, %k: K) -> accs(%h = %x) {
 //              %p = get %index[%k]   %v = mul %a[%i, %j], %b[%i, %k]   %h' = add_at %h[%p, %j] += %v   … }
@@ -7,14 +8,17 @@
 //            %r = nest (%k: K) -> accs(%g = %x) { %p = get %index[%k]
 //              %h'' = nest (%j: J) -> accs(%h = %g) { … add_at %h[%p, %j] += %t[%k, %j] … } … }
 //
-// The axes around an add are those that its place is computed from (k), those that are indices of it
-// themselves (j, a row), and those that it does not depend on (i): of these all terms go to one place. Their
-// sum is a nest in front if all sizes are known there, as in a product, whose tile it becomes. Else, where
-// data says how many points an axis has, it is summed at each point of the places. Where nothing is summed,
-// rows go inside: their elements lie apart.
+// The axes around an add are of three kinds:
+// 1. Axes that its place is computed from (k).
+// 2. Axes that are indices of the place themselves (j, a row).
+// 3. Axes that the place does not depend on (i). All their terms go to one place.
+// The sum over the third kind is a nest before the others if all sizes are known there. In a product it
+// becomes its tile. If data determine how many points an axis has, the sum is computed at each point of the
+// places. If nothing is summed, the axes of rows move inside, as their elements are not contiguous.
 //
-// Only adds that `accumulate_to_reduce` left. What is dear and would be computed more often is kept, and if
-// it cannot be, the add stays. Requires: verified Core. Keeps: values up to the order of float sums.
+// Applies to adds that `scatter_to_gather` left. An expensive value that would be computed more often is
+// stored. If it cannot be stored, the add stays. Requires: verified Core. Keeps: values up to the order of
+// float sums.
 
 #include "core/ir/ir.h"
 

@@ -1,6 +1,6 @@
 #pragma once
-// Records, or arrays of them, that begin as zero, are only added to, and of which only parts are read, are
-// accumulated part by part.
+// Scalarises accumulators: a record, or an array of records, is accumulated part by part. It has to begin as
+// zero and be only added to, and only parts of it are read.
 //
 //   before:  %z = zero : {(f32[D], f32[D])}[N]
 //            %r = nest (%n: N) -> accs (%a = %z) { … %b = add_at %a[%n].1 += %row  yield %b }
@@ -9,10 +9,10 @@
 //            %r1 = nest (%n: N) -> accs (%a1 = %z1) { … %b1 = add_at %a1[%n] += %row  yield %b1 }
 //            … get %r1[%k, %j]
 //
-// So that each is seen to be the sum that it is. They are followed into nests, loops and branches, and out of
-// them; those that are asked for as a whole anywhere stay. Parts that nobody reads are not accumulated. Of
-// records of at most `mostParts` parts (scalarise_carried_records.h), and parts whose sizes are those of
-// their types. Requires: verified Core without derivatives. Keeps: the bits of all values; every effect, in
+// Each part is then visible as the sum that it is. Records are followed into nests, loops and branches, and
+// out of them. A record that is used as a whole anywhere stays. Parts that nobody reads are not accumulated.
+// A record has at most `mostParts` parts (scalarise_carried_records.h), and the sizes of a part are the sizes
+// of its type. Requires: verified Core without derivatives. Keeps: the bits of all values; every effect, in
 // order.
 
 #include "core/ir/ir.h"

@@ -1,5 +1,6 @@
 #pragma once
-// An add at places that indices choose, by the axes of the nests around it: what `sum_before_scatter` moves.
+// Plans how `preaggregate_scatter` moves an add at places that indices choose, by the axes of the nests
+// around it.
 
 #include "transforms/accumulation/accumulation_sites.h"
 
@@ -9,7 +10,7 @@
 
 namespace melix::transforms {
 
-/// The axes around an add, by what the place makes of them:
+/// The axes around an add, by their use in the place:
 ///
 ///   %p = get %index[%k]   add_at %h[%p, %j] += %v      places: k   rows: j   summed: all others
 struct ScatteredAdd {
@@ -17,21 +18,21 @@ struct ScatteredAdd {
     core::ValueId param;
     core::DimId extent;
     size_t level;         ///< of the site
-    bool isKnown = false; ///< in front of the nests: how many points it has
+    bool isKnown = false; ///< whether its extent is known before the nests
   };
 
   AccumulationSite site;
   std::set<core::ValueId> varying;        ///< the axes that places are made of
   std::vector<Axis> places, rows, summed; ///< rows by their place in the array
-  std::vector<Axis> elements;             ///< of the added value, that the path leaves to it
+  std::vector<Axis> elements;             ///< axes of the added value that the path does not index
   std::vector<bool> guards;               ///< by level: an arm that the places alone decide
   bool isSum = false;                     ///< several terms go to one place
-  bool isAhead = false; ///< sums, of these or of each term, can be an array that a nest in front makes
+  bool isAhead = false; ///< sums, of these or of each term, can be an array that a nest before makes
   bool isMoved = false; ///< rows do not stand innermost, the last one inside of the others
-  /// Without a point of these there is no term, or nothing that says where it goes: what is read for that may
-  /// not be there.
+  /// Without a point of these axes no term exists, or no value that determines its place. Reads for the place
+  /// may not exist then.
   std::vector<Axis> needed;
-  std::unordered_set<core::OpId> value, placing; ///< ops to copy for what is added, and for where and whether
+  std::unordered_set<core::OpId> value, placing; ///< ops to copy: of the value, and of place and guard
   std::vector<core::ValueId> kept;      ///< values of the outermost body to be read from the nest as it is
   std::unordered_set<core::OpId> keeps; ///< the ops that make these
 };
@@ -40,7 +41,7 @@ struct ScatteredAdd {
 class ScatterPlanner {
 public:
   ScatterPlanner(core::Module& m, core::FunctionId f, const core::Uses& uses) : m_(m), f_(f), uses_(uses) {}
-  /// Fills in what moves the add of `c.site`; false if nothing can.
+  /// Fills in the plan that moves the add of `c.site`; false if it cannot move.
   bool plan(ScatteredAdd& c);
 
 private:
@@ -86,7 +87,7 @@ private:
   std::unordered_map<core::OpId, AxisSet> ofOp_;
   std::unordered_map<core::OpId, bool> mayFail_;
   size_t innermost_ = 0; ///< level of the last nest
-  size_t free_ = 0;      ///< levels in front of the first arm that not the places alone decide
+  size_t free_ = 0;      ///< levels before the first arm that not the places alone decide
 };
 
 } // namespace melix::transforms

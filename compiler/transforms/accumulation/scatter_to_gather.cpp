@@ -180,7 +180,7 @@ private:
   }
   static ValueId addWhole(Emit& e, ValueId to, const PlacedSum& made, DimId points) {
     auto add = [&](Emit& in) { return in.addAt(to, made.sum, made.place, made.indices); };
-    return made.place.empty() ? add(e) : ifPoints(e, points, to, add);
+    return made.place.empty() ? add(e) : guardByNonEmptyDomain(e, points, to, add);
   }
 
   /// In a loop, which adds to an array again and again, only what is reached of it is added to, if all points
@@ -255,7 +255,7 @@ private:
     std::vector<ValueId> wanted;
     for (const auto& [k, conversions] : todo)
       for (const Conversion& c : conversions) wanted.insert(wanted.end(), c.kept.begin(), c.kept.end());
-    return keepForAdds(m_, f_, uses_, id, std::move(wanted));
+    return storeValuesForScatter(m_, f_, uses_, id, std::move(wanted));
   }
 
   Module& m_;

@@ -1,25 +1,37 @@
 #pragma once
-// Turns adds into the accumulators of a nest back into dense work.
+// Converts scatters to gathers: adds into the accumulators of a nest become dense reductions.
 //
 //   before:  %h1 = nest(b: B, i: I, o: O) accs(%h = zero) { %h' = add_at %h[i, o] += %v; yield ; %h' }
 //   after:   %h1 = nest(i: I, o: O, b: B) -> keep[i, o] sum { yield %v }
 //
-// A1 projection: every index is an axis of its own. A2 unit elimination: an index `±a + r` becomes the axis
-// and `a` is solved for; where that is out of range the term is zero. A3 mixed radix: `c·a + b` with b < c
-// likewise, by quotient and remainder; with other steps, and multiples alone, those that fit are terms. A4
-// quotients: of `a / c` and `a % c` each is an axis, and `a` is made of both. A5 places that are found, as
-// that of a maximum: an axis stands for all that it can be, and there is a term where it is the one. An axis
-// whose number of points is a form of the axes around it, as of a triangle, is solved for first, or is one as
-// long as the longest; terms past its end are zero. A4 and A5 only where few terms are asked for in vain. A6
-// kept part: what is left, if some index is an axis, becomes a nest of its own whose kept axes stand first;
-// its accumulator stays. A7: everything else stays as it is; a nest with accumulators runs in order. What
-// several of the new nests need and is dear (calls, loops, math) is kept by the first nest as a further
-// result, but for what is made of less than that would be: a few elementary functions of arrays that are read
-// at fewer indices than the nest has axes, and rows of such, which are made where nests around the add read
-// their elements. An accumulator that a function, a loop or a nest that stays hands to the nest is added to
-// once, the sum as a whole: only where that is of several terms, and for all elements along the axes. In a
-// loop, terms that each have a place of their own, and are made of nothing that is updated, are added where
-// these lie, the axes in their order. Requires: verified Core. Keeps: values up to the order of float sums.
+// The rules, by the form of the index:
+// - A1 projection: every index is an axis of its own.
+// - A2 unit elimination: an index `±a + r` becomes the axis, and `a` is solved for. Where `a` is out of range
+//   the term is zero.
+// - A3 mixed radix: `c·a + b` with b < c likewise, by quotient and remainder. With other steps, and multiples
+//   alone, the steps that fit are terms.
+// - A4 quotients: `a / c` and `a % c` are an axis each, and `a` is computed from both.
+// - A5 found places, as the position of a maximum: an axis runs over all values that the place can have. The
+//   term counts where the axis is the place.
+// - A6 kept part: the remaining adds, if some index is an axis, become a nest of their own. Its kept axes
+//   stand first, and its accumulator stays.
+// - A7: everything else stays as it is. A nest with accumulators runs in order.
+//
+// A4 and A5 apply only if few terms are computed in vain. The number of points of an axis may be a form of
+// the axes around it, as in a triangle. Such an axis is solved for first, or becomes one as long as the
+// longest, and terms past its end are zero.
+//
+// An expensive value (calls, loops, math) that several of the new nests need is stored once, as a further
+// result of the first nest. Two kinds of values need a strict subset of the axes and are recomputed:
+// 1. A few elementary functions of arrays that are read at fewer indices than the nest has axes.
+// 2. Rows of such values, which are made where nests around the add read their elements.
+//
+// A function, a loop or a nest that stays may pass an accumulator to the nest. The sum is then added to it
+// once, as a whole. The sum has to have several terms, and to cover all elements along the axes. In a loop,
+// terms that have a place of their own each, and use no updated value, are added at their places, with the
+// axes in their order.
+//
+// Requires: verified Core. Keeps: values up to the order of float sums.
 
 #include "core/ir/ir.h"
 

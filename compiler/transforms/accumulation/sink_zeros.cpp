@@ -87,7 +87,7 @@ private:
 
 } // namespace
 
-void renewZeros(Module& m) {
+void sinkZeroInitialisation(Module& m) {
   forEachBody(m, [&](FunctionId f) { Renewer(m, f).run(); });
 }
 

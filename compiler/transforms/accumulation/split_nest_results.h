@@ -1,5 +1,6 @@
 #pragma once
-// Results of one nest that keep different axes become nests of their own, each with its order of reduction.
+// Splits a nest whose results keep different axes: each result becomes a nest of its own, with its own order
+// of reduction.
 //
 //   before:  %a, %b = nest(i: N, j: M) -> keep[i] sum, keep[j] sum { … }
 //   after:   %a = nest(i: N, j: M) -> keep[i] sum { … }   %b = nest(i: N, j: M) -> keep[j] sum { … }

@@ -11,7 +11,7 @@ using namespace core;
 
 static Extreme opposite(Extreme e) { return e == Extreme::Least ? Extreme::Greatest : Extreme::Least; }
 
-EndForms::EndForms(Module& m, FunctionId f) : m_(m), f_(f), info_(m.functions[f]) {
+AffineBounds::AffineBounds(Module& m, FunctionId f) : m_(m), f_(f), info_(m.functions[f]) {
   forEachOp(fn(), [&](OpId id) {
     const Op& op = fn().ops[id];
     if (op.kind == OpKind::BindDim) boundTo_[op.resultDims[0]] = op.operands[0];
@@ -21,7 +21,7 @@ EndForms::EndForms(Module& m, FunctionId f) : m_(m), f_(f), info_(m.functions[f]
   });
 }
 
-std::optional<Forms> EndForms::of(DimId d, Extreme extreme, int depth) const {
+std::optional<Forms> AffineBounds::of(DimId d, Extreme extreme, int depth) const {
   Forms sum(1);
   DimId outside = d;
   for (const types::DimTerm& term : dims().terms(d)) {
@@ -44,7 +44,7 @@ std::optional<Forms> EndForms::of(DimId d, Extreme extreme, int depth) const {
   return sum;
 }
 
-std::optional<DimId> EndForms::end(const AffineIndex& form, bool isGreatest) const {
+std::optional<DimId> AffineBounds::end(const AffineIndex& form, bool isGreatest) const {
   DimId sum = dims().constant(form.constant);
   auto plus = [&](DimId d, int64_t factor) { sum = dims().add(sum, dims().mul(dims().constant(factor), d)); };
   for (auto [d, factor] : form.dims) plus(d, factor);
@@ -56,12 +56,12 @@ std::optional<DimId> EndForms::end(const AffineIndex& form, bool isGreatest) con
   }
   return sum;
 }
-bool EndForms::isRagged(TypeId type) const {
+bool AffineBounds::isRagged(TypeId type) const {
   std::vector<DimSym> symbols;
   m_.types.collectSymbols(type, symbols);
   return std::ranges::any_of(symbols, [&](DimSym s) { return isInside(s); });
 }
-std::optional<DimId> EndForms::sizeOf(ValueId v) const {
+std::optional<DimId> AffineBounds::sizeOf(ValueId v) const {
   const OpId def = fn().values[v].def;
   if (def.valid() && fn().ops[def].kind == OpKind::DimValue) return fn().ops[def].dims[0];
   const auto bound = std::ranges::find(boundTo_, v, [](const auto& each) { return each.second; });
@@ -69,17 +69,17 @@ std::optional<DimId> EndForms::sizeOf(ValueId v) const {
 }
 
 /// Whether the number of a size differs with axes.
-bool EndForms::isInside(DimSym s) const {
+bool AffineBounds::isInside(DimSym s) const {
   const auto bound = boundTo_.find(s);
   return bound != boundTo_.end() && !axesOf(bound->second).empty();
 }
-bool EndForms::isInside(DimId d) const {
+bool AffineBounds::isInside(DimId d) const {
   std::vector<DimSym> symbols;
   dims().collectSymbols(d, symbols);
   return std::ranges::any_of(symbols, [&](DimSym s) { return isInside(s); });
 }
 /// A factor of a term that differs with axes, as a dimension.
-std::optional<DimId> EndForms::insideAtom(const types::DimTerm& term) const {
+std::optional<DimId> AffineBounds::insideAtom(const types::DimTerm& term) const {
   for (types::DimAtomId id : term.factors) {
     const types::DimAtom& atom = dims().atom(id);
     if (atom.kind == types::DimAtomKind::Symbol) {
@@ -93,7 +93,7 @@ std::optional<DimId> EndForms::insideAtom(const types::DimTerm& term) const {
   return std::nullopt;
 }
 /// An extremum; of nothing else a form is found.
-DimId EndForms::combined(types::DimAtomKind kind, const std::vector<DimId>& args) const {
+DimId AffineBounds::combined(types::DimAtomKind kind, const std::vector<DimId>& args) const {
   if (kind != types::DimAtomKind::Min && kind != types::DimAtomKind::Max) return dims().tooLarge();
   DimId made = args[0];
   for (DimId each : args)
@@ -101,7 +101,7 @@ DimId EndForms::combined(types::DimAtomKind kind, const std::vector<DimId>& args
   return made;
 }
 
-std::optional<Forms> EndForms::ofAtom(const types::DimAtom& atom, Extreme extreme, int depth) const {
+std::optional<Forms> AffineBounds::ofAtom(const types::DimAtom& atom, Extreme extreme, int depth) const {
   using types::DimAtomKind;
   if (atom.kind == DimAtomKind::Symbol) return ofValue(boundTo_.at(atom.symbol), extreme, depth);
   if (atom.kind != (extreme == Extreme::Least ? DimAtomKind::Min : DimAtomKind::Max)) return std::nullopt;
@@ -114,7 +114,7 @@ std::optional<Forms> EndForms::ofAtom(const types::DimAtom& atom, Extreme extrem
   return out.size() <= mostForms ? std::optional(out) : std::nullopt;
 }
 
-std::optional<Forms> EndForms::ofValue(ValueId v, Extreme extreme, int depth) const {
+std::optional<Forms> AffineBounds::ofValue(ValueId v, Extreme extreme, int depth) const {
   Forms out(1);
   if (extents_.contains(v)) return out[0].axes[v] = 1, out;
   const OpId def = fn().values[v].def;
@@ -143,7 +143,7 @@ std::optional<Forms> EndForms::ofValue(ValueId v, Extreme extreme, int depth) co
   }
 }
 /// Every form with every other.
-bool EndForms::add(Forms& to, const Forms& forms, int64_t factor) {
+bool AffineBounds::add(Forms& to, const Forms& forms, int64_t factor) {
   constexpr int64_t largest = 1 << 8;
   if (to.size() * forms.size() > mostForms || factor > largest || factor < -largest) return false;
   Forms out;

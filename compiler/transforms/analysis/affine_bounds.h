@@ -1,5 +1,5 @@
 #pragma once
-// Ends of ranges as sums of the axes of nests, of sizes and of constants.
+// Computes affine bounds: ends of ranges as sums of the axes of nests, of sizes and of constants.
 
 #include "core/analysis/access.h"
 #include "core/analysis/affine.h"
@@ -17,14 +17,14 @@ using Forms = std::vector<core::AffineIndex>;
 enum class Extreme : uint8_t { Least, Greatest };
 
 /// Of the nests of a function as it is when this is made.
-class EndForms {
+class AffineBounds {
 public:
-  EndForms(core::Module& m, core::FunctionId f);
+  AffineBounds(core::Module& m, core::FunctionId f);
 
-  /// What a dimension is the least or the greatest of, if that is few forms.
+  /// The forms of which a dimension is the least or the greatest, if they are few.
   std::optional<Forms> of(core::DimId d, Extreme extreme) const { return of(d, extreme, deepest); }
 
-  /// What a form is never more than, or never less than: a size outside of the nests.
+  /// An upper or lower bound of a form: a size from outside of the nests.
   std::optional<core::DimId> greatest(const core::AffineIndex& form) const { return end(form, true); }
   std::optional<core::DimId> least(const core::AffineIndex& form) const { return end(form, false); }
 

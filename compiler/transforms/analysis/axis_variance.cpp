@@ -9,7 +9,7 @@ namespace melix::transforms {
 
 using namespace core;
 
-SweepBody::SweepBody(Module& m, FunctionId f, OpId sweep, const Effects& effects)
+AxisVariance::AxisVariance(Module& m, FunctionId f, OpId sweep, const Effects& effects)
     : m_(m), f_(f), body_(fn().ops[sweep].regions[0]),
       axes_(fn().ops[sweep].kind == OpKind::For ? 1 : fn().ops[sweep].dims.size()) {
   assert(axes_ <= AxisSet::most);
@@ -20,7 +20,7 @@ SweepBody::SweepBody(Module& m, FunctionId f, OpId sweep, const Effects& effects
     made_[region.ops[k]] = isCopied(region.ops[k], effects) ? make(region.ops[k], k) : std::nullopt;
 }
 
-bool SweepBody::isCopied(OpId id, const Effects& effects) const {
+bool AxisVariance::isCopied(OpId id, const Effects& effects) const {
   const Op& op = fn().ops[id];
   if (op.kind == OpKind::Yield || op.kind == OpKind::Undef || !op.resultDims.empty()) return false;
   for (ValueId v : op.results)
@@ -28,7 +28,7 @@ bool SweepBody::isCopied(OpId id, const Effects& effects) const {
   return !effects.ofOp(fn(), id).any();
 }
 
-std::optional<SweepBody::Made> SweepBody::make(OpId id, uint32_t position) const {
+std::optional<AxisVariance::Made> AxisVariance::make(OpId id, uint32_t position) const {
   Made made;
   made.position = position;
   bool may = look(fn().ops[id], made);
@@ -41,7 +41,7 @@ std::optional<SweepBody::Made> SweepBody::make(OpId id, uint32_t position) const
   return made;
 }
 
-bool SweepBody::look(const Op& op, Made& made) const {
+bool AxisVariance::look(const Op& op, Made& made) const {
   if (mentionsSizes(op)) return false;
   const bool indexed = op.kind == OpKind::Set || op.kind == OpKind::AddAt || op.kind == OpKind::Match ||
                        op.kind == OpKind::Length;
@@ -49,7 +49,7 @@ bool SweepBody::look(const Op& op, Made& made) const {
   return std::ranges::all_of(op.operands, [&](ValueId v) { return lookAt(v, made); });
 }
 
-bool SweepBody::lookAt(ValueId v, Made& made) const {
+bool AxisVariance::lookAt(ValueId v, Made& made) const {
   const Value& value = fn().values[v];
   if (value.region == body_ && !value.def.valid()) {
     if (value.index >= axes_) return false;
@@ -65,13 +65,13 @@ bool SweepBody::lookAt(ValueId v, Made& made) const {
   return true;
 }
 
-bool SweepBody::mentionsSizes(const Op& op) const {
+bool AxisVariance::mentionsSizes(const Op& op) const {
   if (sizes_.empty()) return false;
   return std::ranges::any_of(sizesOf(m_, fn(), op), [&](DimSym s) { return sizes_.contains(s); });
 }
 
 /// A read without indices is one too.
-bool SweepBody::isIndexedByAxes(const Op& op) const {
+bool AxisVariance::isIndexedByAxes(const Op& op) const {
   const Path& path = op.as<Path>();
   if (pathOperands(path) == 0) return true;
   const types::Type& array = m_.types[fn().typeOf(op.operands[0])];
@@ -89,35 +89,35 @@ bool SweepBody::isIndexedByAxes(const Op& op) const {
   return true;
 }
 
-std::optional<AxisSet> SweepBody::axesOf(ValueId v) const {
+std::optional<AxisSet> AxisVariance::axesOf(ValueId v) const {
   Made alone;
   if (!lookAt(v, alone)) return std::nullopt;
   return alone.axes;
 }
 
-bool SweepBody::readsWithin(ValueId v) const {
+bool AxisVariance::readsWithin(ValueId v) const {
   Made alone;
   return lookAt(v, alone) && alone.within;
 }
 
-std::optional<AxisSet> SweepBody::axesOf(OpId op) const {
+std::optional<AxisSet> AxisVariance::axesOf(OpId op) const {
   const std::optional<Made>& made = made_.at(op);
   return made ? std::optional(made->axes) : std::nullopt;
 }
 
-bool SweepBody::readsWithin(OpId op) const {
+bool AxisVariance::readsWithin(OpId op) const {
   const std::optional<Made>& made = made_.at(op);
   return made && made->within;
 }
 
-void SweepBody::becomes(OpId op, OpId read) {
+void AxisVariance::becomes(OpId op, OpId read) {
   Made made = *made_.at(op);
   made.operands.clear();
   made.within = true;
   made_[read] = std::move(made);
 }
 
-std::vector<OpId> SweepBody::slice(std::span<const ValueId> values) const {
+std::vector<OpId> AxisVariance::slice(std::span<const ValueId> values) const {
   std::vector<OpId> out;
   std::unordered_set<OpId> seen;
   auto take = [&](OpId id) {

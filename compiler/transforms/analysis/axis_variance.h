@@ -1,6 +1,6 @@
 #pragma once
-// The body of a nest or a counted loop by what its values vary with: which parts of it may be computed
-// elsewhere, over fewer axes, and copies of such parts.
+// Analyses the axes that values in the body of a nest or a counted loop vary with: finds the parts that may
+// be computed elsewhere, over fewer axes, and copies them.
 
 #include "core/ir/nest.h"
 #include "core/order/clone.h"
@@ -39,22 +39,22 @@ private:
 };
 
 /// Of a sweep of at most `AxisSet::most` axes. It knows the body as it was when this was made.
-class SweepBody {
+class AxisVariance {
 public:
-  SweepBody(core::Module& m, core::FunctionId f, core::OpId sweep, const core::Effects& effects);
+  AxisVariance(core::Module& m, core::FunctionId f, core::OpId sweep, const core::Effects& effects);
 
-  /// The axes that a value varies with; none for values from outside. nullopt if no copy of what makes it can
-  /// stand elsewhere: something of that has an effect, or needs what is carried or sizes of the body.
+  /// The axes that a value varies with; none for values from outside. nullopt if the ops that make it cannot
+  /// be copied elsewhere: one of them has an effect, or needs a carried value or sizes of the body.
   std::optional<AxisSet> axesOf(core::ValueId v) const;
-  /// The same of all that an op of the body gives.
+  /// The same for all results of an op of the body.
   std::optional<AxisSet> axesOf(core::OpId op) const;
-  /// Whether a copy of what makes a value may run where the sweep has no points: it reads arrays at axes
-  /// alone, each over just the axis of the array that is read.
+  /// Whether a copy of the ops that make a value may run where the sweep has no points. They read arrays at
+  /// axes alone, each over just the axis of the array that is read.
   bool readsWithin(core::ValueId v) const;
   bool readsWithin(core::OpId op) const;
   /// The ops of the body that make these values, in their order.
   std::vector<core::OpId> slice(std::span<const core::ValueId> values) const;
-  /// A read in front of the others stands for the op: it needs nothing but its axes.
+  /// A read before the others replaces the op: it needs nothing but its axes.
   void becomes(core::OpId op, core::OpId read);
 
 private:
@@ -62,7 +62,7 @@ private:
     AxisSet axes;
     bool within = true;
     uint32_t position = 0;
-    std::vector<core::OpId> operands; ///< the ops of the body that make what it needs
+    std::vector<core::OpId> operands; ///< the ops of the body that make its operands
   };
   const core::Function& fn() const { return m_.functions[f_]; }
   bool isCopied(core::OpId id, const core::Effects& effects) const;
@@ -77,7 +77,7 @@ private:
   core::FunctionId f_;
   core::RegionId body_;
   size_t axes_; ///< the first parameters of the body
-  /// By ops of the body; nullopt for those of which no copy can stand elsewhere.
+  /// By ops of the body; nullopt for an op of which no copy can be placed elsewhere.
   std::unordered_map<core::OpId, std::optional<Made>> made_;
   std::unordered_set<core::DimSym> sizes_; ///< that the body defines
 };

@@ -1,5 +1,6 @@
 #pragma once
-// Conditions that masks are made of: what asks which elements of an array there are.
+// Makes comparable keys of mask conditions: of comparisons of indices, which determine the elements of an
+// array that a mask keeps.
 
 #include "core/analysis/sizes.h"
 
@@ -9,7 +10,7 @@
 
 namespace melix::transforms {
 
-/// Comparisons of sums of axes, of constants and of sizes that are known in front of a nest, joined by `and`.
+/// Comparisons of sums of axes, of constants and of sizes that are known before a nest, joined by `and`.
 class AxisConditions {
 public:
   AxisConditions(const core::Module& m, const core::Function& f, const core::KnownSizes& sizes,
@@ -18,8 +19,8 @@ public:
 
   /// The text of an axis, if a value is one.
   using AxisText = std::function<std::optional<std::string>(core::ValueId)>;
-  /// What makes a condition, of whose values `axis` says which are axes: the same text where these are made
-  /// in the same way. None if it is another value, or made of many ops.
+  /// The text of the ops that make a condition; `axis` gives the text of its axes. Conditions that are made
+  /// in the same way have the same text. None if it is another value, or made of many ops.
   std::optional<std::string> textOf(core::ValueId v, const AxisText& axis) const;
 
 private:

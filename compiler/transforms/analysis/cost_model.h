@@ -1,16 +1,17 @@
 #pragma once
-// What a value costs: to compute, to keep in memory, to compute once more. All passes that move work between
-// nests ask here: what fusion joins, hoisting and distribution cut.
+// Models the cost of a value: to compute it, to keep it in memory, to recompute it. All passes that move work
+// between nests use this model: fusion joins nests by it, hoisting and distribution cut them.
 //
-//   math exp (get %x[%i])                         16 flops: dear, kept rather than computed for many points
-//   add (mul %a, get %x[%i]), get %y[%i]          2 flops, 2 reads: computed again rather than kept
+//   math exp (get %x[%i])                         16 flops: expensive, kept if many points read it
+//   add (mul %a, get %x[%i]), get %y[%i]          2 flops, 2 reads: recomputed rather than kept
 //   nest (%k: K) -> keep[] sum { … }              a sweep: nobody computes it twice
 
 #include "core/ir/ir.h"
 
 namespace melix::transforms {
 
-/// Of what runs once: counted in sums and differences of numbers, the branch that costs more of several.
+/// The cost of ops that run once, counted in sums and differences of numbers. Of several branches the most
+/// expensive one counts.
 struct Cost {
   uint32_t flops = 0;  ///< an elementary function counts as `mathFlops`
   uint32_t reads = 0;  ///< of places, and writes
@@ -24,12 +25,12 @@ struct Cost {
 
 inline constexpr uint32_t mathFlops = 16;    ///< an elementary function
 inline constexpr uint32_t quotientFlops = 4; ///< a quotient, a remainder, a square root
-/// Of an op without regions, on scalars; 0 for what computes nothing.
+/// The flops of an op without regions, on scalars; 0 for an op that computes nothing.
 uint32_t flopsOf(core::OpKind kind);
 
 inline constexpr int64_t fewPoints = 64; ///< of a nest that is no sweep
 
-/// Where values are kept that are not computed again.
+/// Where values are kept that are not recomputed.
 enum class Kept : uint8_t {
   Array, ///< in memory: its size is that of a nest which stands in no other
   Row,   ///< within a point of a nest around, and soon read again
@@ -39,7 +40,7 @@ enum class Kept : uint8_t {
 class Costs {
 public:
   Costs(const core::Module& m, const core::Function& f) : m_(m), f_(f) {}
-  /// With all that stands in its regions.
+  /// The cost with the ops in its regions.
   Cost ofOp(core::OpId op) const;
   /// Of all ops of the region, once.
   Cost ofRegion(core::RegionId region) const;
@@ -58,12 +59,13 @@ private:
 /// Whether an array of such values is worth its memory where fewer of them are needed than there are points.
 inline bool isDear(const Cost& once) { return once.sweeps || once.flops >= mathFlops; }
 
-/// Whether values that several read are computed `more` times again instead of kept: an elementary function
-/// and what stands beside it, or as much arithmetic, for an array; what a row in the cache costs, for a row.
+/// Whether values that several nests read are recomputed `more` times instead of kept. The limit is on the
+/// flops and reads of all recomputations. For an array it is an elementary function and a little arithmetic,
+/// or as much arithmetic. For a row it is the cost of a row in the cache.
 bool mayRepeat(const Cost& once, uint64_t more, Kept kept);
 
-/// What a point of one nest may compute of what others compute too, in flops and reads, and how many ops its
-/// body may have: however long the chains are that lead to it.
+/// The most flops and reads that a point of one nest may recompute of values that others compute too, and the
+/// most ops of its body. The limits hold however long the chains of producers are.
 inline constexpr uint32_t mostRepeated = 40;
 inline constexpr uint32_t mostOps = 1024;
 

@@ -1,7 +1,7 @@
 #pragma once
-// Learns something of every value of a function, from operands to results and around loops, until nothing
-// changes: all ops once, in order, then those again that use what changed. So the cost is that of the
-// changes, however deep loops stand in each other.
+// Propagates facts about every value of a function, from operands to results and around loops, to a fixed
+// point. All ops are visited once, in order, then again the ops that use a changed value. So the cost is
+// proportional to the changes, however deeply loops are nested.
 
 #include "core/ir/flow.h"
 
@@ -12,7 +12,7 @@
 
 namespace melix::transforms {
 
-/// What an analysis does; it calls `Propagation::changed` for each value of which it learns something.
+/// The transfer functions of an analysis. They call `Propagation::changed` for each value with a new fact.
 class ValueAnalysis {
 public:
   virtual ~ValueAnalysis() = default;
@@ -27,14 +27,14 @@ class Propagation {
 public:
   Propagation(const core::Function& f, Conditions conditions);
 
-  /// To the fixed point, from what is new since it ran before.
+  /// To the fixed point, from the changes since the last run.
   void run(ValueAnalysis& analysis);
   void changed(core::ValueId v);
   /// The op is to be looked at again, for a reason outside of the function.
   void again(core::OpId op);
 
 private:
-  /// Numbers by key, those of a key together.
+  /// Numbers by key; numbers of one key are adjacent.
   struct Table {
     std::vector<uint32_t> first, numbers;
     std::span<const uint32_t> of(uint32_t key) const {
@@ -57,9 +57,9 @@ private:
   bool swept_ = false, around_ = false;
 };
 
-/// Analyses that look into calls: a `Summary` for each function and what is known of its arguments, found by
-/// a `Walk` over it. Where a summary changes, its callers look at their calls again; summaries only grow, so
-/// this ends for recursive functions too.
+/// Interprocedural analyses: a `Summary` for each function and the facts about its arguments, found by a
+/// `Walk` over it. When a summary changes, its callers visit their calls again. Summaries only grow, so this
+/// ends for recursive functions too.
 template <class Summary, class Walk>
 class CallPropagation {
 public:
@@ -82,7 +82,7 @@ public:
     for (auto& [summary, open] : open_) summary->done = true;
     open_.clear();
   }
-  /// A walk over `caller` used what is known of `callee` so far.
+  /// A walk over `caller` used the facts found so far about `callee`.
   void use(Summary& callee, Summary& caller, core::OpId call) {
     if (callee.done) return;
     Open& open = open_[&callee];

@@ -26,7 +26,8 @@ bool isPositive(const AffineIndex& x) {
 
 } // namespace
 
-ApartPlaces::ApartPlaces(const Module& m, const Function& f, const Uses& uses) : m_(m), f_(f), uses_(uses) {
+DisjointAccesses::DisjointAccesses(const Module& m, const Function& f, const Uses& uses)
+    : m_(m), f_(f), uses_(uses) {
   forEachOp(f, [&](OpId id) {
     const Op& op = f.ops[id];
     if (op.kind == OpKind::BindDim) boundTo_[op.resultDims[0]] = op.operands[0];
@@ -36,20 +37,20 @@ ApartPlaces::ApartPlaces(const Module& m, const Function& f, const Uses& uses) :
 // --- numbers
 // ----------------------------------------------------------------------------------------------------
 
-uint32_t ApartPlaces::depthOf(RegionId r) const {
+uint32_t DisjointAccesses::depthOf(RegionId r) const {
   uint32_t depth = 0;
   for (OpId at = f_.regions[r].parent; at.valid(); at = f_.regions[uses_.regionOf(at)].parent) ++depth;
   return depth;
 }
 
-std::optional<AffineIndex> ApartPlaces::form(ValueId v) const {
+std::optional<AffineIndex> DisjointAccesses::form(ValueId v) const {
   const std::optional<AffineIndex> found =
       affineIndex(m_, f_, v, [&](ValueId x) { return points(x).has_value(); }, [](ValueId) { return false; });
   return found ? opened(*found) : std::nullopt;
 }
 
 /// The number of points of an axis, or turns of a loop.
-std::optional<AffineIndex> ApartPlaces::points(ValueId v) const {
+std::optional<AffineIndex> DisjointAccesses::points(ValueId v) const {
   const Value& value = f_.values[v];
   const OpId parent = value.region.valid() ? f_.regions[value.region].parent : OpId();
   if (!parent.valid()) return std::nullopt;
@@ -64,7 +65,7 @@ std::optional<AffineIndex> ApartPlaces::points(ValueId v) const {
 }
 
 /// With sizes taken apart, and in place of those that are numbers these.
-std::optional<AffineIndex> ApartPlaces::opened(AffineIndex x) const {
+std::optional<AffineIndex> DisjointAccesses::opened(AffineIndex x) const {
   const std::map<DimId, int64_t> dims = std::exchange(x.dims, {});
   for (auto [d, factor] : dims)
     for (const types::DimTerm& term : m_.types.dims.terms(d)) {
@@ -86,7 +87,7 @@ std::optional<AffineIndex> ApartPlaces::opened(AffineIndex x) const {
   return x;
 }
 
-std::optional<AffineIndex> ApartPlaces::ofSymbol(DimSym s) const {
+std::optional<AffineIndex> DisjointAccesses::ofSymbol(DimSym s) const {
   if (const auto number = boundTo_.find(s); number != boundTo_.end())
     if (std::optional<AffineIndex> known = form(number->second)) return known;
   AffineIndex out;
@@ -95,7 +96,7 @@ std::optional<AffineIndex> ApartPlaces::ofSymbol(DimSym s) const {
 }
 
 /// What the form is not less than, or not more than, whatever axes and indices are further in than `depth`.
-std::optional<AffineIndex> ApartPlaces::bound(AffineIndex form, bool isUpper, uint32_t depth) const {
+std::optional<AffineIndex> DisjointAccesses::bound(AffineIndex form, bool isUpper, uint32_t depth) const {
   for (;;) {
     ValueId inner;
     uint32_t deepest = depth;
@@ -119,14 +120,14 @@ std::optional<AffineIndex> ApartPlaces::bound(AffineIndex form, bool isUpper, ui
 // --- places
 // -----------------------------------------------------------------------------------------------------
 
-bool ApartPlaces::isPlace(const Op& access) const {
+bool DisjointAccesses::isPlace(const Op& access) const {
   const bool isArray = m_.types.kind(f_.typeOf(access.operands[0])) == TypeKind::Array;
   const Path& path = access.as<Path>();
   return isArray && !path.empty() &&
          std::ranges::all_of(path, [](const PathStep& s) { return isIndexLike(s.kind); });
 }
 
-PlaceForms ApartPlaces::formsOf(const Op& access) const {
+PlaceForms DisjointAccesses::formsOf(const Op& access) const {
   PlaceForms out;
   size_t operand = access.kind == OpKind::Get ? 1 : 2;
   for (const PathStep& s : access.as<Path>()) {
@@ -137,7 +138,7 @@ PlaceForms ApartPlaces::formsOf(const Op& access) const {
   return out;
 }
 
-std::optional<IndexForms> ApartPlaces::formsOf(const PathStep& step, ValueId index) const {
+std::optional<IndexForms> DisjointAccesses::formsOf(const PathStep& step, ValueId index) const {
   const std::optional<AffineIndex> first = form(index);
   if (!first) return std::nullopt;
   IndexForms out{*first, *first};
@@ -153,7 +154,8 @@ std::optional<IndexForms> ApartPlaces::formsOf(const PathStep& step, ValueId ind
   return out;
 }
 
-bool ApartPlaces::areApart(const PlaceForms& place, const Op& update, uint32_t depth, ValueId turn) const {
+bool DisjointAccesses::areApart(const PlaceForms& place, const Op& update, uint32_t depth,
+                                ValueId turn) const {
   if (!isPlace(update)) return false;
   const PlaceForms written = formsOf(update);
   for (size_t k = 0; k < std::min(place.size(), written.size()); ++k)
@@ -166,8 +168,8 @@ bool ApartPlaces::areApart(const PlaceForms& place, const Op& update, uint32_t d
 
 /// Whether `a` is less than `b`; the one that is written later, the greater one or the lesser, has another
 /// turn.
-bool ApartPlaces::isLess(const IndexForms& a, const IndexForms& b, uint32_t depth, ValueId turn,
-                         bool isLaterMore) const {
+bool DisjointAccesses::isLess(const IndexForms& a, const IndexForms& b, uint32_t depth, ValueId turn,
+                              bool isLaterMore) const {
   std::optional<AffineIndex> high = bound(a.last, true, depth), low = bound(b.first, false, depth);
   if (!high || !low) return false;
   if (AffineIndex& later = isLaterMore ? *low : *high; turn.valid() && later.axes.contains(turn)) {

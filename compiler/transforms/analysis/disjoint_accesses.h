@@ -1,10 +1,11 @@
 #pragma once
-// Which elements of an array are certainly others than those that something else writes.
+// Proves that accesses are disjoint: that an update writes other elements of an array than another access
+// reads or writes.
 //
-//   for %n { (%t, %x)   %v = get %x[%k]   … %x' = set %x[%t] = … }     apart in all turns if %k < %t
+//   for %n { (%t, %x)   %v = get %x[%k]   … %x' = set %x[%t] = … }     disjoint in all iterations if %k < %t
 //
-// Proved on one axis, by bounds of both indices: these are sums of multiples of sizes, axes and indices of
-// loops, and of what lies further in the least or the greatest that it can be is taken.
+// One axis has to prove it, by bounds of both indices. An index is a sum of multiples of sizes, axes and
+// indices of loops. Terms that are defined further in are replaced by their least or greatest value.
 
 #include "core/analysis/affine.h"
 #include "core/ir/uses.h"
@@ -18,21 +19,21 @@ namespace melix::transforms {
 struct IndexForms {
   core::AffineIndex first, last;
 };
-/// A place by its axes: what is whole, or no such sum, has no form.
+/// A place by its axes; an axis that is whole, or whose index is no such sum, has no form.
 using PlaceForms = std::vector<std::optional<IndexForms>>;
 
-class ApartPlaces {
+class DisjointAccesses {
 public:
-  ApartPlaces(const core::Module& m, const core::Function& f, const core::Uses& uses);
+  DisjointAccesses(const core::Module& m, const core::Function& f, const core::Uses& uses);
 
   /// Whether a get, set or add_at is of an element or a part of an array.
   bool isPlace(const core::Op& access) const;
   PlaceForms formsOf(const core::Op& access) const;
 
-  /// How many ops stand around a region.
+  /// The number of ops that enclose a region.
   uint32_t depthOf(core::RegionId r) const;
-  /// Whether an update writes elsewhere, wherever both stand further in than `depth`; with `turn`, the index
-  /// of a loop, in all turns of it behind that of the place.
+  /// Whether an update writes other elements than the place, wherever both are deeper than `depth`. With
+  /// `turn`, the index of a loop, in all later iterations of that loop than the iteration of the place.
   bool areApart(const PlaceForms& place, const core::Op& update, uint32_t depth,
                 core::ValueId turn = {}) const;
 

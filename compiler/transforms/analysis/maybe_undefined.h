@@ -1,6 +1,7 @@
 #pragma once
-// Which values may be `undef`, or made of it: nothing reads these where they are, and nothing may be made to.
-// Scalars are none of them: an undefined one is some number, and one that is read of an array was there.
+// Finds values that may be `undef`, or made of it. No op reads such a value where it is, and no pass may add
+// a read. Scalars are exempt: an undefined scalar is some number, and a scalar that is read from an array
+// exists.
 
 #include "transforms/analysis/dataflow.h"
 

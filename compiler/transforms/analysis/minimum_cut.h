@@ -1,11 +1,12 @@
 #pragma once
-// The lightest set of nodes that separates what is given from what is needed: a minimum vertex cut, by
+// Finds a minimum vertex cut: the lightest set of nodes that separates given nodes from needed nodes, by
 // maximum flow (Dinic 1970).
 //
 //   given %a, %b (8 each) -> %c = %a + %b (8) -> needed: the cut is %c
 //
-// Of cuts of equal weight it is the one nearest to what is needed. Nodes that nothing given reaches are in no
-// cut. Time: for graphs whose paths are short, as those of what is made again are, linear in practice.
+// Of cuts of equal weight it is the one nearest to the needed nodes. Nodes that cannot be reached from given
+// nodes are in no cut. Time: linear in practice for graphs with short paths, such as graphs of rematerialised
+// values.
 
 #include <cstdint>
 #include <vector>
@@ -29,7 +30,7 @@ private:
   /// Each arc stands beside its reverse, at the number with the last bit flipped.
   struct Arc {
     uint32_t to, next;
-    uint64_t left; ///< what may still flow
+    uint64_t left; ///< the residual capacity
   };
   static constexpr uint32_t none = ~uint32_t(0), source = 0, sink = 1;
   static constexpr uint64_t unlimited = uint64_t(1) << 60;
@@ -42,7 +43,7 @@ private:
   void push(const std::vector<uint32_t>& path);
 
   std::vector<Arc> arcs_;
-  std::vector<uint32_t> first_; ///< by end: its latest arc
+  std::vector<uint32_t> first_; ///< by end of arcs: its latest arc
   std::vector<uint32_t> level_, at_;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Which axes of nests are divided by what stands in front of these: whether their extents are multiples of it
-// can be asked there.
+// Versions nests by divisibility: finds axes that are divided by numbers from before the nest, and emits the
+// test whether their extents are multiples of these numbers.
 
 #include "core/analysis/ranges.h"
 #include "core/order/clone.h"
@@ -10,8 +10,8 @@
 
 namespace melix::transforms {
 
-/// A number in front of a nest that axes are divided by, of which no size tells what divides it: an i64, or
-/// the size that it is.
+/// A number from before a nest that divides axes. No size determines which axes are multiples of it. It is an
+/// i64, or the size that it is.
 struct Divisor {
   core::ValueId number;
   std::optional<core::DimId> size;
@@ -21,14 +21,14 @@ struct Divisor {
 /// Symbols for such numbers, one for each, by which axes are compared; the arm of each version has its own.
 using DivisorNames = std::map<Divisor, core::DimSym>;
 
-/// Of a nest, for a question of its own.
+/// The divisions of one nest, for a test of its own.
 struct Divisions {
-  /// The extent of axes, to be a multiple of what they are divided by: of one term, of constants, sizes and
+  /// The extent of axes, to be a multiple of the divisor `by`, a product of one term: of constants, sizes and
   /// names.
   struct Axis {
     core::DimId extent, by;
     std::optional<core::DimId> times; ///< how often, where quotients are indices of axes as long
-    int64_t least;                    ///< that the last of the factors is to be
+    int64_t least;                    ///< that the last of the factors has to be
   };
   /// An operand that a name stands for.
   struct Named {
@@ -38,8 +38,8 @@ struct Divisions {
   };
   std::vector<Axis> axes;
   std::vector<Named> named;
-  /// Whether an extent is no symbol, as `N*M`: it is another one as a whole, which sizes made of N or M do
-  /// not follow, so that nothing that is copied reshapes.
+  /// Whether an extent is no symbol, as `N*M`. The arm then has another size for it as a whole, which sizes
+  /// made of N or M do not follow. So no copied op may reshape.
   bool hasWhole = false;
 };
 
@@ -47,7 +47,7 @@ struct Divisions {
 Divisions divisionsOf(core::Module& module, core::FunctionId f, core::OpId nest, core::Ranges& ranges,
                       DivisorNames& names);
 
-/// Asks, and writes what holds where the answer is yes.
+/// Emits the test, and the facts that hold in its first arm.
 class DivisionWriter {
 public:
   /// Of axes of the same extent the one that is divided by a multiple of the other's size counts.
@@ -56,10 +56,10 @@ public:
   bool isAny() const { return !axes_.empty(); }
   /// Whether each extent is a multiple.
   core::ValueId holds(core::Builder& b) const;
-  /// In an arm where that is so: names the numbers and the quotients; in copies the extents are products of
-  /// these, and what comes from outside of `ops` and has them in its type is cast.
+  /// In an arm where each extent is a multiple: names the numbers and the quotients. In copies the extents
+  /// are products of these names. A value from outside of `ops` that has such an extent in its type is cast.
   void enter(core::Builder& arm, core::Cloner& copy, std::span<const core::OpId> ops);
-  /// What takes the place of operands in the copy of an op: the names.
+  /// The operands to replace in the copy of an op: the names.
   std::vector<std::pair<uint32_t, core::ValueId>> renamed(core::OpId id, core::Builder& b) const;
 
 private:

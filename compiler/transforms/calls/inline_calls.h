@@ -1,16 +1,23 @@
 #pragma once
-// Copies the bodies of functions to where they are called.
+// Inlines functions: copies their bodies to where they are called.
 //
 //   before:  %r = call @relu %x : f32        after:  %c = cmp gt %x, %z : bool   %r = select %c, %x, %z : f32
 //
-// Whether a call is inlined depends on its caller and its callee alone: a callee that has at most
-// `largestCallee` ops with what is inlined into it goes into a caller that has at most `largestCaller`,
-// whoever else calls it. So one more call elsewhere changes no bits, and a program grows by `largestCallee` a
-// call at most; by `largestLoopOfRows` for a loop that carries a row at each point of a nest, and what this
-// calls, which is to become a loop over all rows (interchange_loops.h). Not inlined: recursive functions,
-// those that are declared so, functions with a derivative rule of their own, and, before derivatives are
-// expanded, those that hold `stop_gradient`. Requires: verified Core. Keeps: locations, as inlined at the
-// call. Functions that nothing reaches afterwards lose their bodies unless they are kept.
+// Whether a call is inlined depends on its caller and its callee alone. A callee is inlined if it has at most
+// `largestCallee` ops, with the functions inlined into it, and its caller has at most `largestCaller`. Other
+// callers do not matter. So one more call elsewhere changes no bits, and a program grows by `largestCallee` a
+// call at most.
+//
+// Exception: the limit is `largestLoopOfRows` for a loop that carries a row at each point of a nest, and for
+// the functions it calls. Such a loop is to become a loop over all rows (interchange_loops.h).
+//
+// Not inlined:
+//   1. recursive functions;
+//   2. functions that are declared so;
+//   3. functions with a derivative rule of their own;
+//   4. before derivatives are expanded, functions that hold `stop_gradient`.
+// Requires: verified Core. Keeps: locations, as inlined at the call. Functions that nothing reaches
+// afterwards lose their bodies unless they are kept.
 
 #include "core/ir/ir.h"
 

@@ -1,13 +1,13 @@
 #pragma once
-// Functions passed to functions become part of the function called: a copy of it for each closure it is
-// given, which takes the closure's captures instead. What is left of function values is data.
+// Specialises functions for the closures passed to them: a copy of the function for each closure it is given,
+// with the closure's captures as parameters instead. The function values that remain are data.
 //
 //   before:  %g = closure @double %k   %r = call @twice %g, %x        @twice calls apply %g
 //   after:   %r = call @"twice(double)" %k, %x                        the copy calls @double
 //
-// A derivative of `apply` speaks of every closure of that type that is stored anywhere; one of a copy only of
-// what was passed. Requires: verified Core. Closures of closures are followed a few levels; what is deeper
-// stays data. Functions that nothing reaches afterwards lose their bodies.
+// A derivative of `apply` depends on every closure of that type that is stored anywhere; a derivative of a
+// copy only on the closures passed. Requires: verified Core. Closures of closures are followed a few levels;
+// deeper ones stay data. Functions that nothing reaches afterwards lose their bodies.
 
 #include "core/ir/ir.h"
 

@@ -27,9 +27,9 @@ constexpr size_t longestWritten = 16 * longestStraight;
 constexpr int deepestRounds = 16;
 
 /// Writes iterations and calls of one function out, one level after another.
-class Unroller {
+class FunctionUnroller {
 public:
-  Unroller(Module& m, FunctionId id, const std::vector<bool>& inlined)
+  FunctionUnroller(Module& m, FunctionId id, const std::vector<bool>& inlined)
       : m_(m), id_(id), inlined_(inlined), begin_(fn().ops.size()) {}
 
   /// One level; whether there was one.
@@ -57,7 +57,7 @@ private:
     if (isTooLong()) return true;
     const OpKind kind = fn().ops[op].kind;
     bool done = false;
-    if (kind == OpKind::Nest) done = writeOut(m_, *cloner_, fn().ops[op], b, [&] { return isTooLong(); });
+    if (kind == OpKind::Nest) done = unrollNest(m_, *cloner_, fn().ops[op], b, [&] { return isTooLong(); });
     if (kind == OpKind::For) done = loop(fn().ops[op], b);
     if (kind == OpKind::Call && (done = call(fn().ops[op], b))) noteOpened(id_, op);
     expanded_ |= done;
@@ -160,7 +160,7 @@ private:
 
   bool straighten(FunctionId id) {
     Function before = m_.functions[id];
-    Unroller unroller(m_, id, inlined_);
+    FunctionUnroller unroller(m_, id, inlined_);
     for (int round = 0; round < deepestRounds && unroller.round(); ++round) clean(id);
     if (!unroller.isTooLong()) {
       clean(id);

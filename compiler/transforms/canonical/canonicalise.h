@@ -1,6 +1,6 @@
 #pragma once
-// The canonical form: arrays that only stand between others are not made, and each access says where in
-// memory it reads, so that whoever fuses, orders sums and schedules sees it.
+// Brings Core into canonical form: removes intermediate arrays, and makes each access state the memory that
+// it reads, for fusion, orders of sums and schedules.
 //
 // A sequence of passes, each of which lowers (arrays in memory, ops); see their headers. Requires: verified
 // Core without derivatives. Keeps: every effect, in order; the bits of floats, where no order was chosen yet.

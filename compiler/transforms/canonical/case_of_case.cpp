@@ -16,9 +16,9 @@ namespace {
 
 constexpr uint32_t maxCopied = 16; ///< ops of an arm
 
-class Chooser {
+class BranchDistributor {
 public:
-  Chooser(Module& m, FunctionId id) : m_(m), id_(id), f_(m.functions[id]), uses_(m, id) {}
+  BranchDistributor(Module& m, FunctionId id) : m_(m), id_(id), f_(m.functions[id]), uses_(m, id) {}
 
   bool run() {
     std::vector<OpId> matches;
@@ -197,7 +197,7 @@ private:
 } // namespace
 
 bool caseOfCase(Module& m) {
-  return changeBodies(m, [&](FunctionId f) { return Chooser(m, f).run(); });
+  return changeBodies(m, [&](FunctionId f) { return BranchDistributor(m, f).run(); });
 }
 
 } // namespace melix::transforms

@@ -14,9 +14,9 @@ using namespace core;
 
 namespace {
 
-class Opener {
+class ArraySumExpander {
 public:
-  Opener(Module& m, FunctionId id) : m_(m), id_(id), f_(m.functions[id]), uses_(m, id) {}
+  ArraySumExpander(Module& m, FunctionId id) : m_(m), id_(id), f_(m.functions[id]), uses_(m, id) {}
 
   bool run() {
     region(f_.body);
@@ -76,7 +76,7 @@ private:
 } // namespace
 
 bool openSums(Module& m) {
-  return changeBodies(m, [&](FunctionId f) { return Opener(m, f).run(); });
+  return changeBodies(m, [&](FunctionId f) { return ArraySumExpander(m, f).run(); });
 }
 
 } // namespace melix::transforms

@@ -1,5 +1,5 @@
 #pragma once
-// Sums of whole arrays are nests, so that what makes their terms can be part of them.
+// Expands sums of whole arrays into nests, so that the producers of their terms can be fused.
 //
 //   before:  %s = add_at %x += %v : f32[N]      (or add %x, %v; sub; neg)
 //   after:   %s = nest (%i: N) -> collect[i] { %a = get %x[%i]  %b = get %v[%i]  %c = add %a, %b  yield %c }

@@ -1,12 +1,12 @@
 #pragma once
-// A nest whose body is one nest is one nest.
+// Flattens perfect nests: a nest whose body is one nest becomes one nest with it.
 //
 //   before:  %r = nest (%i: N) -> collect[i] { %s = nest (%k: K) -> keep[] sum { … }  yield %s }
 //   after:   %r = nest (%i: N, %k: K) -> keep[i] sum { … }
 //
-// The outer one collects; what the inner one reduces is reduced over the same terms in the same order.
-// Constants and sizes in front of the inner one go into its body. Requires: verified Core, sums without an
-// order. Keeps: every effect, in order; bits.
+// The outer nest collects. The inner reductions keep their terms and their order. Constants and sizes before
+// the inner nest go into its body. Requires: verified Core, sums without an order. Keeps: every effect, in
+// order; bits.
 
 #include "core/ir/ir.h"
 

@@ -298,10 +298,10 @@ private:
     const uint32_t depth = updatesAround(get) + 1;
     Builder b = before(get);
     const Place p = placeOf(f_.ops[get]);
-    const ValueId value =
-        readAround(b, op.kind, o,
-                   {[&](Builder& at) { return read(at, op.operands[0], p, get); },
-                    [&](Builder& at, const Place& there) { return read(at, op.operands[1], there, get); }});
+    const ValueId value = readThroughUpdate(
+        b, op.kind, o,
+        {[&](Builder& at) { return read(at, op.operands[0], p, get); },
+         [&](Builder& at, const Place& there) { return read(at, op.operands[1], there, get); }});
     for (OpId made : f_.regions[scratch_].ops)
       forEachMade(made, [&](OpId each) { updatesAround_[each] = depth; });
     goFor(get, value);

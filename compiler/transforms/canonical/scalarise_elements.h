@@ -1,5 +1,6 @@
 #pragma once
-// Elements of small arrays of constant size are values.
+// Scalarises elements of small arrays of constant size: reads become the values that the elements were made
+// of.
 //
 //   before:  %a = array %x, %y : f64[2]   %b = set %a[%0] = %z : f64[2]   %s = get %b[%0]   %t = get %b[%1]
 //   after:   %z and %y in the place of %s and %t

@@ -311,7 +311,7 @@ private:
         return true;
       }
       Cloner cloner(m_, id_, id_);
-      if (!writeOut(m_, cloner, op, Builder(m_, id_, region, op.loc))) return true;
+      if (!unrollNest(m_, cloner, op, Builder(m_, id_, region, op.loc))) return true;
       for (ValueId v : op.results) written_.emplace_back(v, cloner.value(v));
       return false;
     });

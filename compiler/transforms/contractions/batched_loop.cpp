@@ -11,7 +11,7 @@ namespace melix::transforms {
 
 using namespace core;
 
-LoopOfRows::LoopOfRows(Module& m, FunctionId f, OpId nest, OpId loop)
+BatchedLoop::BatchedLoop(Module& m, FunctionId f, OpId nest, OpId loop)
     : m_(m), f_(f), nest_(nest), loop_(loop), body_(fn().ops[nest].regions[0]) {
   std::unordered_set<RegionId> own(fn().ops[loop_].regions.begin(), fn().ops[loop_].regions.end());
   std::unordered_set<OpId> made;
@@ -28,20 +28,20 @@ LoopOfRows::LoopOfRows(Module& m, FunctionId f, OpId nest, OpId loop)
   });
 }
 
-bool LoopOfRows::mayLeave(const Effects& effects, const Costs& costs) {
+bool BatchedLoop::mayLeave(const Effects& effects, const Costs& costs) {
   const LoopView loop(fn(), fn().ops[loop_]);
   if (!loop.bodyDims().empty() || !hasRoom(costs)) return false;
-  const SweepBody body(m_, f_, nest_, effects), turns(m_, f_, loop_, effects);
+  const AxisVariance body(m_, f_, nest_, effects), turns(m_, f_, loop_, effects);
   const std::optional<AxisSet> count = body.axesOf(loop.count());
   return count && count->empty() && body.readsWithin(loop.count()) &&
          std::ranges::all_of(needs_, [&](ValueId v) { return body.axesOf(v).has_value(); }) &&
          !mentionsSizesOfPoint() && findChecks(body, turns, effects) && findCarries(loop, body, turns) &&
-         (checksOfTurn_.empty() || hasPoints() || std::ranges::all_of(carries_, &CarryOfRows::isOfRows));
+         (checksOfTurn_.empty() || hasPoints() || std::ranges::all_of(carries_, &BatchedCarry::isOfRows));
 }
 
 /// Whether what becomes an array of all rows is no larger than what all rows give, or, where these are
 /// reduced, is a row of rows that are read.
-bool LoopOfRows::hasRoom(const Costs& costs) const {
+bool BatchedLoop::hasRoom(const Costs& costs) const {
   const NestView nest(fn(), fn().ops[nest_]);
   bool isRead = false;
   size_t axes = 1;
@@ -66,11 +66,11 @@ bool LoopOfRows::hasRoom(const Costs& costs) const {
          std::ranges::all_of(dearNeeds(costs), fits);
 }
 
-bool LoopOfRows::hasPoints() const {
+bool BatchedLoop::hasPoints() const {
   return std::ranges::all_of(fn().ops[nest_].dims, [&](DimId d) { return m_.types.dims.atLeast(d, 1); });
 }
 
-bool LoopOfRows::mentionsSizesOfPoint() const {
+bool BatchedLoop::mentionsSizesOfPoint() const {
   std::unordered_set<DimSym> sizes;
   for (OpId id : fn().regions[body_].ops)
     if (id != loop_) sizes.insert(fn().ops[id].resultDims.begin(), fn().ops[id].resultDims.end());
@@ -79,10 +79,10 @@ bool LoopOfRows::mentionsSizesOfPoint() const {
 
 /// The checks of the body and of turns; false if anything else has an effect, or they need what is made
 /// elsewhere.
-bool LoopOfRows::findChecks(const SweepBody& body, const SweepBody& turns, const Effects& effects) {
+bool BatchedLoop::findChecks(const AxisVariance& body, const AxisVariance& turns, const Effects& effects) {
   checks_.clear();
   checksOfTurn_.clear();
-  auto find = [&](RegionId region, const SweepBody& sweep, std::vector<OpId>& checks) {
+  auto find = [&](RegionId region, const AxisVariance& sweep, std::vector<OpId>& checks) {
     return std::ranges::all_of(fn().regions[region].ops, [&](OpId id) {
       if (id == loop_ || !effects.ofOp(fn(), id).any()) return true;
       checks.push_back(id);
@@ -94,7 +94,7 @@ bool LoopOfRows::findChecks(const SweepBody& body, const SweepBody& turns, const
   return find(body_, body, checks_) && find(turnBody(), turns, checksOfTurn_);
 }
 
-bool LoopOfRows::findCarries(const LoopView& loop, const SweepBody& body, const SweepBody& turns) {
+bool BatchedLoop::findCarries(const LoopView& loop, const AxisVariance& body, const AxisVariance& turns) {
   std::unordered_map<ValueId, uint32_t> uses;
   forEachOp(fn(), loop.body(), [&](OpId id) {
     for (ValueId v : fn().ops[id].operands) ++uses[v];
@@ -103,7 +103,7 @@ bool LoopOfRows::findCarries(const LoopView& loop, const SweepBody& body, const 
                                         fn().regions[loop.body()].ops.end());
   carries_.clear();
   for (uint32_t k = 0; k < loop.carries(); ++k) {
-    CarryOfRows carry;
+    BatchedCarry carry;
     ValueId v = loop.carryYields()[k];
     for (OpId def = fn().values[v].def; isUpdate(def) && ofTurn.contains(def) && uses[v] == 1;
          def = fn().values[v = fn().ops[def].operands[0]].def)
@@ -117,12 +117,12 @@ bool LoopOfRows::findCarries(const LoopView& loop, const SweepBody& body, const 
   return true;
 }
 
-bool LoopOfRows::isUpdate(OpId id) const {
+bool BatchedLoop::isUpdate(OpId id) const {
   return id.valid() && (fn().ops[id].kind == OpKind::Set || fn().ops[id].kind == OpKind::AddAt);
 }
 
 /// A number, or an array of one axis that is made anew: what is updated in place would be copied.
-bool LoopOfRows::isRow(ValueId v, bool isUpdated) const {
+bool BatchedLoop::isRow(ValueId v, bool isUpdated) const {
   const types::Type& type = m_.types[fn().typeOf(v)];
   if (type.kind != TypeKind::Array) return true;
   const OpId def = fn().values[v].def;
@@ -144,8 +144,8 @@ bool LoopOfRows::isRow(ValueId v, bool isUpdated) const {
 }
 
 /// Whether the places of updates depend on the turn alone, and are known where there are no rows.
-bool LoopOfRows::areSameForAll(const CarryOfRows& carry, const SweepBody& body,
-                               const SweepBody& turns) const {
+bool BatchedLoop::areSameForAll(const BatchedCarry& carry, const AxisVariance& body,
+                                const AxisVariance& turns) const {
   std::unordered_set<DimSym> sizes;
   forEachOp(fn(), fn().ops[loop_].regions[0],
             [&](OpId id) { sizes.insert(fn().ops[id].resultDims.begin(), fn().ops[id].resultDims.end()); });
@@ -162,13 +162,14 @@ bool LoopOfRows::areSameForAll(const CarryOfRows& carry, const SweepBody& body,
   });
 }
 
-std::vector<ValueId> LoopOfRows::indicesOf(OpId update) const {
+std::vector<ValueId> BatchedLoop::indicesOf(OpId update) const {
   const Operands& all = fn().ops[update].operands;
   return {all.begin() + 2, all.end()};
 }
 
 /// What values of a turn need of the body of the nest.
-std::vector<ValueId> LoopOfRows::neededBy(const std::vector<ValueId>& values, const SweepBody& turns) const {
+std::vector<ValueId> BatchedLoop::neededBy(const std::vector<ValueId>& values,
+                                           const AxisVariance& turns) const {
   std::vector<ValueId> out = values;
   for (OpId id : turns.slice(values)) {
     auto add = [&](OpId each) {
@@ -183,7 +184,7 @@ std::vector<ValueId> LoopOfRows::neededBy(const std::vector<ValueId>& values, co
 }
 
 /// What the turns need that costs more than to read it again, with all that the same ops give.
-std::vector<ValueId> LoopOfRows::dearNeeds(const Costs& costs) const {
+std::vector<ValueId> BatchedLoop::dearNeeds(const Costs& costs) const {
   std::vector<ValueId> out;
   std::unordered_set<OpId> seen;
   const std::unordered_set<OpId> here(fn().regions[body_].ops.begin(), fn().regions[body_].ops.end());

@@ -1,6 +1,6 @@
 #pragma once
-// A loop in the body of a nest over rows: what its turns need of a point, whether it can go around the nest,
-// and how (interchange_loops.h).
+// Batches one loop in the body of a nest over rows: finds the values that its iterations need of a point,
+// whether loop and nest can be interchanged, and does so (interchange_loops.h).
 
 #include "transforms/analysis/axis_variance.h"
 
@@ -12,22 +12,22 @@ namespace melix::transforms {
 
 class Costs;
 
-/// How a carry goes around for all rows: as the rows that turns give, or, where turns update parts of an
-/// array at the same places of all rows, by updates of the array of all rows.
-struct CarryOfRows {
+/// How a carry is batched. It is the array of the rows that the iterations yield. If the iterations update
+/// parts of an array at the same places of all rows, it is updates of the array of all rows.
+struct BatchedCarry {
   std::vector<core::OpId> updates; ///< in their order
   bool isOfRows() const { return updates.empty(); }
 };
 
-class LoopOfRows {
+class BatchedLoop {
 public:
-  LoopOfRows(core::Module& m, core::FunctionId f, core::OpId nest, core::OpId loop);
+  BatchedLoop(core::Module& m, core::FunctionId f, core::OpId nest, core::OpId loop);
 
-  /// Whether all rows have as many turns, which carry rows of numbers, and nothing but checks has an effect,
-  /// which need nothing that is carried.
+  /// Whether all rows have the same trip count, the iterations carry rows of numbers, and only checks have an
+  /// effect. These checks may need no carried value.
   bool mayLeave(const core::Effects& effects, const Costs& costs);
-  /// Appends the loop at `b`, in front of it nests of what its turns need of a point, and of all checks; the
-  /// nest reads what they give. Gives the loop. Requires: it may leave.
+  /// Appends the loop at `b`. Before it come nests that make the values its iterations need of a point, and
+  /// all checks. The nest then reads the results of the loop. Gives the loop. Requires: `mayLeave`.
   core::OpId leave(core::Builder& b, const core::Effects& effects, const Costs& costs);
 
 private:
@@ -38,13 +38,14 @@ private:
   bool hasRoom(const Costs& costs) const;
   bool hasPoints() const;
   bool mentionsSizesOfPoint() const;
-  bool findChecks(const SweepBody& body, const SweepBody& turns, const core::Effects& effects);
-  bool findCarries(const core::LoopView& loop, const SweepBody& body, const SweepBody& turns);
+  bool findChecks(const AxisVariance& body, const AxisVariance& turns, const core::Effects& effects);
+  bool findCarries(const core::LoopView& loop, const AxisVariance& body, const AxisVariance& turns);
   bool isUpdate(core::OpId id) const;
   bool isRow(core::ValueId v, bool isUpdated) const;
-  bool areSameForAll(const CarryOfRows& carry, const SweepBody& body, const SweepBody& turns) const;
+  bool areSameForAll(const BatchedCarry& carry, const AxisVariance& body, const AxisVariance& turns) const;
   std::vector<core::ValueId> indicesOf(core::OpId update) const;
-  std::vector<core::ValueId> neededBy(const std::vector<core::ValueId>& values, const SweepBody& turns) const;
+  std::vector<core::ValueId> neededBy(const std::vector<core::ValueId>& values,
+                                      const AxisVariance& turns) const;
   std::vector<core::ValueId> dearNeeds(const Costs& costs) const;
 
   /// A nest over the rows, and how values of the body are copied into it.
@@ -54,17 +55,17 @@ private:
     std::vector<core::ValueId> indices;
   };
   Rows openRows(core::Builder& b) const;
-  Rows rowsAt(core::Builder& b, const SweepBody& body, std::span<const core::ValueId> values) const;
+  Rows rowsAt(core::Builder& b, const AxisVariance& body, std::span<const core::ValueId> values) const;
   void checkInFront(core::Builder& b, const core::Effects& effects);
-  void checkTurns(core::Builder& row, core::Cloner& copy, const SweepBody& turns,
+  void checkTurns(core::Builder& row, core::Cloner& copy, const AxisVariance& turns,
                   const std::vector<core::ValueId>& tested) const;
-  core::OpId around(core::Builder& b, const SweepBody& body, const SweepBody& turns);
-  std::vector<core::ValueId> begun(core::Builder& b, const SweepBody& body,
+  core::OpId around(core::Builder& b, const AxisVariance& body, const AxisVariance& turns);
+  std::vector<core::ValueId> begun(core::Builder& b, const AxisVariance& body,
                                    std::span<const core::ValueId> carries) const;
-  core::Operands turn(core::Builder& in, const SweepBody& body, const SweepBody& turns,
+  core::Operands turn(core::Builder& in, const AxisVariance& body, const AxisVariance& turns,
                       const core::LoopView& loop, std::span<const core::ValueId> begun) const;
-  core::Cloner placesAt(core::Builder& in, const SweepBody& body, const SweepBody& turns, core::ValueId turn,
-                        core::ValueId index) const;
+  core::Cloner placesAt(core::Builder& in, const AxisVariance& body, const AxisVariance& turns,
+                        core::ValueId turn, core::ValueId index) const;
   void collectTurn(Rows& rows, const core::LoopView& loop, core::Builder& row) const;
   core::Operands carry(core::Builder& in, const core::Cloner& places, const core::LoopView& loop,
                        core::OpId made, std::span<const core::ValueId> carried) const;
@@ -75,9 +76,9 @@ private:
   const core::FunctionId f_;
   const core::OpId nest_, loop_;
   const core::RegionId body_;
-  std::vector<core::ValueId> needs_;              ///< of the loop, made outside of it
+  std::vector<core::ValueId> needs_;              ///< operands of the loop, made outside of it
   std::vector<core::OpId> checks_, checksOfTurn_; ///< of the body, and of the loop's, in their order
-  std::vector<CarryOfRows> carries_;
+  std::vector<BatchedCarry> carries_;
 };
 
 } // namespace melix::transforms

@@ -10,18 +10,18 @@ namespace melix::transforms {
 
 using namespace core;
 
-OpId LoopOfRows::leave(Builder& b, const Effects& effects, const Costs& costs) {
+OpId BatchedLoop::leave(Builder& b, const Effects& effects, const Costs& costs) {
   if (!checks_.empty() || !checksOfTurn_.empty()) checkInFront(b, effects);
   if (const std::vector<ValueId> dear = dearNeeds(costs); !dear.empty())
-    distribute(b, nest_, {allAxes(), SweepBody(m_, f_, nest_, effects).slice(dear), dear});
-  const OpId made = around(b, SweepBody(m_, f_, nest_, effects), SweepBody(m_, f_, loop_, effects));
+    distribute(b, nest_, {allAxes(), AxisVariance(m_, f_, nest_, effects).slice(dear), dear});
+  const OpId made = around(b, AxisVariance(m_, f_, nest_, effects), AxisVariance(m_, f_, loop_, effects));
   readBy(b, made);
   return made;
 }
 
 /// All checks leave: a nest of them alone stands in front, so that the first to fail is the same.
-void LoopOfRows::checkInFront(Builder& b, const Effects& effects) {
-  const SweepBody body(m_, f_, nest_, effects), turns(m_, f_, loop_, effects);
+void BatchedLoop::checkInFront(Builder& b, const Effects& effects) {
+  const AxisVariance body(m_, f_, nest_, effects), turns(m_, f_, loop_, effects);
   std::vector<ValueId> needed, tested;
   for (OpId id : checks_) std::ranges::copy(fn().ops[id].operands, std::back_inserter(needed));
   for (OpId id : checksOfTurn_) std::ranges::copy(fn().ops[id].operands, std::back_inserter(tested));
@@ -47,8 +47,8 @@ void LoopOfRows::checkInFront(Builder& b, const Effects& effects) {
 }
 
 /// A loop of the checks of turns, which test these values.
-void LoopOfRows::checkTurns(Builder& row, Cloner& copy, const SweepBody& turns,
-                            const std::vector<ValueId>& tested) const {
+void BatchedLoop::checkTurns(Builder& row, Cloner& copy, const AxisVariance& turns,
+                             const std::vector<ValueId>& tested) const {
   const std::vector<OpId> makes = turns.slice(tested);
   std::unordered_set<OpId> copied(makes.begin(), makes.end());
   copied.insert(checksOfTurn_.begin(), checksOfTurn_.end());
@@ -62,7 +62,7 @@ void LoopOfRows::checkTurns(Builder& row, Cloner& copy, const SweepBody& turns,
   row.append(std::move(made), {});
 }
 
-LoopOfRows::Rows LoopOfRows::openRows(Builder& b) const {
+BatchedLoop::Rows BatchedLoop::openRows(Builder& b) const {
   Rows rows{NestBuilder(b), Cloner(m_, f_, f_), {}};
   openAxes(rows.nest, rows.copy, fn(), fn().ops[nest_], allAxes());
   const std::vector<ValueId>& params = fn().regions[body_].params;
@@ -71,15 +71,15 @@ LoopOfRows::Rows LoopOfRows::openRows(Builder& b) const {
 }
 
 /// The body has copies of what makes `values`.
-LoopOfRows::Rows LoopOfRows::rowsAt(Builder& b, const SweepBody& body,
-                                    std::span<const ValueId> values) const {
+BatchedLoop::Rows BatchedLoop::rowsAt(Builder& b, const AxisVariance& body,
+                                      std::span<const ValueId> values) const {
   Rows rows = openRows(b);
   Builder in = b.in(rows.nest.body());
   for (OpId id : body.slice(values)) rows.copy.op(id, in);
   return rows;
 }
 
-OpId LoopOfRows::around(Builder& b, const SweepBody& body, const SweepBody& turns) {
+OpId BatchedLoop::around(Builder& b, const AxisVariance& body, const AxisVariance& turns) {
   const Op loop = fn().ops[loop_];
   const LoopView view(fn(), loop);
   Cloner outside(m_, f_, f_);
@@ -102,8 +102,8 @@ OpId LoopOfRows::around(Builder& b, const SweepBody& body, const SweepBody& turn
 }
 
 /// What all rows begin with.
-std::vector<ValueId> LoopOfRows::begun(Builder& b, const SweepBody& body,
-                                       std::span<const ValueId> carries) const {
+std::vector<ValueId> BatchedLoop::begun(Builder& b, const AxisVariance& body,
+                                        std::span<const ValueId> carries) const {
   if (carries.empty()) return {};
   Rows rows = rowsAt(b, body, carries);
   for (ValueId v : carries) rows.nest.collect(rows.copy.value(v));
@@ -112,8 +112,8 @@ std::vector<ValueId> LoopOfRows::begun(Builder& b, const SweepBody& body,
 }
 
 /// A turn of all rows; gives what it yields.
-Operands LoopOfRows::turn(Builder& in, const SweepBody& body, const SweepBody& turns, const LoopView& loop,
-                          std::span<const ValueId> begun) const {
+Operands BatchedLoop::turn(Builder& in, const AxisVariance& body, const AxisVariance& turns,
+                           const LoopView& loop, std::span<const ValueId> begun) const {
   const ValueId index = in.param(m_.types.int64(), fn().values[loop.index()].hint);
   std::vector<ValueId> carried;
   for (size_t k = 0; k < begun.size(); ++k)
@@ -130,12 +130,12 @@ Operands LoopOfRows::turn(Builder& in, const SweepBody& body, const SweepBody& t
 }
 
 /// Copies of what makes the places of updates.
-Cloner LoopOfRows::placesAt(Builder& in, const SweepBody& body, const SweepBody& turns, ValueId turn,
-                            ValueId index) const {
+Cloner BatchedLoop::placesAt(Builder& in, const AxisVariance& body, const AxisVariance& turns, ValueId turn,
+                             ValueId index) const {
   Cloner copy(m_, f_, f_);
   copy.values[turn] = index;
   std::vector<ValueId> indices;
-  for (const CarryOfRows& carry : carries_)
+  for (const BatchedCarry& carry : carries_)
     for (OpId id : carry.updates) std::ranges::copy(indicesOf(id), std::back_inserter(indices));
   for (OpId id : body.slice(neededBy(indices, turns))) copy.op(id, in);
   for (OpId id : turns.slice(indices)) copy.op(id, in);
@@ -144,9 +144,9 @@ Cloner LoopOfRows::placesAt(Builder& in, const SweepBody& body, const SweepBody&
 
 /// The turn of a row. The nest gives the rows that go around, what updates put into arrays, what is
 /// stacked.
-void LoopOfRows::collectTurn(Rows& rows, const LoopView& loop, Builder& row) const {
+void BatchedLoop::collectTurn(Rows& rows, const LoopView& loop, Builder& row) const {
   std::unordered_set<OpId> updates;
-  for (const CarryOfRows& carry : carries_) updates.insert(carry.updates.begin(), carry.updates.end());
+  for (const BatchedCarry& carry : carries_) updates.insert(carry.updates.begin(), carry.updates.end());
   rows.copy.instead = [&](OpId id, Builder&) { return updates.contains(id); };
   const std::vector<ValueId> yields = rows.copy.body(loop.body(), row).values;
   for (size_t k = 0; k < carries_.size(); ++k) {
@@ -156,8 +156,8 @@ void LoopOfRows::collectTurn(Rows& rows, const LoopView& loop, Builder& row) con
   for (size_t k = carries_.size(); k < yields.size(); ++k) rows.nest.collect(yields[k]);
 }
 
-Operands LoopOfRows::carry(Builder& in, const Cloner& places, const LoopView& loop, OpId made,
-                           std::span<const ValueId> carried) const {
+Operands BatchedLoop::carry(Builder& in, const Cloner& places, const LoopView& loop, OpId made,
+                            std::span<const ValueId> carried) const {
   Operands out;
   const size_t axes = fn().ops[nest_].dims.size();
   const Results given = fn().ops[made].results;
@@ -178,7 +178,7 @@ Operands LoopOfRows::carry(Builder& in, const Cloner& places, const LoopView& lo
   return out;
 }
 
-TypeId LoopOfRows::stacked(DimSym extent, TypeId row) const {
+TypeId BatchedLoop::stacked(DimSym extent, TypeId row) const {
   types::Type array = m_.types[row];
   std::vector<DimId> dims = {m_.types.dims.symbol(extent)};
   dims.insert(dims.end(), array.dims.begin(), array.dims.end());
@@ -186,7 +186,7 @@ TypeId LoopOfRows::stacked(DimSym extent, TypeId row) const {
 }
 
 /// Reads of what the loop around gives stand for the one in the nest.
-void LoopOfRows::readBy(Builder& b, OpId made) {
+void BatchedLoop::readBy(Builder& b, OpId made) {
   const std::vector<OpId> ops = fn().regions[body_].ops;
   const size_t axes = fn().ops[nest_].dims.size();
   const Op& loop = fn().ops[loop_];

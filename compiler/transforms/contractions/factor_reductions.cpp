@@ -73,7 +73,7 @@ private:
   }
 
   /// How many factors that vary a value is the product of; of a sum, its longest product.
-  uint32_t degree(ValueId v, const SweepBody& body, std::unordered_map<ValueId, uint32_t>& known) const {
+  uint32_t degree(ValueId v, const AxisVariance& body, std::unordered_map<ValueId, uint32_t>& known) const {
     if (auto it = known.find(v); it != known.end()) return it->second;
     const std::optional<AxisSet> axes = body.axesOf(v);
     uint32_t n = axes && axes->empty() ? 0 : 1;
@@ -94,7 +94,7 @@ private:
     const Op& op = fn().ops[id];
     const Product product = productOf(terminator(fn(), op.regions[0]).operands[0]);
     if (product.factors.size() < 2) return false;
-    const SweepBody body(m_, f_, id, effects_);
+    const AxisVariance body(m_, f_, id, effects_);
     std::unordered_map<ValueId, uint32_t> degrees;
     uint32_t all = 0;
     for (ValueId v : product.factors) all += degree(v, body, degrees);
@@ -106,7 +106,7 @@ private:
   }
 
   /// The first axis in order whose sum goes inside with gain decides.
-  std::optional<SplitSum> cutOf(const Op& op, const Product& product, const SweepBody& body) const {
+  std::optional<SplitSum> cutOf(const Op& op, const Product& product, const AxisVariance& body) const {
     std::vector<AxisSet> axes;
     for (ValueId v : product.factors) {
       std::optional<AxisSet> of = body.axesOf(v);
@@ -148,7 +148,7 @@ private:
   /// The inner sum stands where all its reads are in range, and its table is no larger than what it reads, at
   /// each point of the axes that the result keeps: of these, strips are made
   /// (loops/strip_mining/fuse_by_strips.h).
-  bool mayRun(const Op& op, const SplitSum& cut, const SweepBody& body) const {
+  bool mayRun(const Op& op, const SplitSum& cut, const AxisVariance& body) const {
     bool always = true;
     for (size_t a = 0; a < op.dims.size(); ++a)
       always = always && ((cut.table | cut.summed).contains(a) || m_.types.dims.atLeast(op.dims[a], 1));
@@ -184,7 +184,7 @@ private:
     return true;
   }
 
-  void rewrite(const Op& op, const Product& product, const SplitSum& cut, const SweepBody& body,
+  void rewrite(const Op& op, const Product& product, const SplitSum& cut, const AxisVariance& body,
                RegionId region) {
     Builder b(m_, f_, region, op.loc);
     const ValueId anyInside = hasTerms(op, cut, b);
@@ -232,7 +232,7 @@ private:
     return made.finish();
   }
   /// The axes of its result stand first.
-  ValueId innerSum(const Op& op, const SplitSum& cut, const SweepBody& body, Builder& b) {
+  ValueId innerSum(const Op& op, const SplitSum& cut, const AxisVariance& body, Builder& b) {
     NestBuilder inner(b);
     Cloner copy(m_, f_, f_);
     NestResult sum = collecting(openAxes(inner, copy, fn(), op, cut.table).size());
@@ -242,7 +242,7 @@ private:
     inner.add(std::move(sum), multiply(cut.inside, body, copy, in));
     return inner.one();
   }
-  ValueId multiply(std::span<const ValueId> factors, const SweepBody& body, Cloner& copy, Builder& in) {
+  ValueId multiply(std::span<const ValueId> factors, const AxisVariance& body, Cloner& copy, Builder& in) {
     for (OpId id : body.slice(factors)) copy.op(id, in);
     ValueId product = copy.value(factors[0]);
     for (ValueId v : factors.subspan(1)) product = in.binary(OpKind::Mul, product, copy.value(v));

@@ -1,15 +1,15 @@
 #pragma once
-// A sum over axes that a factor does not have moves inside it, where both sums that are left, or the one and
-// what it is multiplied by, run over fewer axes than the one.
+// Factors reductions: a sum moves inside a factor that does not have its axes. Both remaining sums, or the
+// one sum and its multiplication, have to run over fewer axes than the original.
 //
 //   before:  %r = nest (i: I, n: N, j: J) -> keep[i] sum { yield %w[n] * %t[n, j] * %a[j, i] }
 //   after:   %u = nest (j: J, n: N) -> keep[j] sum { yield %w[n] * %t[n, j] }
 //            %r = nest (i: I, j: J) -> keep[i] sum { yield %a[j, i] * %u[j] }
 //
-// Products of three or more factors of floats, and signs; the table between the sums is no larger than an
-// array that the product reads. Only nests without effects. Where the inner sum may have no terms (N is 0), a
-// nest behind makes zeros then. Requires: verified Core, sums without an order. Keeps: values up to the
-// rounding of sums and products.
+// Applies to products of three or more float factors, and signs. The table between the sums is no larger than
+// an array that the product reads. Nests with effects stay. If the inner sum may have no terms (N is 0), a
+// nest after it makes zeros. Requires: verified Core, sums without an order. Keeps: values up to the rounding
+// of sums and products.
 
 #include "core/ir/ir.h"
 

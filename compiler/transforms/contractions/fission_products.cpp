@@ -18,9 +18,9 @@ using namespace core;
 namespace {
 
 /// The body of a nest in turns: of each, first what its products need is made, then its products.
-class Turns {
+class BodyPhases {
 public:
-  Turns(Module& m, FunctionId f, OpId nest, const Effects& effects, const Costs& costs)
+  BodyPhases(Module& m, FunctionId f, OpId nest, const Effects& effects, const Costs& costs)
       : m_(m), f_(f), nest_(nest), costs_(costs), body_(fn().ops[nest].regions[0]),
         ops_(fn().regions[body_].ops) {
     const std::vector<OpId> all = rowProducts(m_, fn(), nest_);
@@ -49,7 +49,7 @@ private:
   bool isProduct(OpId id) const { return isProduct_.contains(id); }
 
   void findProducts(const std::vector<OpId>& all, const Effects& effects) {
-    const SweepBody body(m_, f_, nest_, effects);
+    const AxisVariance body(m_, f_, nest_, effects);
     for (OpId id : all)
       if (fn().ops[id].kind == OpKind::Nest && body.axesOf(id) && isSwept(id) && !isReadByElements(id, body_))
         products_.push_back(id);
@@ -197,7 +197,7 @@ public:
       const Regions regions = fn().ops[id].regions;
       for (RegionId inner : regions) run(inner, isInNest || fn().ops[id].kind == OpKind::Nest);
       if (!isOfRows(fn().ops[id], isInNest)) return true;
-      Turns turns(m_, f_, id, effects_, costs_);
+      BodyPhases turns(m_, f_, id, effects_, costs_);
       std::unordered_set<OpId> checks;
       if (!turns.any() || !findChecks(id, checks)) return true;
       Builder b(m_, f_, region, fn().ops[id].loc);
@@ -280,7 +280,7 @@ private:
 
 } // namespace
 
-bool separateProducts(Module& m) {
+bool fissionProducts(Module& m) {
   const Effects effects(m);
   return changeBodies(m, [&](FunctionId f) {
     ProductFission s(m, f, effects);

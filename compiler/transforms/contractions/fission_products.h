@@ -1,5 +1,5 @@
 #pragma once
-// Takes products of a row and a matrix out of nests over the rows: over all rows they are products of
+// Distributes a nest over rows around its products of a row and a matrix. Over all rows these are products of
 // matrices, which tiles compute.
 //
 //   before:  %y = nest (t: T) -> collect[t] {
@@ -11,18 +11,21 @@
 //            %e = nest (t: T) -> collect[t] { nest (s: S) -> collect[s] { … get %w[%t, %s] … } … }
 //            %r = nest (t: T) -> collect[t] { nest (d: D, s: S) -> keep[d] sum { … get %e[%t, %s] … } … }
 //
-// What stands between two products is a nest too, and what nothing but the end of the body needs stays with
-// it. Rows are arrays of numbers of all rows then, of which only strips are made
-// (loops/strip_mining/fuse_by_strips.h). So nests stay whose points may fail, but for checks of what is read,
-// which are a nest in front; which sort, scan or loop; which a point of another nest reduces; and products of
-// which a point reads single elements. Sizes are those of all rows, of which there are four or more.
-// Requires: verified Core without derivatives, orders not chosen. Keeps: values.
+// The ops between two products become a nest too. Ops that only the end of the body needs stay with it.
+// Intermediate rows become arrays of all rows, of which strips alone are stored
+// (loops/strip_mining/fuse_by_strips.h). A nest stays in each of these cases:
+// 1. Its points may fail, except by checks of values that are read, which become a nest before it.
+// 2. It sorts, scans or loops.
+// 3. A point of another nest reduces it.
+// 4. A point reads single elements of its product.
+// Sizes have to be the sizes of all rows, and there are four rows or more. Requires: verified Core without
+// derivatives, orders not chosen. Keeps: values.
 
 #include "core/ir/ir.h"
 
 namespace melix::transforms {
 
-/// Whether there were any.
-bool separateProducts(core::Module& module);
+/// Whether any nest changed.
+bool fissionProducts(core::Module& module);
 
 } // namespace melix::transforms

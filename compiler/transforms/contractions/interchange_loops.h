@@ -1,6 +1,6 @@
 #pragma once
-// Loop interchange: a loop in a nest over rows, whose turns take products of a row and a matrix, goes around
-// the nest. Over all rows these are products of matrices (fission_products.h).
+// Interchanges a nest over rows with a loop in it whose iterations compute products of a row and a matrix.
+// Over all rows these are products of matrices (fission_products.h).
 //
 //   before:  %y = nest (b: B) -> collect[b] {
 //              %h = for %n, %h0, collects 1 { (%t, %h)
@@ -13,19 +13,25 @@
 //              yield %g, %g }
 //            %y = nest (b: B) -> collect[b] { … get %h[%b], get %s[:, %b] … }
 //
-// What the turns need of a row is made of all rows in front, and checks that they make of what is read are a
-// nest in front of that: the first row that fails is the same, at its first turn that does. It must be that
-// all rows have as many turns, that these carry numbers, rows that a turn makes anew, or arrays of which it
-// updates the same parts for all rows, and have no other effect. Loops stay of a few rows, of products in
-// branches or of matrices that registers hold; where arrays of all rows would have more axes than what the
-// nest gives; and where nothing has an element for each row, as of a sum over rows that are made of their
-// index. Requires: verified Core without derivatives, orders not chosen. Keeps: values, every effect.
+// Nests before the loop make the values that the iterations need of a row, for all rows. The iterations'
+// checks of values that are read become a nest before those. The first row that fails stays the same, at its
+// first iteration that fails. Requirements on the loop:
+// 1. All rows have the same trip count.
+// 2. The iterations carry numbers, rows that each iteration makes anew, or arrays of which they update the
+//    same parts for all rows.
+// 3. They have no other effect.
+// A loop stays in each of these cases:
+// 1. It is over few rows.
+// 2. Its products are in branches, or their matrices fit in registers.
+// 3. Arrays of all rows would have more axes than the results of the nest.
+// 4. No array has an element for each row, as in a sum over rows that are made of their index.
+// Requires: verified Core without derivatives, orders not chosen. Keeps: values, every effect.
 
 #include "core/ir/ir.h"
 
 namespace melix::transforms {
 
-/// Whether there were any.
+/// Whether any loop changed.
 bool interchangeLoops(core::Module& module);
 
 } // namespace melix::transforms

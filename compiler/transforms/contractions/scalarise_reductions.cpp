@@ -25,9 +25,10 @@ namespace {
 constexpr int64_t mostNumbers = 16;
 constexpr int64_t mostSums = 8; ///< of one point, in registers
 
-class Spreading {
+class ReductionScalariser {
 public:
-  Spreading(Module& m, FunctionId f, const Effects& effects) : m_(m), f_(f), effects_(effects), uses_(m, f) {}
+  ReductionScalariser(Module& m, FunctionId f, const Effects& effects)
+      : m_(m), f_(f), effects_(effects), uses_(m, f) {}
   bool changed = false;
 
   void run(RegionId region) {
@@ -383,11 +384,11 @@ bool sumsArrays(const Module& m, const Function& f) {
 
 } // namespace
 
-bool spreadSums(Module& m) {
+bool scalariseReductions(Module& m) {
   const Effects effects(m);
   return changeBodies(m, [&](FunctionId f) {
     if (!sumsArrays(m, m.functions[f])) return false;
-    Spreading spreading(m, f, effects);
+    ReductionScalariser spreading(m, f, effects);
     spreading.run(m.functions[f].body);
     return spreading.changed;
   });

@@ -67,7 +67,7 @@ private:
     if (!std::ranges::all_of(nestResults(nest), collects)) return {};
     // What is read behind a check may not be there in front of it.
     if (effects_.ofOp(fn(), id).panics) return {};
-    const SweepBody body(m_, f_, id, effects_);
+    const AxisVariance body(m_, f_, id, effects_);
     std::vector<OpId> out;
     size_t sweeps = 0;
     for (OpId inner : fn().regions[nest.regions[0]].ops) {
@@ -85,7 +85,7 @@ private:
   void apart(OpId id, const std::vector<OpId>& sums, RegionId region) {
     for (OpId sum : sums) {
       Cut cut{AxisSet::first(fn().ops[id].dims.size()), {}, {fn().ops[sum].results[0]}};
-      cut.ops = SweepBody(m_, f_, id, effects_).slice(cut.live);
+      cut.ops = AxisVariance(m_, f_, id, effects_).slice(cut.live);
       Builder b(m_, f_, region, fn().ops[id].loc);
       distribute(b, id, cut);
     }
@@ -134,7 +134,7 @@ private:
 
 } // namespace
 
-void sumRows(Module& m) {
+void splitReductions(Module& m) {
   const Effects effects(m);
   bool any = false;
   forEachBody(m, [&](FunctionId f) {

@@ -1,5 +1,6 @@
 #pragma once
-// What is reduced over both sides of a product is reduced by rows first, whose products a tile computes.
+// Splits a reduction over the axes of both operands of a product. The new nest reduces each row first, and a
+// tile computes its products.
 //
 //   before:  %s = nest (i: N, j: M) -> keep[] sum {
 //              %p = nest (k: K) -> keep[] sum { … get %x[%i, %k] … get %y[%j, %k] … }
@@ -7,14 +8,15 @@
 //   after:   %r = nest (i: N, j: M) -> keep[i] sum { … }
 //            %s = nest (i: N) -> keep[] sum { %e = get %r[%i]   yield %e }
 //
-// Of sums and extremes whose axes are all reduced. A number of a point that is such a sum of a row, beside
-// other sweeps of a nest that collects, is collected by a nest of its own in front. Requires: verified Core,
-// orders not chosen (core/order/order.h). Keeps: every effect, in order; values but for the order of sums.
+// Applies to sums and extremes whose axes are all reduced. A nest that collects may compute such a sum of a
+// row at each point, beside other sweeps. A nest of its own before it then collects these sums. Requires:
+// verified Core, orders not chosen (core/order/order.h). Keeps: every effect, in order; values but for the
+// order of sums.
 
 #include "core/ir/ir.h"
 
 namespace melix::transforms {
 
-void sumRows(core::Module& module);
+void splitReductions(core::Module& module);
 
 } // namespace melix::transforms

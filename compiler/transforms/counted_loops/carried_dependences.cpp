@@ -23,8 +23,8 @@ bool sameIndex(const AffineIndex& a, const AffineIndex& b) {
 
 class CarryFollower {
 public:
-  CarryFollower(const Module& m, const Function& f, const Uses& uses, const ApartPlaces& places, OpId loop,
-                uint32_t k)
+  CarryFollower(const Module& m, const Function& f, const Uses& uses, const DisjointAccesses& places,
+                OpId loop, uint32_t k)
       : m_(m), f_(f), uses_(uses), places_(places), loop_(loop), k_(k), view_(f, f.ops[loop]) {}
 
   LoopCarry run() {
@@ -265,7 +265,7 @@ private:
   const Module& m_;
   const Function& f_;
   const Uses& uses_;
-  const ApartPlaces& places_;
+  const DisjointAccesses& places_;
   const OpId loop_;
   const uint32_t k_;
   const LoopView view_;
@@ -279,7 +279,7 @@ private:
 
 } // namespace
 
-LoopCarry followCarry(const Module& m, const Function& f, const Uses& uses, const ApartPlaces& places,
+LoopCarry followCarry(const Module& m, const Function& f, const Uses& uses, const DisjointAccesses& places,
                       OpId loop, uint32_t k) {
   return CarryFollower(m, f, uses, places, loop, k).run();
 }

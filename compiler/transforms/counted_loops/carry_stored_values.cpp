@@ -185,7 +185,7 @@ private:
 
 } // namespace
 
-void carryReads(Module& m) {
+void carryStoredValues(Module& m) {
   forEachBody(m, [&](FunctionId f) { ReadCarrier(m, f).run(); });
 }
 

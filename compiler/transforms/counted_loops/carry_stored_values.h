@@ -1,5 +1,6 @@
 #pragma once
-// What a turn of a counted loop reads of an array where the turn in front of it wrote is carried, not read.
+// Forwards stores across iterations: a value that an iteration of a counted loop reads where the iteration
+// before it wrote is carried, not read.
 //
 //   before:  for %n, %x { (%t, %y)
 //              %i = add %t, %1   %v = get %y[%t]   %w = …   %z = set %y[%i] = %w   yield %z }
@@ -7,13 +8,14 @@
 //            for %n, %x, %f { (%t, %y, %v)
 //              %i = add %t, %1   %w = …   %z = set %y[%i] = %w   yield %z, %w }
 //
-// Of arrays that every turn updates once, at a place affine in its index, and of their scalars; so no turn
-// waits for memory. Requires: verified Core without derivatives. Keeps: bits, every effect in its order.
+// Applies to arrays that every iteration updates once, at a place affine in its index, and to their scalars.
+// No iteration then waits for memory. Requires: verified Core without derivatives. Keeps: bits, every effect
+// in its order.
 
 #include "core/ir/ir.h"
 
 namespace melix::transforms {
 
-void carryReads(core::Module& module);
+void carryStoredValues(core::Module& module);
 
 } // namespace melix::transforms

@@ -188,7 +188,7 @@ private:
     return b.set(c.begun, made, place.path, place.indices);
   }
   /// The loop at the element where a point begins; none if a turn does not only add to it, or not a product.
-  std::optional<Op> loopOf(const Carried& c, TurnPoint point, Builder& front, Builder& in) {
+  std::optional<Op> loopOf(const Carried& c, IterationPoint point, Builder& front, Builder& in) {
     Op turns = fn().ops[loop_];
     turns.operands = {turns.operands[0], point.sum};
     turns.results.clear();
@@ -198,7 +198,7 @@ private:
     Builder turn = in.in(turns.regions[0]);
     const ValueId index = turn.param(types().int64());
     point.sum = turn.param(fn().typeOf(point.sum));
-    TurnElements elements(m_, f_, effects_, values_, point, front);
+    IterationElement elements(m_, f_, effects_, values_, point, front);
     elements.stands(fn().regions[body_].params[0], index);
     const std::optional<ValueId> next = elements.element(c.part, point.position, turn);
     if (!next) return std::nullopt;
@@ -293,7 +293,7 @@ bool hasLoops(const Function& f) {
 
 } // namespace
 
-bool sinkLoops(Module& m) {
+bool interchangeAccumulatingLoops(Module& m) {
   const Effects effects(m);
   return changeBodies(m, [&](FunctionId f) {
     if (!hasLoops(m.functions[f])) return false;

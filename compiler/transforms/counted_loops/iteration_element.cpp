@@ -50,12 +50,12 @@ bool isZero(const Module& m, const Function& f, const LoopValues& values, const 
   return is->constant == 0 && is->axes.empty() && is->outside.empty() && is->dims.empty();
 }
 
-TurnElements::TurnElements(Module& m, FunctionId f, const Effects& effects, LoopValues& values,
-                           TurnPoint point, Builder& front)
+IterationElement::IterationElement(Module& m, FunctionId f, const Effects& effects, LoopValues& values,
+                                   IterationPoint point, Builder& front)
     : m_(m), f_(f), effects_(effects), values_(values), point_(std::move(point)), front_(front),
       copy_(m, f, f) {}
 
-std::optional<ValueId> TurnElements::value(ValueId v, Builder& turn, int depth) {
+std::optional<ValueId> IterationElement::value(ValueId v, Builder& turn, int depth) {
   if (const auto known = copy_.values.find(v); known != copy_.values.end()) return known->second;
   if (!values_.isInside(v)) return v;
   const OpId id = fn().values[v].def;
@@ -72,7 +72,7 @@ std::optional<ValueId> TurnElements::value(ValueId v, Builder& turn, int depth) 
   return copied ? std::optional(copy_.value(v)) : std::nullopt;
 }
 
-std::optional<ValueId> TurnElements::element(const Op& get, Builder& turn, int depth) {
+std::optional<ValueId> IterationElement::element(const Op& get, Builder& turn, int depth) {
   std::vector<ValueId> indices;
   if (!std::ranges::all_of(get.as<Path>(), [](const PathStep& s) { return s.kind == StepKind::Index; }))
     return std::nullopt;
@@ -84,7 +84,7 @@ std::optional<ValueId> TurnElements::element(const Op& get, Builder& turn, int d
   return element(get.operands[0], indices, turn, depth + 1);
 }
 
-bool TurnElements::again(OpId id, const Op& op, Builder& turn, int depth) {
+bool IterationElement::again(OpId id, const Op& op, Builder& turn, int depth) {
   if (!std::ranges::all_of(op.dims, [&](DimId d) { return values_.isKnownOutside(d); })) return false;
   for (ValueId x : op.operands)
     if (!operand(x, turn, depth)) return false;
@@ -92,14 +92,14 @@ bool TurnElements::again(OpId id, const Op& op, Builder& turn, int depth) {
   return true;
 }
 
-bool TurnElements::operand(ValueId v, Builder& turn, int depth) {
+bool IterationElement::operand(ValueId v, Builder& turn, int depth) {
   if (types().isScalar(fn().typeOf(v))) return value(v, turn, depth + 1).has_value();
   if (!values_.isTheSame(v)) return false;
   copy_.values[v] = values_.inFront(v, front_);
   return true;
 }
 
-bool TurnElements::withRegions(OpId id, const Op& op, Builder& turn, int depth) {
+bool IterationElement::withRegions(OpId id, const Op& op, Builder& turn, int depth) {
   if ((op.kind != OpKind::If && op.kind != OpKind::For) || !op.resultDims.empty() ||
       effects_.ofOp(fn(), id).any())
     return false;
@@ -138,13 +138,13 @@ bool TurnElements::withRegions(OpId id, const Op& op, Builder& turn, int depth) 
   return good;
 }
 
-bool TurnElements::isAtPoint(OpId id) const {
+bool IterationElement::isAtPoint(OpId id) const {
   const auto level = level_.find(id);
   return level != level_.end() && level->second.size() == point_.axes.size();
 }
 
-std::optional<ValueId> TurnElements::element(ValueId array, const std::vector<ValueId>& at, Builder& turn,
-                                             int depth) {
+std::optional<ValueId> IterationElement::element(ValueId array, const std::vector<ValueId>& at, Builder& turn,
+                                                 int depth) {
   if (array == point_.array) return isPosition(at) ? std::optional(point_.sum) : std::nullopt;
   if (values_.isTheSame(array)) return turn.getAt(values_.inFront(array, front_), at);
   const OpId id = fn().values[array].def;
@@ -167,14 +167,14 @@ std::optional<ValueId> TurnElements::element(ValueId array, const std::vector<Va
   }
 }
 
-bool TurnElements::isPosition(const std::vector<ValueId>& at) const {
+bool IterationElement::isPosition(const std::vector<ValueId>& at) const {
   return std::ranges::equal(at, point_.position, [&](ValueId a, ValueId b) {
     return isZero(m_, fn(), values_, point_.axes, a, b);
   });
 }
 
-std::optional<ValueId> TurnElements::ofPart(const Op& get, const std::vector<ValueId>& at, Builder& turn,
-                                            int depth) {
+std::optional<ValueId> IterationElement::ofPart(const Op& get, const std::vector<ValueId>& at, Builder& turn,
+                                                int depth) {
   if (!isNumbers(types(), fn().typeOf(get.operands[0]))) return std::nullopt;
   const Place part = placeOf(get);
   std::vector<ValueId> indices;
@@ -189,8 +189,8 @@ std::optional<ValueId> TurnElements::ofPart(const Op& get, const std::vector<Val
   return element(get.operands[0], indices, turn, depth + 1);
 }
 
-std::optional<ValueId> TurnElements::ofNest(const Op& op, uint32_t result, const std::vector<ValueId>& at,
-                                            Builder& turn, int depth) {
+std::optional<ValueId> IterationElement::ofNest(const Op& op, uint32_t result, const std::vector<ValueId>& at,
+                                                Builder& turn, int depth) {
   const NestView nest(fn(), op);
   if (nest.accs() > 0 || !op.resultDims.empty()) return std::nullopt;
   const auto part =
@@ -215,8 +215,8 @@ std::optional<ValueId> TurnElements::ofNest(const Op& op, uint32_t result, const
   return made;
 }
 
-std::optional<ValueId> TurnElements::ofUpdate(const Op& op, const std::vector<ValueId>& at, Builder& turn,
-                                              int depth) {
+std::optional<ValueId> IterationElement::ofUpdate(const Op& op, const std::vector<ValueId>& at, Builder& turn,
+                                                  int depth) {
   const Place place = placeOf(op);
   std::vector<ValueId> within;
   size_t own = 0;
@@ -243,8 +243,8 @@ std::optional<ValueId> TurnElements::ofUpdate(const Op& op, const std::vector<Va
   return to ? std::optional(turn.binary(OpKind::Add, *to, *made)) : std::nullopt;
 }
 
-std::optional<ValueId> TurnElements::ofCall(const Op& call, uint32_t result, const std::vector<ValueId>& at,
-                                            Builder& turn, int depth) {
+std::optional<ValueId> IterationElement::ofCall(const Op& call, uint32_t result,
+                                                const std::vector<ValueId>& at, Builder& turn, int depth) {
   const Function& callee = m_.functions[call.as<CallAttr>().callee];
   if (!call.resultDims.empty() || !callee.body.valid() || callee.isApart || callee.customJvp.valid() ||
       callee.regions[callee.body].ops.size() > mostCalleeOps)

@@ -345,7 +345,7 @@ private:
   Function& f_;
   const Effects& effects_;
   LiveUses uses_;
-  const ApartPlaces places_;
+  const DisjointAccesses places_;
   Ranges ranges_;
   const RegionId scratch_;
   types::DimSubst sizes_; ///< what sizes of stacked arrays are, from the end on

@@ -1,5 +1,5 @@
 #pragma once
-// What the turns of a loop add to a number.
+// Recognises additive recurrences: loops that only add to a number.
 
 #include "core/ir/uses.h"
 
@@ -7,12 +7,13 @@
 
 namespace melix::transforms {
 
-/// Whether a region, the body of a loop, only adds to a number, which `begun` is in front of it and `last`
-/// behind.
+/// Whether a region, the body of a loop, only adds to a number. The number is `begun` before the region and
+/// `last` after it.
 bool onlyAdds(const core::Function& f, core::RegionId turn, core::ValueId begun, core::ValueId last);
 
-/// Whether two reads in `turn`, a turn of the loop at a point of a nest with these axes, vary with what the
-/// other does not vary with: axes of the nest, and axes and indices around the loop, but its own.
+/// Whether each of two reads varies with an axis or index that the other does not vary with. The reads are in
+/// `turn`, an iteration of the loop at a point of a nest with these axes. Counted are axes of the nest, and
+/// axes and indices around the loop, but not the loop's own index.
 bool readsTwoSides(const core::Function& f, const core::Uses& uses, core::OpId loop,
                    const std::vector<core::ValueId>& axes, core::RegionId turn);
 

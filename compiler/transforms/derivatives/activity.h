@@ -1,6 +1,6 @@
 #pragma once
-// Activity: which leaves of which values depend on what is differentiated, through calls and loops
-// (fixpoints).
+// Activity analysis: finds the leaves of values that depend on the differentiated values, through calls and
+// loops (fixpoints).
 //
 // Where a float becomes an integer the dependency ends; a dependency that ends so and comes back into a
 // result as a float is `lost` and reported (rule 42). Selection (comparisons, indices, sizes, trip counts)
@@ -13,11 +13,11 @@
 
 namespace melix::transforms {
 
-/// What a derivative cannot go through, for the driver's diagnostics.
+/// The causes that stop a derivative, for the driver's diagnostics.
 enum class AdProblemKind : uint8_t {
   LostDerivative, ///< float -> integer -> float
   Effect,         ///< input or output in a differentiated function
-  Independent,    ///< the result cannot depend on what is differentiated
+  Independent,    ///< the result cannot depend on the differentiated values
   Unsupported,    ///< a construct without a derivative here; `reason` says which
 };
 struct AdProblem {
@@ -34,8 +34,8 @@ struct Loss {
   LocId loc;
 };
 
-/// What carries on what was lost: a float comes of an integer or a text by an op alone, not of one that
-/// stands beside it in an enum.
+/// The kind of value that carries a loss on. A float gets a loss from an integer or a text only by an op, not
+/// from one that is beside it in an enum.
 enum class Carrier : uint8_t { Integer, Float, Text };
 inline constexpr Carrier carriers[] = {Carrier::Integer, Carrier::Float, Carrier::Text};
 /// The slot of a part of a value for the losses that such a carrier carries.
@@ -48,7 +48,7 @@ struct FunctionActivity {
   FunctionId function;
   std::vector<LeafBits> params;
   std::vector<LeafBits> results;
-  std::vector<LeafBits> lostParams, lostResults; ///< by slot: what was lost, integers too
+  std::vector<LeafBits> lostParams, lostResults; ///< by slot: the losses, of integers too
   std::unordered_map<ValueId, LeafBits> values;
   std::unordered_map<ValueId, std::vector<Loss>> lost; ///< by slot; a loss without `at` is none
   std::vector<AdProblem> problems;
@@ -63,8 +63,8 @@ struct FunctionActivity {
   }
 };
 
-/// Whether what a float is rounded to depends on it: it does, with the derivative 0, which no tangent needs
-/// to be carried for.
+/// Whether a rounded float depends on its operand. It does, with the derivative 0, so no tangent needs to be
+/// carried for it.
 enum class RoundingKind : uint8_t { Ends, Flows };
 
 class Activity {
@@ -87,7 +87,7 @@ private:
 
   Module& module_;
   Leaves& leaves_;
-  Leaves parts_; ///< what a loss is told of
+  Leaves parts_; ///< the parts that losses are recorded for
   RoundingKind rounding_;
   std::map<Key, FunctionActivity> table_;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Makes the body of f_bwd: the linear part of a jvp companion g transposed, region by region in reverse.
+// Makes the body of f_bwd: transposes the linear part of a jvp companion g, region by region in reverse.
 
 #include "transforms/derivatives/cotangents.h"
 
@@ -39,7 +39,7 @@ private:
   bool seeded(const Op& o);
   void arm(const Op& o, Scope& s);
   struct Joined {
-    std::vector<ValueId> values, read; ///< of these it is told whether anything read them
+    std::vector<ValueId> values, read; ///< of these it is recorded whether anything read them
   };
   static ValueId readInArm(Scope& s, ValueId v);
   Joined joinArms(std::deque<Scope>& arms, std::vector<TypeId>& resultTypes);
@@ -60,7 +60,8 @@ private:
                  const Roots& roots);
   void loop(OpId id);
   struct NestSums {
-    std::vector<ValueId> sums, accs; ///< values whose cotangents are summed, those that are added to
+    /// Values whose cotangents are summed, and values whose cotangents are added to.
+    std::vector<ValueId> sums, accs;
   };
   void takePoints(const Op& o, Scope& s, const std::vector<ValueId>& axes);
   std::vector<std::pair<ValueId, ValueId>> takeAccumulators(const Op& o, const Scope& s);
@@ -76,7 +77,7 @@ private:
   ValueId accumulatorFor(ValueId v, bool again);
   void call(OpId id);
 
-  // What not every way reads (cotangents_unread.cpp).
+  // Values that not every path reads (cotangents_unread.cpp).
   bool isConstant(ValueId v) const;
   bool isUnbounded(ValueId v, int depth) const;
   bool isSteep(const Op& o) const;

@@ -1,5 +1,5 @@
 // Transpose of a nest: the same axes; what is read of an outside array is added to its accumulator, what is
-// read of an outside scalar is summed. `accumulate_to_reduce` turns accumulators into reductions afterwards.
+// read of an outside scalar is summed. `scatter_to_gather` turns accumulators into reductions afterwards.
 
 #include "core/ir/nest.h"
 #include "core/ir/walk.h"

@@ -1,7 +1,7 @@
 #pragma once
-// Values of the jvp companion g that are at hand in f_bwd. Scopes mirror the regions of g. A value that is
-// asked for stands in the scope of the region that defines it as a placeholder; when the scope is closed it
-// is chosen which values become the region's residual items, and the others are made again of those.
+// The values of the jvp companion g that are available in f_bwd. Scopes mirror the regions of g. A value that
+// is requested is a placeholder in the scope of the region that defines it. When the scope is closed, some of
+// these values become the region's residual items; the others are rematerialised from them.
 
 #include "core/ir/flow.h"
 #include "core/ir/uses.h"
@@ -28,8 +28,8 @@ protected:
     std::vector<ValueId> indices;
     ValueId value;
   };
-  /// A place of a cotangent that is zero, although what was there still stands in it: with arrays, such a
-  /// zero costs their size, and what is added to it first may take its place.
+  /// A place of a cotangent that is zero, although its old contents are still in it. A zero with arrays costs
+  /// their size, and the first summand may take its place.
   struct Hole {
     ValueId whole; ///< whose cotangent it is
     Path path;
@@ -37,7 +37,7 @@ protected:
     TypeId type;
     const JvpCompanion::Followed* overwritten;
   };
-  /// What is still to be done at places of cotangents.
+  /// Deferred work at places of cotangents.
   struct Parts {
     /// Adds wait for a whole cotangent, into which they go; without one a zero is made for them when it is
     /// asked for.
@@ -58,11 +58,11 @@ protected:
     std::vector<OpId> prologue;
     size_t prologueAt = 0;
     Parts parts{};
-    std::vector<OpId> again{}; ///< what is made again, behind the prologue
+    std::vector<OpId> again{}; ///< rematerialised ops, after the prologue
     /// Of cotangents: whether anything read the value; one without it was read.
     std::unordered_map<ValueId, ValueId> read{};
   };
-  /// A residual item as it stands in f_bwd: what delivers it defines `root`.
+  /// A residual item in f_bwd: its source defines `root`.
   using Roots = std::vector<ValueId>;
 
   // The source.
@@ -118,13 +118,13 @@ private:
   bool isImmediate(ValueId v) const;
   std::optional<std::pair<ValueId, std::vector<ValueId>>> collectedAs(ValueId v) const;
 
-  // What is kept (choose_residuals.cpp).
+  // Choice of residuals (choose_residuals.cpp).
   class Choice;
   std::vector<ValueId> choose(const Scope& s);
   uint64_t pointsFor(const Scope& s, ValueId v) const;
   bool isFree(ValueId v, int& budget) const;
 
-  // What is made again (rematerialise.cpp).
+  // Rematerialisation (rematerialise.cpp).
   void addNumbers(const Op& op, std::vector<ValueId>& out) const;
   void addNumbers(DimSym d, std::vector<ValueId>& out) const;
   bool isSizeOf(RegionId region, const Op& op) const;
@@ -149,7 +149,7 @@ private:
   std::unordered_set<ValueId> updated_;
 
 protected:
-  std::unordered_set<ValueId> exact_; ///< what decisions are made again of: it has to have its bits
+  std::unordered_set<ValueId> exact_; ///< values that decisions are rematerialised from: exact bits
 };
 
 } // namespace melix::transforms

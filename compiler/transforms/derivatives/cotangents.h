@@ -1,5 +1,6 @@
 #pragma once
-// Cotangents of values of g in f_bwd: where they stand, how they begin, what is added to them.
+// Keeps the cotangents of values of g in f_bwd: where they stand, how they begin, how summands are added to
+// them.
 //
 // Cotangents are symbolic: absent means zero. A scope that touches the cotangent of an outer value takes it
 // over: branches yield it, loops carry it, nests hold an accumulator for it (arrays) or sum it (scalars).
@@ -38,9 +39,9 @@ protected:
   std::optional<Projection> projected(const Op& o) const;
 
   std::unordered_map<ValueId, ValueId> readers_;
-  /// Values for whose cotangents it is told whether anything read them: infinite slopes may follow.
+  /// Values for whose cotangents it is recorded whether anything read them: infinite slopes may follow.
   std::unordered_set<ValueId> steep_;
-  ValueId read_; ///< of what the op at hand gives: whether anything read it; none if it did
+  ValueId read_; ///< of the results of the current op: whether anything read them; none if it did
 
 private:
   ValueId& current(Scope& s, ValueId v);

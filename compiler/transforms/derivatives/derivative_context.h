@@ -1,11 +1,12 @@
 #pragma once
 // Shared state of expand_derivatives: companions of functions, made on demand and memoised.
 //
-//   jvp(f, active leaves)            f_jvp: (parameters, tangents of active leaves) -> (results, tangents of
-//   active leaves) linearise(g, linear parameters)  g is linear in these; f_fwd: its other results and a
-//   Saved record of what the
-//                                    linear part needs; f_bwd: the transposed linear part, adding into
-//                                    cotangents it is given
+//   jvp(f, active leaves)            f_jvp: (parameters, tangents of active leaves)
+//                                      -> (results, tangents of active leaves)
+//   linearise(g, linear parameters)  g is linear in these.
+//                                    f_fwd: its other results, and a Saved record for the linear part
+//                                    f_bwd: the transposed linear part, adding into cotangents it is given
+//
 // Shells are made at once and bodies from a queue, so recursive groups need no special case.
 
 #include "core/ir/flow.h"
@@ -27,28 +28,27 @@ struct JvpCompanion {
     std::vector<uint32_t> path;
   };
   std::unordered_map<ValueId, Followed> primalOf;
-  /// By the tangent with the place replaced: what a `set` of something of such a type found there.
+  /// By the tangent with the place replaced: the old value at the place of a `set` of such a type.
   std::unordered_map<ValueId, Followed> overwritten;
   /// Products of a tangent and a factor of a product: in reverse a factor 0 gives 0, whatever its cotangent
   /// is.
   std::unordered_set<ValueId> absorbing;
-  types::DimSubst
-      dimOf; ///< sizes that opening a tangent defines: those of the value, which are the same numbers
+  types::DimSubst dimOf; ///< sizes that opening a tangent defines: sizes of the value, the same numbers
 };
 
 /// A value or a packed group of values of a region of g, saved once an execution of the region.
 struct ResidualItem {
   TypeId type;                 ///< in terms of g's dims
-  std::vector<ValueId> values; ///< one, or those of the packed tuple
+  std::vector<ValueId> values; ///< one, or the values of the packed tuple
   std::vector<DimSym> hidden;  ///< dims decided inside the region; not empty: `pack(tuple(values))`
 };
 
-/// What the forward companion keeps for the backward one: for each region its items, and for each structured
-/// op the values that carry the items out of it, as values of g that no op defines.
+/// The residuals that the forward companion keeps for the backward one: for each region its items, and for
+/// each structured op the values that carry the items out of it, as values of g that no op defines.
 struct OpResidual {
   /// If/Match: an enum, or the numbers of all arms of an If; For/Nest: an array an item; While: count, list;
-  /// Call: the callee's items, or its record where that is in a box or not known yet. What is at hand in g
-  /// stands for itself.
+  /// Call: the callee's items, or its record where that is in a box or not known yet. A value that is
+  /// available in g represents itself.
   std::vector<ValueId> carriers;
   bool whole = false; ///< of a Call: the record
   TypeId element;     ///< While: of the list; If/Match: the enum, if there is one
@@ -63,16 +63,17 @@ struct ResidualPlan {
 
 /// How the cotangent of a linear parameter is passed.
 enum class CotangentKind : uint8_t {
-  Return,     ///< of what holds no arrays, and of what a result is an update of: it is that result's, updated
+  /// Of values without arrays, and of values that a result is an update of: that result's cotangent, updated.
+  Return,
   Inout,      ///< of an inout pair: the result's cotangent goes in, the parameter's comes back in its place
-  Accumulate, ///< of what holds arrays or lists: added into an extra operand, which is returned
+  Accumulate, ///< of values with arrays or lists: added into an extra operand, which is returned
   Reader,     ///< parameter of Acc type: its result's cotangent is read, nothing comes back
 };
 
 /// Whether a tangent of the type has arrays or lists: a fresh one would cost their size.
 bool holdsArrays(const types::TypeStore& types, TypeId t);
 
-/// Which values of a function depend on its parameters `params`, through calls and loops.
+/// The values of a function that depend on its parameters `params`, through calls and loops.
 struct LinearValues {
   FunctionId function;
   std::vector<bool> params, results;
@@ -91,7 +92,7 @@ struct Linearisation {
   RecordId saved, box;
   FunctionId forward;
   std::map<std::vector<bool>, FunctionId> backward; ///< by: which Accumulate parameters are Acc(T)
-  std::vector<bool> first;                          ///< of these, the one that plans what is saved
+  std::vector<bool> first;                          ///< of these, the one that plans the saved values
   const LinearValues* values = nullptr;
   ResidualPlan plan;
   std::unordered_map<ValueId, RegionId> carrierHome; ///< region of g in which a carrier of the plan stands
@@ -143,8 +144,8 @@ public:
   DimSym freshDim(DimSym like);
 
   const LinearValues& linearValues(FunctionId g, const std::vector<bool>& params);
-  /// Whether a slope of what runs there may be infinite where its value is not: of quotients, roots and
-  /// elementary functions, also in what is called.
+  /// Whether a slope of the function's ops may be infinite where its value is not: slopes of quotients, roots
+  /// and elementary functions, also in its callees.
   bool isSteep(FunctionId f);
   bool isSteep(const Function& f, RegionId region);
 
@@ -158,7 +159,7 @@ private:
   uint32_t recordsIn(const LinearValues& of);
   std::map<std::pair<FunctionId, std::vector<bool>>, LinearValues> linearValues_;
   std::unordered_map<const LinearValues*, bool> boxed_;
-  /// What is known of functions, once it was asked for.
+  /// Cached facts about functions.
   struct FunctionFacts {
     std::unordered_map<FunctionId, bool> steep; ///< see isSteep
     std::unordered_set<FunctionId> straight;    ///< see recursAlways
@@ -179,10 +180,10 @@ FunctionId prepare(Ad& ad, FunctionId f);
 
 /// Whether sizes of a tangent are known from the value alone: lists, packs, arrays of such.
 bool sizedByValue(const types::TypeStore& types, TypeId t);
-/// A list of `n` zeros, whose sizes their type tells.
+/// A list of `n` zeros, whose sizes their type determines.
 ValueId zeroList(Emit& e, TypeId t, ValueId n);
-/// A tangent at another tangent type of the same value: the checker's, in which functions have none, or that
-/// which they have as enums.
+/// A tangent at another tangent type of the same value: the checker's type, in which functions have no
+/// tangent, or the type that functions have as enums.
 ValueId restated(Emit& e, Leaves& leaves, TypeId to, ValueId tangent);
 /// A zero of a tangent type, with the sizes of the value it follows.
 ValueId zeroLike(Emit& e, Leaves& leaves, TypeId tangentType, ValueId primalLeaf);

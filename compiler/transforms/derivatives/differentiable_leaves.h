@@ -1,6 +1,7 @@
 #pragma once
-// The differentiable leaves of a type: what is left of it after taking tuples, structs and known functions
-// apart. Derivatives treat each leaf on its own, so a zero in one field never makes zeros of the others.
+// The differentiable leaves of a type: the parts that remain after its tuples, structs and known functions
+// are replaced by their parts. Derivatives treat each leaf on its own, so a zero in one field never makes
+// zeros of the others.
 //
 //   (f32, Mlp, int)  ->  .0 : f32,  .1.w1 : f32[I, H],  .1.b1 : f32[H]
 
@@ -20,14 +21,15 @@ struct Leaf {
 
 /// One value a leaf; none stands for a symbolic zero.
 using Tangents = std::vector<ValueId>;
-/// Whether each leaf depends on what is differentiated.
+/// Whether each leaf depends on the differentiated values.
 using LeafBits = std::vector<bool>;
 
-/// Which parts count as leaves.
+/// The parts that count as leaves.
 enum class LeafKind : uint8_t {
-  Differentiable, ///< those that carry a derivative
+  Differentiable, ///< leaves that carry a derivative
   All,
-  Inside, ///< those that carry a derivative, of elements of arrays and lists too: each is that part of all
+  /// Leaves that carry a derivative, of elements of arrays and lists too: each is that part of all elements.
+  Inside,
 };
 
 class Leaves {
@@ -37,15 +39,16 @@ public:
 
   const std::vector<Leaf>& of(TypeId type);
   size_t count(TypeId type) { return of(type).size(); }
-  /// Taken apart here: tuples, structs, known functions.
+  /// Whether its parts are the leaves: tuples, structs, known functions.
   bool isBundle(TypeId type) const;
   /// Whether parts of elements are leaves.
   bool tellsInside() const { return kind_ == LeafKind::Inside; }
-  /// Of an array or list whose leaves are those of its elements: the type of these, or else the type itself.
+  /// For an array or list whose leaves are the leaves of its elements: the element type; else the type
+  /// itself.
   TypeId inside(TypeId type);
   uint32_t kidCount(TypeId type) const;
   TypeId kid(TypeId type, uint32_t k) const;
-  /// Leaves [first, first + second) of `type` are those of its kid `k`.
+  /// Leaves [first, first + second) of `type` are the leaves of its kid `k`.
   std::pair<uint32_t, uint32_t> range(TypeId type, uint32_t k);
 
   TypeId tangent(TypeId type);

@@ -1,5 +1,5 @@
 #pragma once
-// One derivative op as calls of companions; `expand_derivatives` decides in which order.
+// Replaces one derivative op by calls of companions; `expand_derivatives` decides the order of the ops.
 
 #include "transforms/derivatives/derivative_context.h"
 
@@ -7,7 +7,7 @@ namespace melix::transforms {
 
 class OpExpansion {
 public:
-  /// `active`: leaves of the callee's parameters that depend on what is differentiated.
+  /// `active`: leaves of the callee's parameters that depend on the differentiated values.
   OpExpansion(Ad& ad, const Op& op, std::vector<LeafBits> active);
 
   /// Appends the calls; gives the values that stand for the op's results.
@@ -41,7 +41,7 @@ private:
   std::vector<ValueId> backward(Emit& e);
   /// Primal results, then Saved.
   std::vector<ValueId> callForward(Emit& e);
-  /// What `callBackward` is given: sizes of the callee and its results, values whose sizes zeros have.
+  /// The inputs of `callBackward`: sizes of the callee and its results, values whose sizes zeros have.
   struct Sweep {
     ValueId saved;
     Dims dims;

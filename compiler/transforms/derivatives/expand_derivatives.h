@@ -1,5 +1,5 @@
 #pragma once
-// Derivatives become ordinary functions.
+// Expands derivatives to ordinary functions.
 //
 //   before:  %y, %g = derivative reverse @f wrt [0] seeded [1] %x, %seed
 //   after:   %y, %s = call @fwd(f) %x;   %g = call @bwd(f) %s, %seed, %zero
@@ -20,8 +20,8 @@ struct DerivativeResult {
 
 DerivativeResult expandDerivatives(core::Module& module);
 
-/// Where gradients are asked for by what the results cannot depend on. What is a derivative itself depends on
-/// all that it is given. Requires: verified Core without closures.
+/// The locations of gradients by values that the results cannot depend on. The result of a derivative counts
+/// as dependent on all its arguments. Requires: verified Core without closures.
 std::vector<core::LocId> independentGradients(core::Module& module);
 
 } // namespace melix::transforms

@@ -15,9 +15,9 @@ namespace {
 
 constexpr size_t mostWrites = 16; ///< to one array, that a read is compared with
 
-class Settled {
+class FinalValueReads {
 public:
-  Settled(const Module& m, FunctionId f, const Uses& uses)
+  FinalValueReads(const Module& m, FunctionId f, const Uses& uses)
       : m_(m), f_(m.functions[f]), uses_(uses), places_(m, f_, uses) {}
 
   std::unordered_map<ValueId, Op> run() {
@@ -173,13 +173,13 @@ private:
   const Module& m_;
   const Function& f_;
   const Uses& uses_;
-  const ApartPlaces places_;
+  const DisjointAccesses places_;
 };
 
 } // namespace
 
 std::unordered_map<ValueId, Op> settledReads(const Module& m, FunctionId f, const Uses& uses) {
-  return Settled(m, f, uses).run();
+  return FinalValueReads(m, f, uses).run();
 }
 
 } // namespace melix::transforms

@@ -1,15 +1,16 @@
 #pragma once
-// Elements of arrays that nothing writes any more: the array as it is in the end has them too.
+// Finds values that a loop stores in elements of an array and that nothing overwrites: they can be read in
+// the final array.
 //
 //   %y, … = for %n, %z { (%t, %x)
 //     %s = nest (%k: t) -> keep[] sum { %v = get %x[%k] … }   where %k < %t: later turns write elsewhere
 //     %d = div %s, %w
 //     %x' = set %x[%t] = %d   yield %x', … }
 //
-// %v is `get %y[%k]`, and %d is `get %y[%t]`. What the way back asks for of a loop that fills an array, as
-// solving and factoring do, is then read in the array, and nothing is kept of each turn.
+// %v is `get %y[%k]`, and %d is `get %y[%t]`. The reverse pass of a loop that fills an array, as solving and
+// factoring do, then reads these values in the array. No residual is kept for each iteration.
 //
-// All that is written later has to lie apart (disjoint_accesses.h).
+// All later writes must be disjoint from them (disjoint_accesses.h).
 
 #include "core/ir/uses.h"
 

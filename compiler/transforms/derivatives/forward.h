@@ -1,7 +1,7 @@
 #pragma once
-// Makes the body of f_fwd: the ops of a jvp companion that do not depend on tangents, and the residual items
-// that the plan asks for: collected by loops and nests, a case of an enum from branches, the callee's Saved
-// from calls.
+// Makes the body of f_fwd from a jvp companion. It consists of the ops that do not depend on tangents, and of
+// the residual items of the plan. Loops and nests collect their items, branches yield a case of an enum, and
+// calls the callee's Saved.
 
 #include "core/ir/flow.h"
 #include "transforms/derivatives/derivative_context.h"

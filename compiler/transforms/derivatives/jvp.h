@@ -1,5 +1,5 @@
 #pragma once
-// Makes the body of f_jvp: every op of f, and beside it what it does to the tangents of active leaves.
+// Makes the body of f_jvp: every op of f, and beside it the ops that propagate the tangents of active leaves.
 
 #include "core/ir/flow.h"
 #include "transforms/derivatives/derivative_context.h"

@@ -1,5 +1,6 @@
 #pragma once
-// What keeping a value and making it again cost, for the choice of residuals (choose_residuals.cpp).
+// Estimates the costs of keeping a value and of rematerialising it, for the choice of residuals
+// (choose_residuals.cpp).
 
 #include "core/ir/ir.h"
 
@@ -17,11 +18,11 @@ struct Effort {
   }
 };
 
-/// Of one op, of those that may be done again: scalar arithmetic, elementary functions, reads; none of
-/// others.
+/// The effort of one op that may be rematerialised: scalar arithmetic, elementary functions, reads, and ops
+/// without work (undef, zero, bitcast, cast_dims, stop_gradient); none for other ops.
 std::optional<Effort> effortAgain(const core::Function& f, const types::TypeStore& types, const core::Op& op);
-/// Whether a value of type `t`, or each element of such an array, may cost so much to be made again rather
-/// than kept: one elementary function, and 16 operations a byte, of two at least.
+/// Whether a value of type `t`, or each element of such an array, is worth rematerialising rather than
+/// keeping. The limit is one elementary function, and 16 operations a byte, of two bytes at least.
 bool isWorth(const types::TypeStore& types, types::TypeId t, Effort effort);
 /// A size, guessed where it is not known.
 uint64_t guessedExtent(const types::TypeStore& types, types::DimId d);

@@ -5,7 +5,7 @@
 
 namespace melix::transforms {
 
-/// What a rule sees: operands, result and tangents (none: zero) in the function being made.
+/// The inputs of a rule: operands, result and tangents (none: zero) in the function being made.
 struct RuleArgs {
   const Op& op; ///< of the source, for its attribute
   std::span<const ValueId> x;

@@ -56,7 +56,7 @@ private:
     const std::vector<OpId>& ops = fn().regions[fn().ops[nest].regions[0]].ops;
     const auto effect = std::ranges::find_if(ops, [&](OpId id) { return effects_.ofOp(fn(), id).any(); });
     if (effect == ops.end()) return {};
-    const SweepBody body(m_, f_, nest, effects_);
+    const AxisVariance body(m_, f_, nest, effects_);
     std::vector<OpId> out;
     for (auto at = ops.begin(); at != effect; ++at)
       if (isSum(fn().ops[*at]) && body.axesOf(*at) &&
@@ -87,7 +87,7 @@ private:
   void separate(OpId id, const std::vector<OpId>& sums, RegionId region) {
     Cut cut{AxisSet::first(fn().ops[id].dims.size()), {}, {}};
     for (OpId sum : sums) cut.live.push_back(fn().ops[sum].results[0]);
-    cut.ops = SweepBody(m_, f_, id, effects_).slice(cut.live);
+    cut.ops = AxisVariance(m_, f_, id, effects_).slice(cut.live);
     Builder b(m_, f_, region, fn().ops[id].loc);
     distribute(b, id, cut);
     fn().regions[region].ops.push_back(id);

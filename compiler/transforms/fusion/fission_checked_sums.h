@@ -1,6 +1,6 @@
 #pragma once
-// Takes sums of two sides, as a product has, out of points that check them: a point that may fail runs by
-// itself, sums that cannot are swept together.
+// Distributes a nest whose points check a sum of products. The points that may fail run by themselves, and
+// sums that cannot fail are swept together.
 //
 //   before:  %r = nest (i: N, j: M) -> collect[i, j] { %s = nest (k: K) -> keep[] sum { … }
 //              check converts %s   %c = convert %s : i32   yield %c }
@@ -8,8 +8,8 @@
 //            %r = nest (i: N, j: M) -> collect[i, j] { %s = get %t[i, j]
 //              check converts %s   %c = convert %s : i32   yield %c }
 //
-// Only of nests that stand in no other nest and collect all that they make, where nothing in front of the sum
-// has an effect, and one behind it depends on the sum. Requires: verified Core without derivatives. Keeps:
+// Applies to nests that are in no other nest and collect all their results. No op before the sum has an
+// effect, and an effect after it depends on the sum. Requires: verified Core without derivatives. Keeps:
 // values; effects in their order.
 
 #include "core/ir/ir.h"

@@ -29,9 +29,9 @@ bool readTheSame(const NestFacts& a, const NestFacts& b) {
 bool isWhole(const NestResult& r) { return r.kind == NestResultKind::Filter || isCombine(r); }
 
 /// Puts `first` into `later`, over so many leading axes. The checks are the callers'.
-class Joiner {
+class NestFuser {
 public:
-  Joiner(Fusion& fusion, OpId first, OpId later, uint32_t axes)
+  NestFuser(Fusion& fusion, OpId first, OpId later, uint32_t axes)
       : s_(fusion), first_(first), later_(later), axes_(axes),
         whole_(fusion.f.ops[first].dims.size() == axes) {}
 
@@ -343,7 +343,7 @@ FusionAnswer fuseOuter(Fusion& s, OpId nest) {
   const FusionReason reason = test.refuses();
   if (reason == FusionReason::None) {
     s.note(FusionKind::Joined, reason, nest, test.reader);
-    Joiner(s, nest, test.reader, test.axes).run();
+    NestFuser(s, nest, test.reader, test.axes).run();
   }
   return {reason, test.reader};
 }
@@ -376,7 +376,7 @@ bool fuseSiblings(Fusion& s, OpId nest, OpId later) {
   if (x.oneSided() != 0 || y.oneSided() != 0 || isUsedBefore(s, nest, later)) return false;
   if (!readTheSame(x, y)) return false;
   s.note(FusionKind::Joined, FusionReason::None, nest, later);
-  Joiner(s, nest, later, static_cast<uint32_t>(a.dims.size())).run();
+  NestFuser(s, nest, later, static_cast<uint32_t>(a.dims.size())).run();
   return true;
 }
 

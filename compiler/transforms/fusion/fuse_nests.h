@@ -1,6 +1,6 @@
 #pragma once
-// Two nests of one block over the same leading axes are one nest over these; what they do over the others
-// stands in it, one behind the other.
+// Fuses two nests of one block over the same leading axes into one nest over these axes. Their work over
+// other axes becomes inner nests, one after the other.
 //
 // fuseOuter, the later one reads the earlier one point by point:
 //   before:  %s = nest (%i: N, %k: K) -> keep[i] sum { … }
@@ -14,11 +14,15 @@
 //   before:  %a = nest (%i: N) -> collect[i] { … %x[%i] … }   %b = nest (%i: N) -> collect[i] { … %x[%i] … }
 //   after:   %a, %b = nest (%i: N) -> collect[i], collect[i] { … }
 //
-// The earlier one goes to where the later one stands, so nothing in between may use it, update what it reads,
-// or be input, output or an assertion; only one of both may panic, and then nothing in between. Not where all
-// points of a shared axis use one side of a product in the later one, nor where they are one side of a
-// product in the earlier one: those run over tiles. A product is not summed where another array of as many
-// elements is read with it. Requires: verified Core. Keeps: bits, effects in their order.
+// The earlier nest moves to the later one. So no op in between may use it, update an array that it reads, or
+// be input, output or an assertion. Only one of both may panic, and then no op in between may. Products that
+// run over tiles stay in these cases:
+// 1. In the later nest, a shared axis varies one operand of a product and not the other.
+// 2. In the earlier nest, the shared axes are all axes of one operand: each point would compute a product of
+//    a row and a matrix.
+// 3. The later nest would sum the product over an axis of an operand, and also reads another array of as many
+//    elements.
+// Requires: verified Core. Keeps: bits, effects in their order.
 
 #include "transforms/fusion/fusion.h"
 

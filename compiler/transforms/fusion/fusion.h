@@ -1,9 +1,9 @@
 #pragma once
-// Internal to fuse: the function at hand while nests of it are put together.
+// Internal to fuse: the state of a function while its nests are fused.
 //
-// Blocks (lists of ops) are taken one by one, those further out first; in a block the nests from the last to
-// the first, so that what is put into a nest is looked at again when its own producers' turn comes, and no op
-// is copied twice on its way.
+// Blocks (lists of ops) are processed one by one, outer blocks first. In a block the nests are processed from
+// the last to the first. A body that moved into a nest is looked at again with the producers of that nest,
+// and no op is copied twice on its way.
 
 #include "core/analysis/sharing.h"
 #include "core/ir/build.h"
@@ -18,20 +18,20 @@
 
 namespace melix::transforms {
 
-/// What a step did with a nest: none of the reasons, or why it did nothing, and for whose sake.
+/// The result of a step for a nest: done, or the reason why not and the reader that prevents it.
 struct FusionAnswer {
   FusionReason reason = FusionReason::None;
   core::OpId reader; ///< none if nobody reads the nest
   bool done() const { return reason == FusionReason::None; }
 };
 
-/// What fusion asks of a nest.
+/// Facts about a nest that fusion uses.
 struct NestFacts {
   Cost cost; ///< of one point
   core::EffectSet effects;
-  std::vector<core::ValueId> captured; ///< arrays and other containers of outside
+  std::vector<core::ValueId> captured; ///< arrays and other containers from outside
   std::array<uint64_t, 2> sides = {};  ///< axes that vary one side of a product in it, and not the other
-  uint32_t again = 0;                  ///< flops and reads that others compute too
+  uint32_t again = 0;                  ///< flops and reads that other nests compute too
 
   uint64_t oneSided() const { return sides[0] | sides[1]; }
 };
@@ -52,9 +52,9 @@ public:
   // --- the block at hand
   void open(core::RegionId block);
   core::RegionId block() const { return at_.region; }
-  /// Whether the block stands in a nest, so that what it keeps are rows.
+  /// The storage of arrays of the block: rows if the block is in a nest.
   Kept kept() const { return at_.kept; }
-  /// Where an op of the block stands.
+  /// The position of an op in the block.
   uint32_t placeOf(core::OpId op) const { return at_.placeOf.at(op).place; }
   /// Whether between two ops of the block, in this order, something is printed, read or asserted.
   bool isCut(core::OpId from, core::OpId to) const { return at_.placeOf.at(from).cuts != cutsBefore(to); }
@@ -62,7 +62,7 @@ public:
   bool isChecked(core::OpId from, core::OpId to) const;
   /// The nest takes the place of another op of the block.
   void standsFor(core::OpId op, core::OpId other) { at_.placeOf.emplace(op, at_.placeOf.at(other)); }
-  /// What running an op of the block may do.
+  /// The effects that running an op of the block may have.
   core::EffectSet effectsOf(core::OpId op);
   NestFacts& factsOf(core::OpId nest);
   void forgetFacts(core::OpId nest) { facts_.erase(nest); }
@@ -72,7 +72,7 @@ public:
   // --- ops that come and go; lists of ops are made anew by `settle`
   /// The op is used by nobody any more.
   void drop(core::OpId op);
-  /// Which of ops that stand in the region stands first.
+  /// The first of ops in one region.
   core::OpId firstOf(core::RegionId region, std::span<const core::OpId> ops);
   /// For ops that `putAfter` or `putBefore` take.
   core::Builder scratch(core::LocId loc);
@@ -85,7 +85,7 @@ public:
   /// All regions that something came to or left.
   void settle();
 
-  /// Whether what the nest reads of outside can be read where `at` stands without a copy.
+  /// Whether the nest can read its outside arrays at `at` without a copy.
   bool mayReadLater(core::OpId nest, core::OpId at);
   /// The same at every point of `at`, a nest that may update.
   bool mayReadWithin(core::OpId nest, core::OpId at);
@@ -95,7 +95,7 @@ public:
     return f.values[v].def.valid() ? &f.ops[f.values[v].def] : nullptr;
   }
 
-  /// Writes down what happened to a nest.
+  /// Records the fate of a nest.
   void note(FusionKind kind, FusionReason reason, core::OpId nest, core::OpId other);
 
 private:
@@ -122,7 +122,7 @@ private:
     Kept kept = Kept::Array;
     std::unordered_map<core::OpId, Place> placeOf;
   };
-  /// What is to be put into lists of ops.
+  /// Ops that are still to be inserted into lists.
   struct Pending {
     std::vector<core::RegionId> unsettled;
     std::unordered_map<core::RegionId, Lists> front;
@@ -131,20 +131,21 @@ private:
 
   FusionLog* const log_;
   const core::RegionId scratch_;
-  const size_t opsBefore_; ///< those that come have higher numbers
+  const size_t opsBefore_; ///< new ops have higher numbers
   Block at_;
   Pending pending_;
   std::unordered_map<core::OpId, NestFacts> facts_;
   std::unordered_map<core::OpId, core::OpId> standsAt_;
 };
 
-/// What holds of the nest as it stands, found in one walk over it.
+/// The facts about the nest as it is, found in one walk over it.
 NestFacts nestFacts(const core::Module& m, const core::Function& f, const core::Effects& effects,
                     const Costs& costs, core::OpId nest);
 /// Whether a nest is one over rows: more than a few points, as far as is known, which add to nothing.
 bool isOverRows(const Costs& costs, const core::Op& op);
-/// The ops with regions in the body of the nest that sum products of which its axes alone vary one side, and
-/// their own alone the other: products of a row and a matrix, which registers do not hold.
+/// The ops with regions in the body of the nest that sum products with one operand that only the axes of the
+/// nest vary. Only the own axes of such an op vary the other operand. These are products of a row and a
+/// matrix, which registers do not hold.
 std::vector<core::OpId> rowProducts(const core::Module& m, const core::Function& f, core::OpId nest);
 
 } // namespace melix::transforms

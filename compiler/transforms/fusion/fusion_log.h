@@ -1,5 +1,5 @@
 #pragma once
-// What fusion decided about nests, for those who ask (`melix explain-fusion`).
+// The decisions of fusion about nests, for `melix explain-fusion`.
 
 #include "core/ir/ir.h"
 
@@ -22,18 +22,18 @@ enum class FusionReason : uint8_t {
   ReadInLoop, ///< read in a loop, which may read an element often
   ReadOften,  ///< each element is read for many points, as operands of products are
   Dear,       ///< several read it, and computing it again costs more than reading
-  Effects,    ///< it may panic, and the reader or something between has effects too
+  Effects,    ///< it may panic, and the reader or an op between has effects too
   Cut,        ///< input, output or an assertion stands between
-  Updated,    ///< what it reads is updated in between: it would have to be copied
+  Updated,    ///< an array that it reads is updated in between and would be copied
   OtherAxes,  ///< the reader's axes differ
   Product,    ///< one side of a product in the reader: all rows share it
-  Separate,   ///< the terms of a sum that are dear run on their own, in any order
+  Separate,   ///< expensive terms of a sum run on their own, in any order
 };
 
 struct FusionDecision {
   FusionKind kind;
   FusionReason reason = FusionReason::None;
-  core::LocId nest;  ///< what is meant
+  core::LocId nest;  ///< the nest that the entry is about
   core::LocId other; ///< the reader, if there is one
 };
 using FusionLog = std::vector<FusionDecision>;

@@ -229,7 +229,7 @@ private:
 
 } // namespace
 
-void divideOnce(Module& m) {
+void hoistDivision(Module& m) {
   if (changeBodies(m, [&](FunctionId f) { return Divider(m, f).run(); })) eliminateDeadValues(m);
 }
 

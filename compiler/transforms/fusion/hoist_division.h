@@ -1,20 +1,20 @@
 #pragma once
-// Elements that all who read them divide by the same number are divided where they are made: once each, and
-// not at each turn of a product.
+// Hoists division out of readers: if all readers of an array divide its elements by the same number, the
+// producer divides. Each element is divided once, and not at each point of a product.
 //
 //   before:  %y = nest (%i: N, %j: M) -> collect[i, j] { … yield %e }
 //            %z = nest (%k: K, %i: N, %j: M) -> keep[k, i] sum { %a = get %y[%i, %j]  %b = div %a, %s … }
 //   after:   %y = nest (%i: N, %j: M) -> collect[i, j] { … %d = div %e, %s  yield %d }
 //            %z = nest (%k: K, %i: N, %j: M) -> keep[k, i] sum { %a = get %y[%i, %j] … }
 //
-// Of arrays that a nest collects, or a nest in it by rows, of f32 and f64; by what is there in front of the
-// nest, or is computed of that without a read. A branch may stand around those who read, but one of them is
+// Applies to arrays of f32 and f64 that a nest collects, or an inner nest by rows. The divisor exists before
+// the nest, or is computed from values there without a read. A branch may enclose readers, but one reader has
 // to run over all elements. Requires: verified Core. Keeps: bits.
 
 #include "core/ir/ir.h"
 
 namespace melix::transforms {
 
-void divideOnce(core::Module& module);
+void hoistDivision(core::Module& module);
 
 } // namespace melix::transforms

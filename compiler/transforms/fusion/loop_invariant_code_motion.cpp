@@ -89,7 +89,7 @@ private:
   void invariants(OpId id, std::vector<OpId>& out) {
     const Op& sweep = fn().ops[id];
     const RegionId r = sweep.regions[0];
-    const SweepBody body(m_, id_, id, effects_);
+    const AxisVariance body(m_, id_, id, effects_);
     const bool anywhere = runsAtLeastOnce(sweep) && !hasChecks(r);
     std::vector<OpId> kept;
     std::unordered_set<ValueId> staying;
@@ -149,7 +149,7 @@ private:
   void partial(OpId nest, std::vector<OpId>& out) {
     const RegionId r = fn().ops[nest].regions[0];
     if (hasChecks(r)) return;
-    SweepBody body(m_, id_, nest, effects_);
+    AxisVariance body(m_, id_, nest, effects_);
     const AxisSet all = AxisSet::first(fn().ops[nest].dims.size());
     const RegionId scratch = fn().regions.add(Region{});
     for (OpId id : std::vector<OpId>(fn().regions[r].ops)) {

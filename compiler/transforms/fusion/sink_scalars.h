@@ -1,6 +1,6 @@
 #pragma once
-// Scalars made of what a nest gives stand where they are first used, so that they do not stand between nests
-// that may be one.
+// Sinks scalars made of the results of a nest to their first use, so that they do not separate nests that may
+// be fused.
 //
 //   before:  %s, %r = nest (%i: N) -> keep[] sum, collect[i] { … }    %t = mul %s, %u : f64
 //            nest (%i: N) -> … { … get %r[%i] … }    %v = add %t, %w : f64

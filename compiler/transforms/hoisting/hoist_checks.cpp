@@ -94,11 +94,11 @@ private:
   bool place(OpId nest, const std::vector<Lifted>& checks, RegionId region) {
     if (checks.empty()) return true;
     changed = true;
-    for (const Lifted& each : checks) ifPoints(each, region);
+    for (const Lifted& each : checks) guardByNonEmptyDomain(each, region);
     fn().regions[region].ops.push_back(nest);
     return false;
   }
-  void ifPoints(const Lifted& lifted, RegionId region) {
+  void guardByNonEmptyDomain(const Lifted& lifted, RegionId region) {
     Builder b(m_, f_, region, fn().ops[lifted.check].loc);
     ValueId some;
     for (DimId d : lifted.extents) {

@@ -221,7 +221,7 @@ private:
 
 } // namespace
 
-void maskUnread(Module& m) {
+void predicateByConsumer(Module& m) {
   const Effects effects(m);
   forEachBody(m, [&](FunctionId f) {
     ConsumerPredicator masker(m, f, effects);

@@ -319,7 +319,7 @@ private:
 
 } // namespace
 
-void maskZeros(Module& m) {
+void predicateByZeroFactor(Module& m) {
   const Effects effects(m);
   forEachBody(m, [&](FunctionId f) {
     bool changed = false;

@@ -320,14 +320,14 @@ private:
   Module& m_;
   FunctionId f_;
   const Effects& effects_;
-  const EndForms forms_;
+  const AffineBounds forms_;
   Ranges ranges_;
   const RegionId scratch_; ///< where ops are made
 };
 
 } // namespace
 
-bool maskRanges(Module& m) {
+bool predicateRaggedSums(Module& m) {
   const Effects effects(m);
   return changeBodies(m, [&](FunctionId f) {
     RaggedSumPredicator masker(m, f, effects);

@@ -1,6 +1,6 @@
 #pragma once
-// Sums over a range that ends or begins with an axis around, of what two sides tell, are sums under a mask:
-// of as many terms at all points, which tiles take together.
+// Predicates a ragged sum of products: a range that begins or ends with an enclosing axis becomes
+// rectangular. All points then have the same number of terms, so the sum can be tiled.
 //
 //   before:  nest (i: N, j: M) -> collect[i, j] {
 //              bind_dim %i defines [i]
@@ -11,24 +11,28 @@
 //                %m = cmp ge %k, %i
 //                %t = if %m { … get %a[%i, %k] … get %b[%k, %j] … } { yield 0 }   yield %t }  yield %s }
 //
-// Ends are sums of axes, sizes and constants, or the least or greatest of such. Loops leave out again what
-// the mask does (triangular_reduction.h) where tiles take the sum, and all terms are gone through where none
-// does. So it is done only of what tiles take, and where the range is no small part of the extent:
-// - a term is the product of two elements, floats, each of which varies with an axis that the other does not
-//   (core/order/order.h, b), and both are in range over all of the extent;
-// - one of the ends tells axes, and goes from about where the other is to about where the extent ends: not
-//   both, as those of a band do, of which each row has few terms;
-// - it is not the last axis alone that tells it, the columns, each of which would have an end of its own in
-//   its lane; and there are not known to be one or two of these.
-// Else of what columns in lanes take side by side, each of which has both ends of its own, as full
-// convolutions
-// `%x[%i] * %y[%k - %i]` by %k are: the last axis alone tells the ends, one element of the product lies side
-// by side along it or both do, the other is the same for all, they begin at several places, and the ends are
-// not known to be few terms apart. Lanes take the turns of some of them together then
-// (loops/index_sets/trim_vector_reduction.h).
+// Ends are sums of axes, sizes and constants, or the least or greatest of several such sums. The loops leave
+// out the masked terms again (triangular_reduction.h) where tiles take the sum. Without tiles all terms are
+// computed. The last axis of the enclosing nest is the columns; nests that are known to have one or two
+// columns stay. So the pass applies only to sums that tiles take, over ranges that are no small part of the
+// extent:
+// 1. A term is the product of two float elements. Each varies with an axis that the other does not vary with
+//    (core/order/order.h, b). Both are in range over the whole extent.
+// 2. One end depends on axes. The range goes from about the other end to about the end of the extent. Not
+//    both ends depend on axes, as those of a band do, where each row has few terms.
+// 3. The end depends on more than the last axis. The last axis is the columns, and each lane would have an
+//    end of its own.
 //
-// Rows that are as long as the range are none that all points have, so sums over them stay; so do those in
-// branches and loops of a nest's body, which few points may run.
+// The pass also applies to columns that lanes take side by side, each with two ends of its own, as in full
+// convolutions `%x[%i] * %y[%k - %i]` by %k:
+// 1. The ends depend on the last axis alone.
+// 2. One element of the product is contiguous along it and the other is uniform, or both are contiguous.
+// 3. The ranges begin at several places.
+// 4. The ends are not known to be only few terms from each other.
+// Lanes then take some of the iterations together (loops/index_sets/trim_vector_reduction.h).
+//
+// Sums over rows that are as long as the range stay: the points do not share such rows. Sums in branches and
+// loops of a nest's body stay too, as few points may run them.
 //
 // Requires: verified Core, orders not chosen. Keeps: values; bits but for the order of sums.
 
@@ -36,7 +40,7 @@
 
 namespace melix::transforms {
 
-/// Whether there were any.
-bool maskRanges(core::Module& module);
+/// Whether any sum changed.
+bool predicateRaggedSums(core::Module& module);
 
 } // namespace melix::transforms

@@ -111,6 +111,6 @@ private:
 
 } // namespace
 
-void freeReads(Module& m) { freeInsideOut<LoadSpeculator>(m); }
+void speculateLoads(Module& m) { freeInsideOut<LoadSpeculator>(m); }
 
 } // namespace melix::transforms

@@ -1,20 +1,21 @@
 #pragma once
-// Reads that are in range at all points of a sum leave its branches: what a product reads of the side that
-// its mask does not tell apart is then read alike where the mask holds and where it does not.
+// Speculates loads of a predicated sum: loads that are in range at every point move out of its branches. The
+// operand that does not depend on the mask is then loaded unconditionally.
 //
 //   before:  nest (i: N, k: K) -> keep[i] sum { %m = cmp lt %i, %k
 //              %t = if %m { %a = get %x[%k]   … } { … }   yield %t }
 //   after:   nest (i: N, k: K) -> keep[i] sum { %m = cmp lt %i, %k   %a = get %x[%k]
 //              %t = if %m { … } { … }   yield %t }
 //
-// Only in nests that reduce to more than one number, or do so at each point of another, of numbers of arrays
-// from outside of the nest that are there whatever branch is taken; sums and products of integers that are
-// their indices go with them. Requires: verified Core. Keeps: everything but where it is read.
+// Applies to nests that reduce to more than one number, or that do so at each point of another nest. A load
+// moves if it reads numbers of an array from outside of the nest that exists whatever branch is taken.
+// Integer sums and products that are its indices move with it. Requires: verified Core. Keeps: everything but
+// where it is read.
 
 #include "core/ir/ir.h"
 
 namespace melix::transforms {
 
-void freeReads(core::Module& module);
+void speculateLoads(core::Module& module);
 
 } // namespace melix::transforms

@@ -54,7 +54,7 @@ private:
         continue;
       }
       for (OpId read : guarded) guard(id, read);
-      becomeSelects(m_, f_, id, out);
+      ifConvert(m_, f_, id, out);
     }
     fn().regions[region].ops = std::move(out);
   }
@@ -167,7 +167,7 @@ private:
     for (RegionId arm : op.regions) {
       forEachOp(fn(), arm, [&](OpId id) { made.insert(id); });
       forEachOp(fn(), arm, [&](OpId id) {
-        if (mayRunAnyway(id, ranges, made)) return;
+        if (isSpeculatable(id, ranges, made)) return;
         if (stands(id, arm) && isReadOfThere(id, made) && isFloat(fn().ops[id].results[0]))
           guarded.push_back(id);
         else
@@ -178,7 +178,7 @@ private:
   }
   /// An op of an arm: numbers, sums of them, and reads in range of arrays that are there whatever arm is
   /// taken.
-  bool mayRunAnyway(OpId id, Ranges& ranges, const std::unordered_set<OpId>& made) const {
+  bool isSpeculatable(OpId id, Ranges& ranges, const std::unordered_set<OpId>& made) const {
     const Op& op = fn().ops[id];
     if (effects_.ofOp(fn(), id).any()) return false;
     if (op.kind == OpKind::Yield) return true;
@@ -226,6 +226,6 @@ private:
 
 } // namespace
 
-void freeSums(Module& m) { freeInsideOut<SumSpeculator>(m); }
+void speculateSums(Module& m) { freeInsideOut<SumSpeculator>(m); }
 
 } // namespace melix::transforms

@@ -140,7 +140,7 @@ private:
 
 } // namespace
 
-void liftMasks(Module& m) {
+void unswitchSums(Module& m) {
   const Effects effects(m);
   forEachBody(m, [&](FunctionId f) {
     Lifter lifter(m, f, effects);

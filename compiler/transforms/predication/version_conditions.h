@@ -1,5 +1,5 @@
 #pragma once
-// What has to hold so that all that a nest reads under its masks is in range where they do not hold too.
+// Finds the conditions under which all reads of a nest are in range, even where its masks do not hold.
 
 #include "core/analysis/ranges.h"
 
@@ -12,22 +12,21 @@ class Effects;
 
 namespace melix::transforms {
 
-/// Operand `operand` of an op in a nest, made of some axes of the nest: to be an index of an axis, or
-/// positive where it divides.
+/// An operand of an op in a nest, made of some axes of the nest. It has to be an index of an axis, or
+/// positive where it is a divisor.
 struct NumberNeed {
   core::OpId op;
   uint32_t operand;
   std::optional<core::DimId> extent;
   core::OpId nest;
   std::set<uint32_t> axes;
-  std::vector<core::ValueId> from; ///< what it is made of in front of the nest
-  bool isSum = true;               ///< of axes and of what does not change
+  std::vector<core::ValueId> from; ///< values from before the nest that it is made of
+  bool isSum = true;               ///< of axes and of loop-invariant values
 };
-/// What others are divided by comes before these.
+/// Divisors come before the values that they divide.
 using NumberNeeds = std::vector<NumberNeed>;
 
-/// None if there is nothing to ask, or asking would not help. What is known of ranges is what holds in front
-/// of the nest.
+/// None if there is nothing to test, or a test would not help. `ranges` holds facts from before the nest.
 NumberNeeds needsOf(core::Module& module, core::FunctionId f, core::OpId nest, const core::Effects& effects,
                     core::Ranges& ranges);
 

@@ -1,6 +1,7 @@
 #pragma once
-// Elements of arrays that a mask makes zero, followed back through what makes them: exponentials of what is
-// -inf where it does not hold, differences, quotients and products of these.
+// Finds the elements of arrays that a mask makes zero. The analysis follows an element back through the ops
+// that make it. These are exponentials of values that are -inf where the mask does not hold, and differences,
+// quotients and products.
 
 #include "core/ir/ir.h"
 
@@ -10,18 +11,18 @@
 
 namespace melix::transforms {
 
-/// What something else has to be for that.
+/// A condition on another value, without which the element may differ from zero.
 enum class NeedKind : uint8_t { AboveMinusInfinity, NotZero, Finite };
 struct Need {
   NeedKind kind;
   core::ValueId v;
 };
 
-/// When elements of an array are zero.
+/// The condition under which elements of an array are zero.
 struct Zeros {
   core::ValueId mask; ///< where it does not hold, in the body that makes them
   std::unordered_map<core::ValueId, core::ValueId>
-      at; ///< of axes of the nests that make them: which index that is
+      at; ///< the index for each axis of the nests that make the elements
   std::vector<Need> needs;
 };
 

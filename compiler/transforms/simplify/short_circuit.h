@@ -1,11 +1,11 @@
 #pragma once
-// Internal to simplify: a branch that chooses between a condition and a constant is `and` or `or`.
+// Internal to simplify. Converts a branch that chooses between a condition and a constant to `and` or `or`.
 //
 //   before:  %r = if %a { %b = cmp lt %i, %n : bool   yield %b } { yield %false } : bool
 //   after:   %b = cmp lt %i, %n : bool   %r = and %a, %b : bool
 //
-// Only where the condition is a few ops of plain numbers, which may be computed in any case: it reads no
-// place and its divisors are not zero.
+// The condition has to be a few ops on scalars that may be speculated: it reads no place and its divisors are
+// not zero.
 
 #include "core/ir/ir.h"
 
@@ -18,7 +18,7 @@ struct Connective {
   uint32_t condition; ///< the region of the `if` that computes the other condition
 };
 
-/// What an `if` is, if it is one.
+/// The connective that an `if` computes, if it is one.
 std::optional<Connective> connectiveOf(const core::Module& module, const core::Function& fn,
                                        const core::Op& branch);
 

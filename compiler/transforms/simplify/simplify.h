@@ -1,7 +1,6 @@
 #pragma once
-// Local simplification, to a fixed point: constants and dimensions are folded, taking apart what was just put
-// together, branches on constants, carries that never change, checks that are proved, common subexpressions,
-// dead values.
+// Simplifies locally, to a fixed point: constant folding, folding of dimensions, removal of unpacking after
+// packing, branches on constants, invariant carries, proved checks, common subexpressions, dead values.
 //
 //   before:  %c = const true : bool   %r = if %c { yield %a } { yield %b } : f32   %s = get (make %r, %x).0 :
 //   f32 after:   %a in the place of %r and %s

@@ -1,6 +1,6 @@
 #pragma once
-// Leaves out the index checks of `@unchecked` functions, whose author answers for their indices, and what
-// only they asked for.
+// Removes the index checks of `@unchecked` functions, whose author answers for their indices, and the ops
+// that only these checks use.
 //
 //   before:  %n = length %l   check list_index %i, %n   %x = get %l, %i     after:  %x = get %l, %i
 //

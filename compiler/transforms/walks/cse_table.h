@@ -1,5 +1,5 @@
 #pragma once
-// The ops that were passed, by what they compute: common subexpressions. Scopes follow the regions.
+// Finds common subexpressions: a table of the visited ops, by their computation. Scopes follow the regions.
 
 #include "core/ir/ir.h"
 
@@ -9,12 +9,12 @@ class KnownOps {
 public:
   explicit KnownOps(const core::Function& f) : f_(f) {}
 
-  /// A region begins; what is known before is known in it.
+  /// A region begins; ops known before it are known in it.
   void open() { scopes_.push_back(entries_.size()); }
-  /// It ends, and what was added in it is not known any more.
+  /// The region ends, and ops added in it are no longer known.
   void close();
-  /// The op known that computes the same from the same operands; if there is none, this one is known from now
-  /// on and an invalid id is given.
+  /// The known op that computes the same from the same operands. If none is known, an invalid id, and this op
+  /// is known from now on.
   core::OpId find(core::OpId op);
 
 private:

@@ -1,5 +1,5 @@
 #pragma once
-// The builder of core with what derivatives say often.
+// Builds Core for derivatives: a builder with their common expressions.
 
 #include "core/ir/build.h"
 
@@ -39,12 +39,12 @@ public:
   /// Part `k` of a tuple, field of a struct or capture of a Known value.
   ValueId kid(ValueId x, uint32_t k, TypeId type);
   ValueId make(TypeId type, std::vector<ValueId> parts);
-  /// The List of type `t` of what `element` makes for 0, …, `n` - 1.
+  /// The List of type `t` of the results of `element` for 0, …, `n` - 1.
   ValueId listOf(TypeId t, ValueId n, const std::function<ValueId(Emit&, ValueId)>& element);
-  /// The array of extents `dims` of what `element` makes at each place.
+  /// The array of extents `dims` of the results of `element` at each place.
   ValueId arrayOf(std::span<const DimId> dims,
                   const std::function<ValueId(Emit&, const std::vector<ValueId>&)>& element);
-  /// The pack of type `t` of what `inner` makes of the value in the pack `x`, at the same hidden sizes.
+  /// The pack of type `t` of the result of `inner` for the value in the pack `x`, at the same hidden sizes.
   ValueId packOf(TypeId t, ValueId x,
                  const std::function<ValueId(ValueId, const std::vector<DimId>&)>& inner);
 };

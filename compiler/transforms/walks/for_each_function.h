@@ -1,5 +1,5 @@
 #pragma once
-// A pass over functions, each by itself.
+// Runs a pass over functions, each by itself.
 
 #include "core/ir/ir.h"
 
@@ -20,8 +20,8 @@ bool changeBodies(core::Module& m, Change change) {
   return changed;
 }
 
-/// Runs `Pass(m, f)` over the body of each function, and again as long as it says that it changed something,
-/// of passes that make what they look for; whether any was changed.
+/// Runs `Pass(m, f)` over the body of each function, and again as long as it says that it changed the
+/// function. For passes that may create new opportunities for themselves. Whether any function changed.
 template <class Pass>
 bool runWhileChanging(core::Module& m) {
   return changeBodies(m, [&](core::FunctionId f) {

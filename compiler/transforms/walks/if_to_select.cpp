@@ -27,7 +27,7 @@ public:
       const bool is = isChoice(fn().ops[id]);
       changed |= is;
       if (is)
-        becomeSelects(m_, f_, id, out);
+        ifConvert(m_, f_, id, out);
       else
         out.push_back(id);
     }
@@ -69,7 +69,7 @@ private:
 
 } // namespace
 
-void becomeSelects(Module& m, FunctionId f, OpId branch, std::vector<OpId>& list) {
+void ifConvert(Module& m, FunctionId f, OpId branch, std::vector<OpId>& list) {
   Function& fn = m.functions[f];
   const Op op = fn.ops[branch];
   const Operands yes = terminator(fn, op.regions[0]).operands, no = terminator(fn, op.regions[1]).operands;

@@ -1,5 +1,5 @@
 #pragma once
-// Values of the body of a loop, for passes that copy what it computes to another place.
+// Finds and copies values of the body of a loop, for passes that hoist its computation to another place.
 
 #include "core/ir/uses.h"
 #include "core/order/clone.h"
@@ -16,17 +16,17 @@ class LoopValues {
 public:
   LoopValues(core::Module& m, core::FunctionId f, const core::Uses& uses, core::OpId loop);
 
-  /// Whether a value is defined in the loop, or by ops that are not entered: those of a function that is
+  /// Whether a value is defined in the loop, or by ops that are not entered: the ops of a function that is
   /// called there.
   bool isInside(core::ValueId v) const;
   /// Sizes that the loop does not define.
   bool isKnownOutside(core::DimId d);
-  /// Whether a value is the same in all turns, and can be made in front of the loop: elements that a turn
-  /// reads need not exist where there is none.
+  /// Whether a value is loop-invariant, and can be made before the loop. Elements that an iteration reads may
+  /// not exist where there is no iteration.
   bool isTheSame(core::ValueId v);
   /// The copy of such a value, where `b` appends.
   core::ValueId inFront(core::ValueId v, core::Builder& b);
-  /// What was copied so far is not there any more.
+  /// Forgets the copies made so far, as they no longer exist.
   void forgetCopies() { front_.values.clear(); }
 
 private:
@@ -37,7 +37,7 @@ private:
   const core::Uses& uses_;
   core::RegionId body_;
   bool hasSizes_ = false;
-  std::unordered_set<core::DimSym> sizes_; ///< that are defined in the loop
+  std::unordered_set<core::DimSym> sizes_; ///< defined in the loop
   std::unordered_map<core::ValueId, bool> same_;
   core::Cloner front_;
 };

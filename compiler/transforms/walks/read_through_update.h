@@ -1,6 +1,6 @@
 #pragma once
-// What a read gives of an array that was updated, read where it stood before the update and in what was put
-// there.
+// Forwards a read past an update: a read of an updated array becomes reads of the array before the update and
+// of the value that was put there.
 //
 //   before:  %a = add_at %x[%k] += %v          %r = get %a[%j]
 //   after:   %r = select (%j == %k), %x[%j] + %v, %x[%j]
@@ -14,15 +14,15 @@
 
 namespace melix::transforms {
 
-/// The reads, written where a builder stands: of the place in the array as it was, and of one in what was put
-/// there.
+/// The two reads, emitted at a builder: of the place in the array before the update, and of a place in the
+/// value that was put there.
 struct ReadsAround {
   std::function<core::ValueId(core::Builder&)> before;
   std::function<core::ValueId(core::Builder&, const core::Place&)> put;
 };
 
 /// `update` is `set` or `add_at`; how the places lie is known.
-core::ValueId readAround(core::Builder& b, core::OpKind update, const core::Overlap& o,
-                         const ReadsAround& reads);
+core::ValueId readThroughUpdate(core::Builder& b, core::OpKind update, const core::Overlap& o,
+                                const ReadsAround& reads);
 
 } // namespace melix::transforms

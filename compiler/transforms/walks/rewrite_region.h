@@ -1,13 +1,13 @@
 #pragma once
-// Going over the ops of a region and putting others in the place of some.
+// Rewrites the ops of a region: visits each op and replaces some.
 
 #include "core/ir/ir.h"
 #include "core/ir/work.h"
 
 namespace melix::transforms {
 
-/// `rewrite(op)` appends to the region, which is empty then, what comes after the op; whether the op stays.
-/// Functions may be added to the module meanwhile.
+/// `rewrite(op)` appends the ops that follow the op to the region, which is empty at each call; gives whether
+/// the op stays. Functions may be added to the module meanwhile.
 template <class Rewrite>
 void rewriteRegion(core::Module& m, core::FunctionId f, core::RegionId region, Rewrite rewrite) {
   auto ops = [&]() -> std::vector<core::OpId>& { return m.functions[f].regions[region].ops; };

@@ -1,14 +1,14 @@
 #pragma once
-// Going over the ops of a region and of those inside, with what is known of ranges in front of each.
+// Rewrites the ops of a region and of inner regions, with the ranges known before each op.
 
 #include "core/analysis/ranges.h"
 #include "core/ir/work.h"
 
 namespace melix::transforms {
 
-/// `rewrite(op, region)` gives what takes the place of an op, itself too if it stays; what is inside of the
-/// op was gone over before. The list of a region stays whole until its end: what is known of ranges is read
-/// off the lists around an op, and readers of a value may stand in them.
+/// `rewrite(op, region)` gives the ops that replace an op, itself too if it stays; the ops inside of the op
+/// were visited before. The list of a region stays whole until its end: the ranges are read off the lists
+/// around an op, and readers of a value may be in them.
 template <class Rewrite>
 void rewriteInRanges(core::Module& m, core::FunctionId f, core::Ranges& ranges, core::RegionId region,
                      Rewrite& rewrite) {

@@ -1,6 +1,6 @@
 #pragma once
-// What passes share that free ops from branches in nests: the walk, and what tells whether an op may run
-// although its branch is not taken.
+// Shared by passes that speculate ops out of branches in nests: the walk, and the facts that determine
+// whether an op may run although its branch is not taken.
 
 #include "core/analysis/ranges.h"
 #include "core/ir/walk.h"
@@ -14,11 +14,11 @@ struct FreeingFacts {
   const Undefined undefined;
 };
 
-/// Whether a read of elements of an array is in range, by what is known at a place.
+/// Whether a read of elements of an array is in range, by the facts known at a place.
 bool readsInRange(core::Module& m, const core::Function& fn, core::Ranges& ranges, const core::Op& get);
 
-/// Calls `visit(OpId, Ranges&)` for every nest of the region, those inside of another first, with what is
-/// known where a point of it begins; it may change the ops of the nest's body.
+/// Calls `visit(OpId, Ranges&)` for every nest of the region, inner nests first, with the ranges known at the
+/// start of a point; it may change the ops of the nest's body.
 template <class Visit>
 void forEachNestInsideOut(const core::Function& fn, core::RegionId region, core::Ranges& ranges,
                           const Visit& visit) {

@@ -122,7 +122,7 @@ std::optional<std::vector<int64_t>> knownExtents(Module& m, Cloner& cloner, cons
   return out;
 }
 
-bool writeOut(Module& m, Cloner& cloner, const Op& nest, Builder b, const std::function<bool()>& stop) {
+bool unrollNest(Module& m, Cloner& cloner, const Op& nest, Builder b, const std::function<bool()>& stop) {
   b.loc = nest.loc;
   return PointWriter(m, cloner, nest, b).run(stop);
 }

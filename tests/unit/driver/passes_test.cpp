@@ -31,8 +31,10 @@ TEST(Passes, WhatStandsAfterOneIsShown) {
                     after = melix("show --after expand_derivatives" + program).output;
   EXPECT_NE(before.find("derivative"), std::string::npos) << before;
   EXPECT_EQ(after.find("derivative"), std::string::npos) << after;
-  EXPECT_EQ(melix("show --after fix_sizes" + program).output, melix("show --stage opt" + program).output);
-  EXPECT_EQ(melix("show --after note_sizes" + program).output, melix("show --stage loops" + program).output);
+  EXPECT_EQ(melix("show --after propagate_constant_sizes" + program).output,
+            melix("show --stage opt" + program).output);
+  EXPECT_EQ(melix("show --after infer_size_params" + program).output,
+            melix("show --stage loops" + program).output);
 }
 
 TEST(Passes, AWrongNameListsAllAndARunThatThereIsNotTheirNumber) {

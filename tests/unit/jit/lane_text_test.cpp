@@ -18,7 +18,7 @@ int64_t resultOf(const std::string& text) {
   loops::ParseResult read = loops::parse(core, text);
   EXPECT_EQ(read.error, "") << text;
   if (!read.error.empty()) return 0;
-  for (loops::Function& fn : read.module.functions) loops::jamRows(fn);
+  for (loops::Function& fn : read.module.functions) loops::unrollAndJam(fn);
   EXPECT_EQ(loops::verify(read.module, {loops::State::CountsInserted}), "") << text;
   const Outcome outcome = run(read.module, codegen::Options{});
   EXPECT_EQ(outcome.error, "");

@@ -29,7 +29,7 @@ std::string chosen(const Form& form) {
           "        store %r[%o*%m + %c*%k + %l*%one] = %s\n        yield\n      }\n      yield\n    }\n"
           "    yield\n  }\n  yield\n}\n",
       [](Module& module) {
-        chooseColumns(module, module.functions[FunctionId(0)]);
+        chooseVectorAxis(module, module.functions[FunctionId(0)]);
         EXPECT_EQ(verify(module, {State::CountsInserted}), "");
       });
 }

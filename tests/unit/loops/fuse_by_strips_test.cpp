@@ -133,7 +133,7 @@ TEST(PlaceInScratch, AStripIsMemoryOfTheThread) {
                 "      yield\n    }\n    %b = load %r[%i*%one] : f32\n"
                 "    store %y[%i*%one] = %b\n    drop %r\n    yield\n  }\n  yield\n}\n",
                 [](Module& module) {
-                  placeInScratch(module);
+                  assignScratch(module);
                   EXPECT_EQ(verify(module, {State::CountsInserted}), "");
                 });
   EXPECT_EQ(count(text, "kernel @f"), 1U) << text;
@@ -146,7 +146,7 @@ TEST(PlaceInScratch, NotWhatIsLargerThanALaunchKnows) {
                                      "  %one = const 1 : i64\n  for points %0, %1 { (%i)\n"
                                      "    %r = alloc f32 %i : data\n    %u = const 0.0 : f32\n"
                                      "    store %r[%i*%one] = %u\n    drop %r\n    yield\n  }\n  yield\n}\n",
-                                     [](Module& module) { placeInScratch(module); });
+                                     [](Module& module) { assignScratch(module); });
   EXPECT_EQ(count(text, "chunk @f"), 1U) << text;
 }
 
@@ -163,7 +163,7 @@ std::string scratchOf(const std::string& front, const std::string& size, const s
                        "[%zero*%one] : f32\n    store %y[%i*%one] = %b\n    drop " + array +
                        "\n    yield\n  }\n  yield\n}\n",
                    [](Module& module) {
-                     placeInScratch(module);
+                     assignScratch(module);
                      EXPECT_EQ(verify(module, {State::CountsInserted}), "");
                    });
 }

@@ -10,7 +10,7 @@ namespace {
 std::string after(std::string_view text) {
   return textAfter(text, [](Module& module) {
     for (uint32_t f = 0; f < module.functions.size(); ++f)
-      testChecksBefore(module, module.functions[FunctionId(f)]);
+      hoistLoopChecks(module, module.functions[FunctionId(f)]);
     EXPECT_EQ(verify(module, {State::CountsInserted}), "");
   });
 }

@@ -29,7 +29,7 @@ std::string opened(const Form& form) {
           "}\n"
           "      store %y[%o*%n + %j*%one] = %s\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
       [](Module& module) {
-        openMasks(module, module.functions[FunctionId(0)]);
+        ifConvertSharedLoads(module, module.functions[FunctionId(0)]);
         EXPECT_EQ(verify(module, {State::CountsInserted}), "");
       });
 }

@@ -12,7 +12,7 @@ bool isSize(const std::string& launches, const std::string& params = "%n: i64") 
   const std::string text = textAfter(
       "fn @f(" + params + ") {\n  %zero = const 0 : i64\n  %two = const 2 : i64\n  %less = const -2 : i64\n" +
           launches + "  yield\n}\n\nkernel @k(%first: i64, %last: i64, %v: i64) {\n  yield\n}\n",
-      noteSizes);
+      inferSizeParams);
   return text.find("size %v: i64)") != std::string::npos;
 }
 const std::string launch = "  launch @k %n, %n, %v\n";

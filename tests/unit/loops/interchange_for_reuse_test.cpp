@@ -23,7 +23,7 @@ std::string ordered(const std::string& shared, const std::string& heads = "point
           "        store %r[%t*%p + %h*%m + %e*%one] = %s\n        yield\n      }\n      yield\n    }\n"
           "    yield\n  }\n  yield\n}\n",
       [](Module& module) {
-        for (Function& fn : module.functions) orderRows(module, fn);
+        for (Function& fn : module.functions) interchangeForReuse(module, fn);
         EXPECT_EQ(verify(module, {State::CountsInserted}), "");
       });
 }

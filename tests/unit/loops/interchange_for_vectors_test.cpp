@@ -32,7 +32,7 @@ std::string exchanged(const Form& form) {
           "        yield %u\n      }\n"
           "      store %y[%p*%n + %q*%one] = %s\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
       [](Module& module) {
-        exchangePoints(module, module.functions[FunctionId(0)]);
+        interchangeForVectors(module, module.functions[FunctionId(0)]);
         EXPECT_EQ(verify(module, {State::CountsInserted}), "");
       });
 }

@@ -23,7 +23,7 @@ std::string turned(const std::string& made = "", const std::string& value = "%s"
           "      store %y[%i*%n + " + at + "*%one] = " + value + "\n" + ends +
           "      yield\n    }\n    yield\n  }\n  yield\n}\n",
       [](Module& module) {
-        takeBlocksOutside(module, module.functions[FunctionId(0)]);
+        interchangeReductionBlocks(module, module.functions[FunctionId(0)]);
         EXPECT_EQ(verify(module, {State::CountsInserted}), "");
       });
 }
@@ -91,7 +91,7 @@ std::string inPieces(const std::string& turns, const std::string& beside = "",
                        "      store %y[%i*%n + %j*%one] = " + stored +
                        "\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
                    [](Module& module) {
-                     takeBlocksOutside(module, module.functions[FunctionId(0)]);
+                     interchangeReductionBlocks(module, module.functions[FunctionId(0)]);
                      EXPECT_EQ(verify(module, {State::CountsInserted}), "");
                    });
 }

@@ -13,7 +13,7 @@ Function launched(const std::string& launches) {
             "%less = const -4 : i64\n" +
                 launches + "  yield\n}\n\nkernel @k(%first: i64, %last: i64) {\n  yield\n}\n",
             [&](Module& module) {
-              noteMultiples(module);
+              inferLaunchTripCounts(module);
               kernel = module.functions[FunctionId(1)];
             });
   return kernel;

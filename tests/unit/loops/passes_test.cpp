@@ -1,4 +1,5 @@
 // Each pass of Loops, from text to text.
+#include "loops/analysis/closed_functions.h"
 #include "loops/kernels/deduplicate_kernels.h"
 #include "loops/kernels/outline.h"
 #include "loops/loops_text.h"
@@ -174,7 +175,7 @@ fn @same(own %x: data) -> data {
   yield %x
 }
 )",
-                      placeInFrames),
+                      promoteToStack),
             R"(fn @f(%v: f64) -> f64 {
   %three = const 3 : i64
   %one = const 1 : i64
@@ -225,7 +226,7 @@ fn @array(%x: data) {
   yield
 }
 )",
-                      markClosed),
+                      inferEffects),
             R"(fn @top(%a: f64) -> f64 closed {
   %b = call @leaf %a : f64
   yield %b
@@ -316,7 +317,7 @@ TEST(HoistRows, ABlockOfOnePointIsMadeByTheFirst) {
   yield
 }
 )",
-                      [](Module& module) { hoistRows(module, module.functions[FunctionId(0)]); }),
+                      [](Module& module) { hoistAllocations(module, module.functions[FunctionId(0)]); }),
             R"(fn @f(%n: i64, %m: i64) {
   %zero = const 0 : i64
   %one = const 1 : i64

@@ -7,7 +7,7 @@ namespace {
 
 std::string placed(std::string_view before) {
   return textAfter(before, [](Module& module) {
-    placeResults(module);
+    reuseOperandMemory(module);
     EXPECT_EQ(verify(module, {State::CountsInserted}), "");
   });
 }

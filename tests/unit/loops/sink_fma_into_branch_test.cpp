@@ -16,7 +16,7 @@ std::string sunk(const std::string& chosen, const std::string& between = "") {
                        "      %t = fma %x, %y, %c : f32\n      yield %t\n    }\n"
                        "    store %r[%i*%one] = %s\n    yield\n  }\n  yield\n}\n",
                    [](Module& module) {
-                     for (Function& fn : module.functions) sinkSums(module, fn);
+                     for (Function& fn : module.functions) sinkFmaIntoBranch(module, fn);
                      EXPECT_EQ(verify(module, {State::CountsInserted}), "");
                    });
 }

@@ -24,7 +24,7 @@ std::string jammed(const std::string& mask, const std::string& otherwise = "%t",
       [splits](Module& module) {
         for (Function& fn : module.functions)
           if (splits) splitMasked(module, fn);
-        for (Function& fn : module.functions) jamRows(fn);
+        for (Function& fn : module.functions) unrollAndJam(fn);
         EXPECT_EQ(verify(module, {State::CountsInserted}), "");
       });
 }

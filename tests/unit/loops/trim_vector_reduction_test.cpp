@@ -25,12 +25,12 @@ std::string cut(const std::string& mask, const std::string& other = "%t", const 
       });
 }
 /// From where to where the sum goes.
-std::string turnsOf(const std::string& text) {
+std::string constantTripCount(const std::string& text) {
   const size_t begin = text.find("%s = for ") + 9;
   return text.substr(begin, text.find(", %begun", begin) - begin);
 }
-bool ends(const std::string& text) { return !turnsOf(text).ends_with("%k"); }
-bool begins(const std::string& text) { return !turnsOf(text).starts_with("%zero"); }
+bool ends(const std::string& text) { return !constantTripCount(text).ends_with("%k"); }
+bool begins(const std::string& text) { return !constantTripCount(text).starts_with("%zero"); }
 
 TEST(CutLaneChains, WhereTheMaskBeginsAndEndsToHold) {
   const std::string upto = cut("      %g = cmp le %l, %i : bool\n");

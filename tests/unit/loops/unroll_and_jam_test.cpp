@@ -13,7 +13,7 @@ std::string jammed(const std::string& body) {
                    "  %zero = const 0 : i64\n  %one = const 1 : i64\n" +
                        body + "  yield\n}\n",
                    [](Module& module) {
-                     jamRows(module.functions[FunctionId(0)]);
+                     unrollAndJam(module.functions[FunctionId(0)]);
                      EXPECT_EQ(verify(module, {State::CountsInserted}), "");
                    });
 }

@@ -23,7 +23,7 @@ const std::string put = R"(fn @put(own %p: data, %v: f64) -> data {
   yield %u
 }
 )";
-const std::string putInPlace = R"(fn @put(inout %p: data, %v: f64) {
+const std::string replaceStmt = R"(fn @put(inout %p: data, %v: f64) {
   %one = const 1 : i64
   store %p[%one*%one] = %v
   yield
@@ -40,7 +40,7 @@ fn @f(own %x: data, %v: f64) -> f64 {
   yield %a
 }
 )"),
-            putInPlace + R"(
+            replaceStmt + R"(
 fn @f(own %x: data, %v: f64) -> f64 {
   %one = const 1 : i64
   %r = ensure_unique %x : data
@@ -62,7 +62,7 @@ fn @f(%x: data, %v: f64) -> data, f64 {
   yield %r, %a
 }
 )"),
-            putInPlace + R"(
+            replaceStmt + R"(
 fn @f(%x: data, %v: f64) -> data, f64 {
   %one = const 1 : i64
   retain %x
@@ -91,7 +91,7 @@ fn @f(own %x: data, %n: i64, %v: f64) -> data, i64 {
   yield %r, %m
 }
 )"),
-            putInPlace + R"(
+            replaceStmt + R"(
 fn @fill(inout %x: data, %n: i64, %v: f64) -> i64 {
   %zero = const 0 : i64
   call @put %x, %v
@@ -162,7 +162,7 @@ fn @f(%c: bool, own %x: data, %v: f64) -> data {
   yield %r
 }
 )"),
-            putInPlace + R"(
+            replaceStmt + R"(
 fn @f(%c: bool, own %x: data, %v: f64) -> data {
   %r = if %c : data {
     %s = ensure_unique %x : data
@@ -335,10 +335,10 @@ fn @f(%v: f64) -> f64 {
 )",
                       [](Module& module) {
                         updateInPlace(module);
-                        placeInFrames(module);
+                        promoteToStack(module);
                         EXPECT_EQ(verify(module, {State::CountsInserted}), "");
                       }),
-            putInPlace + R"(
+            replaceStmt + R"(
 fn @f(%v: f64) -> f64 {
   %three = const 3 : i64
   %one = const 1 : i64
@@ -359,7 +359,7 @@ std::string problemOf(const std::string& text) {
 }
 
 TEST(InOut, HasOneOwner) {
-  EXPECT_EQ(problemOf(putInPlace + R"(
+  EXPECT_EQ(problemOf(replaceStmt + R"(
 fn @f(%x: data, %v: f64) {
   call @put %x, %v
   yield

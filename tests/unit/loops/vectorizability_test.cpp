@@ -186,7 +186,7 @@ std::string stepOf(const std::string& type, const std::string& body) {
   const auto steps = exactSteps(loop.fn(), loop.stmt());
   EXPECT_EQ(loop.widens(), steps.has_value()) << body;
   if (!steps) return "none";
-  const ExactStep* step = steps->data();
+  const ReassociableStep* step = steps->data();
   return std::string(step->running ? "running " : "") + std::string(ops::opText(step->op)) + " " +
          ValueNames(loop.loops.module(), loop.fn())[step->term] + " " +
          std::string(types::scalarName(step->kind));
@@ -195,7 +195,7 @@ std::string stepBy(const std::string& op, const std::string& type) {
   return stepOf(type, "    %u = " + op + " %s, %t : " + type + "\n    yield %u\n");
 }
 
-TEST(ExactStep, OfIntegersAndTruthValuesAndExtremesOfFloats) {
+TEST(ReassociableStep, OfIntegersAndTruthValuesAndExtremesOfFloats) {
   for (const char* type : {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"})
     for (const std::string op : {"add", "mul", "min", "max", "and", "or", "xor"})
       EXPECT_EQ(stepBy(op, type), op + " %t " + type);
@@ -220,7 +220,7 @@ Loop searching(const std::string& place, const std::string& more = "", const std
               place + ", %p : i64\n" + more + "    yield %next, %true, %place\n  }\n");
 }
 
-TEST(ExactStep, TheBestAndItsPlace) {
+TEST(ReassociableStep, TheBestAndItsPlace) {
   Loop loop = searching("%i");
   EXPECT_TRUE(loop.widens());
   const auto steps = exactSteps(loop.fn(), loop.stmt());
@@ -233,7 +233,7 @@ TEST(ExactStep, TheBestAndItsPlace) {
   EXPECT_TRUE(searching("%i", "", "lt").widens());
 }
 
-TEST(ExactStep, NoBestWhereTurnsCannotTellWhichCameFirst) {
+TEST(ReassociableStep, NoBestWhereTurnsCannotTellWhichCameFirst) {
   EXPECT_FALSE(searching("%m").widens()) << "no turn";
   EXPECT_FALSE(searching("%i", "", "ge").widens()) << "the last one of equals";
   EXPECT_FALSE(searching("%i", "    store %y[%i*%one] = %best\n").widens())
@@ -242,13 +242,13 @@ TEST(ExactStep, NoBestWhereTurnsCannotTellWhichCameFirst) {
   EXPECT_FALSE(searching("%i", "    store %y[%i*%one] = %take\n").widens());
 }
 
-TEST(ExactStep, ATermThatIsCarriedTooIsARecurrence) {
+TEST(ReassociableStep, ATermThatIsCarriedTooIsARecurrence) {
   Loop loop("  %r, %q = for points %one, %n, %m, %m : i64, i64 { (%i, %s, %t)\n    %u = add %s, %t : i64\n"
             "    store %y[%i*%one] = %u\n    yield %u, %u\n  }\n");
   EXPECT_FALSE(exactSteps(loop.fn(), loop.stmt()));
 }
 
-TEST(ExactStep, TheValueFromTheTurnBeforeIsUsedByTheStepAlone) {
+TEST(ReassociableStep, TheValueFromTheTurnBeforeIsUsedByTheStepAlone) {
   EXPECT_EQ(stepOf("i32", "    %u = add %t, %s : i32\n    yield %u\n"), "add %t i32") << "from either side";
   EXPECT_EQ(stepOf("i32", "    %u = add %s, %s : i32\n    yield %u\n"), "none");
   EXPECT_EQ(stepOf("i32", "    %u = add %s, %t : i32\n    store %y[%i*%one] = %s\n    yield %u\n"), "none");
@@ -265,7 +265,7 @@ TEST(ExactStep, TheValueFromTheTurnBeforeIsUsedByTheStepAlone) {
             "none");
 }
 
-TEST(ExactStep, EveryValueCarriedHasToBeOne) {
+TEST(ReassociableStep, EveryValueCarriedHasToBeOne) {
   auto both = [](const std::string& second) {
     return Loop("  %r, %v = for points %one, %n, %one, %w : i64, f32 { (%i, %s, %t)\n"
                 "    %u = add %s, %i : i64\n    %p = " +

@@ -16,7 +16,7 @@ std::vector<ForAttr> chosen(const std::string& body, const Machine& on = machine
                 body + "  yield\n}\n",
             [&](Module& module) {
               Function& fn = module.functions[FunctionId(0)];
-              chooseLanes(module, on);
+              vectorizeLoops(module, on);
               EXPECT_EQ(verify(module, {State::CountsInserted}), "");
               std::vector<RegionId> open{fn.body};
               while (!open.empty()) {
@@ -317,7 +317,7 @@ uint32_t lanesOfRows(const std::string& rows) {
           "        %u = fma %a, %b, %t : f32\n        yield %u\n      }\n"
           "      store %y[%i*%six + %j*%one] = %s\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
       [&](Module& module) {
-        chooseLanes(module, machine);
+        vectorizeLoops(module, machine);
         EXPECT_EQ(verify(module, {State::CountsInserted}), "");
         const Function& kernel = module.functions[FunctionId(1)];
         for (StmtId id : kernel.regions[kernel.body].stmts)
@@ -347,7 +347,7 @@ TEST(ChooseLanes, NoMoreRegistersThanAKernelHasTurns) {
                   "      %u = fma %a, %b, %t : f32\n      yield %u\n    }\n"
                   "    store %y[%j*%one] = %s\n    yield\n  }\n  yield\n}\n",
               [&](Module& module) {
-                chooseLanes(module, machine);
+                vectorizeLoops(module, machine);
                 turns = module.functions[FunctionId(1)].turns.step;
               });
     return turns;

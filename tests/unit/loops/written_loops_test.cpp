@@ -23,7 +23,7 @@ std::string after(const std::string& body, Pass pass) {
 bool isMarked(const std::string& body, const std::string& carried = "i64") {
   const std::string text = after("  %1 = const 1 : i64\n  %r = for polls %1, %n, %1 : " + carried +
                                      " { (%i, %s)\n" + body + "  }\n  yield %y\n",
-                                 markPoints);
+                                 markIndependentLoops);
   return text.find("for points polls") != std::string::npos;
 }
 
@@ -63,7 +63,7 @@ std::string adding(const std::string& index, const std::string& added = "load %x
 
 TEST(MarkPoints, OfWhatIsAddedToAnAccumulator) {
   auto isPoints = [](const std::string& body) {
-    return after(body, markPoints).find("for points") != std::string::npos;
+    return after(body, markIndependentLoops).find("for points") != std::string::npos;
   };
   EXPECT_TRUE(isPoints(adding("    %j = add %i, %one : i64\n")));
   EXPECT_TRUE(isPoints(adding("    %j = sub %one, %i : i64\n"))) << "backwards";
@@ -76,8 +76,8 @@ TEST(MarkPoints, OfWhatIsAddedToAnAccumulator) {
 TEST(TurnAround, LoopsThatGoBackwards) {
   auto turned = [](const std::string& body) {
     const std::string text = after(body, [](Function& fn) {
-      markPoints(fn);
-      turnAround(fn);
+      markIndependentLoops(fn);
+      reverseLoops(fn);
     });
     return text.find(", %i : i64\n    %j") != std::string::npos;
   };
@@ -92,7 +92,7 @@ TEST(TurnAround, LoopsThatGoBackwards) {
   }
   yield %y
 )",
-                  turnAround),
+                  reverseLoops),
             R"(  %0 = const 1 : i64
   %1 = add %0, %n : i64
   %2 = const 1 : i64

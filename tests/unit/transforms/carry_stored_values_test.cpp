@@ -22,7 +22,7 @@ bool carries(const std::string& update) {
   bool out = false;
   for (int64_t turns : {0, 1, 4}) {
     PassText m(loop(update));
-    m.apply(carryReads, {numbers(), Value::integer(turns), Value::integer(1)});
+    m.apply(carryStoredValues, {numbers(), Value::integer(turns), Value::integer(1)});
     out = m.count(": f32)\n") > 0;
   }
   return out;
@@ -34,7 +34,7 @@ const std::string own = "    %b = get %y[%i] : f32\n";
 TEST(CarryReads, TheElementInFront) {
   PassText m(
       loop("    %i = add %1, %t : i64\n    %j = sub %i, %1 : i64\n    %a = get %y[%j] : f32\n" + own + sum));
-  m.apply(carryReads, {numbers(), Value::integer(5), Value::integer(0)});
+  m.apply(carryStoredValues, {numbers(), Value::integer(5), Value::integer(0)});
   EXPECT_EQ(m.text(), R"(fn f [N] (%x: f32[N], %n: i64, %c: i64) -> (f32[N]) {
   %0 = const 1 : i64
   %1 = const 2 : i64

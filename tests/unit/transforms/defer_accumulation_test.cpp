@@ -8,7 +8,7 @@ namespace {
 
 using interp::Value;
 
-void behind(core::Module& m) { addBehindLoops(m); }
+void behind(core::Module& m) { deferAccumulation(m); }
 
 /// A loop over three rows that carries a row and an accumulator, with these adds.
 std::string loop(const std::string& adds, const std::string& last = "%c") {

@@ -36,19 +36,19 @@ size_t nestsOf(PassText& m) { return m.count("nest (%t"); }
 
 TEST(SeparateProducts, EachAndWhatStandsBetweenAreNestsOfTheirOwn) {
   PassText m(rows(scores + squares + values("%e"), "%r", "19", "f32[19, 19]"));
-  m.apply(separateProducts, arguments());
+  m.apply(fissionProducts, arguments());
   EXPECT_EQ(nestsOf(m), 4u) << "scores, squares, values, and what is left: " << m.text();
 }
 
 TEST(SeparateProducts, NextToEachOtherNothingStandsBetween) {
   PassText m(rows(scores + values("%w"), "%r", "19", "f32[19, 19]"));
-  m.apply(separateProducts, arguments());
+  m.apply(fissionProducts, arguments());
   EXPECT_EQ(nestsOf(m), 3u) << m.text();
 }
 
 TEST(SeparateProducts, WhatOnlyTheEndNeedsStaysThere) {
   PassText m(rows(scores + squares, "%e", "19", "f32[19, 18]"));
-  m.apply(separateProducts, arguments());
+  m.apply(fissionProducts, arguments());
   EXPECT_EQ(nestsOf(m), 2u) << m.text();
   EXPECT_EQ(m.count("nest (%i: 18)"), 1u) << m.text();
 }
@@ -57,7 +57,7 @@ TEST(SeparateProducts, NotOfRowsAlone) {
   const std::string own = "    %w = nest (%k: 10) -> keep[] sum {\n      %a = get %q[%t, %k] : f32\n"
                           "      %p = mul %a, %a : f32\n      yield %p\n    } : f32\n";
   PassText m(rows(own, "%w"));
-  m.apply(separateProducts, arguments());
+  m.apply(fissionProducts, arguments());
   EXPECT_EQ(nestsOf(m), 1u) << m.text();
 }
 
@@ -70,13 +70,13 @@ TEST(SeparateProducts, NotWhereItsAxesTellBothSides) {
       "      %b = get %m[%s, %k] : f32\n      %c = get %v[%s, %d] : f32\n      %p = mul %a, %b : f32\n"
       "      %o = mul %p, %c : f32\n      yield %o\n    } : f32[19]\n    yield %w\n  } : f32[19, 18, 19]\n"
       "  yield %y\n}\n");
-  m.apply(separateProducts, arguments());
+  m.apply(fissionProducts, arguments());
   EXPECT_EQ(m.count("nest (%t"), 1u) << m.text();
 }
 
 TEST(SeparateProducts, NotOfAFewRows) {
   PassText m(rows(scores, "%w", "2", "f32[2, 18]"));
-  m.apply(separateProducts, arguments());
+  m.apply(fissionProducts, arguments());
   EXPECT_EQ(nestsOf(m), 1u) << m.text();
 }
 
@@ -86,11 +86,11 @@ TEST(SeparateProducts, ChecksAreInFrontAndNestsWithOtherEffectsStay) {
                     debug = "    %o = const 1.0 : f32\n    %u = debug %o : f32\n";
   for (const std::string& body : {check + scores, scores + check}) {
     PassText m(rows(body, "%w", "19", "f32[19, 18]"));
-    m.apply(separateProducts, arguments());
+    m.apply(fissionProducts, arguments());
     EXPECT_EQ(nestsOf(m), 3u) << m.text();
   }
   PassText stays(rows(debug + scores, "%w", "19", "f32[19, 18]"));
-  stays.apply(separateProducts);
+  stays.apply(fissionProducts);
   EXPECT_EQ(nestsOf(stays), 1u) << stays.text();
 }
 
@@ -103,10 +103,10 @@ TEST(SeparateProducts, SumsOfProductsAreNumbersOfThePoint) {
               "      %c = get %v[%i, %u] : f32\n      %e = mul %w, %c : f32\n      yield %e\n    } : f32\n",
       twice = "    %g = add %s, %s : f32\n", check = "    check converts \"i32\" of i32 %s\n";
   PassText made(rows(total + twice, "%g", "19", "f32[19]"));
-  made.apply(separateProducts, arguments());
+  made.apply(fissionProducts, arguments());
   EXPECT_EQ(nestsOf(made), 2u) << made.text();
   PassText checked(rows(total + check, "%s", "19", "f32[19]"));
-  checked.apply(separateProducts);
+  checked.apply(fissionProducts);
   EXPECT_EQ(nestsOf(checked), 1u) << checked.text();
 }
 
@@ -122,7 +122,7 @@ TEST(SeparateProducts, RowsThatMeetThemselvesAreFollowedOnce) {
   }
   PassText m(rows(chain + "    %one = const 1 : i64\n    %g = get " + last + "[%one] : f32\n", "%g", "19",
                   "f32[19]"));
-  m.apply(separateProducts);
+  m.apply(fissionProducts);
   EXPECT_EQ(nestsOf(m), 1u) << m.text();
 }
 
@@ -130,7 +130,7 @@ TEST(SeparateProducts, NotWhereAPointReadsFewElements) {
   for (const auto& [made, of] : {std::pair(scores, "%w"), std::pair(scores + squares, "%e")}) {
     PassText m(rows(made + "    %one = const 1 : i64\n    %g = get " + of + "[%one] : f32\n", "%g", "19",
                     "f32[19]"));
-    m.apply(separateProducts, arguments());
+    m.apply(fissionProducts, arguments());
     EXPECT_EQ(nestsOf(m), 1u) << m.text();
   }
 }
@@ -142,7 +142,7 @@ TEST(SeparateProducts, NotOfRowsOfTheirOwnLength) {
       "      %b = get %m[%s, %k] : f32\n      %p = mul %a, %b : f32\n      yield %p\n"
       "    } : f32\n";
   PassText m(rows(ragged, "%w"));
-  m.apply(separateProducts);
+  m.apply(fissionProducts);
   EXPECT_EQ(nestsOf(m), 1u) << m.text();
 }
 

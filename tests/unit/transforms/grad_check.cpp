@@ -189,9 +189,9 @@ void GradCheck::expand() {
     pass("simplify", transforms::simplify);
     pass("inline_calls", [](Module& m) { transforms::inlineCalls(m, {.beforeDerivatives = false}); });
     pass("simplify", transforms::simplify);
-    pass("accumulate_to_reduce", transforms::accumulateToReduce);
-    pass("split_results", transforms::splitResults);
-    pass("hoist_axes", transforms::hoistAxes);
+    pass("scatter_to_gather", transforms::accumulateToReduce);
+    pass("split_nest_results", transforms::splitResults);
+    pass("hoist_axis_invariants", transforms::hoistAxes);
     pass("simplify", transforms::simplify);
   }
   interp::Hooks hooks;

@@ -26,9 +26,9 @@ const std::string byOther = "    %d = get %a[%h, %l] : f32\n    %u = div %d, %s 
 /// Whether the first quotient is that of %w, and there is no other.
 bool isMoved(const std::string& text) {
   PassText m(text);
-  m.apply(divideOnce, {Value::floats(std::vector<float>{1, -2, 3, 4, 5, 0, 7, 8, 9, 10, 11, 12},
-                                     std::vector<int64_t>{3, 4}),
-                       Value::floats(std::vector<float>{1, 2, 3, 4}), Value::f32(3)});
+  m.apply(hoistDivision, {Value::floats(std::vector<float>{1, -2, 3, 4, 5, 0, 7, 8, 9, 10, 11, 12},
+                                        std::vector<int64_t>{3, 4}),
+                          Value::floats(std::vector<float>{1, 2, 3, 4}), Value::f32(3)});
   return m.count(" = div ") == 1 && m.count("div %w") == 1;
 }
 

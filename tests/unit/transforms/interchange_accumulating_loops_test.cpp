@@ -9,7 +9,7 @@ namespace {
 using interp::Value;
 
 void sink(core::Module& m) {
-  sinkLoops(m);
+  interchangeAccumulatingLoops(m);
   simplify(m);
 }
 

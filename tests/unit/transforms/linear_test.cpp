@@ -113,15 +113,15 @@ Costs costsOf(const std::string& text) {
       {"simplify derivatives", simplify},
       {"inline_calls", inlineAll},
       {"simplify what is inlined", simplify},
-      {"accumulate_to_reduce", [](core::Module& m) { accumulateToReduce(m); }},
-      {"split_results", splitResults},
-      {"hoist_axes", hoistAxes},
+      {"scatter_to_gather", [](core::Module& m) { accumulateToReduce(m); }},
+      {"split_nest_results", splitResults},
+      {"hoist_axis_invariants", hoistAxes},
       {"simplify sums", simplify},
-      {"separate_terms", separateTerms},
-      {"collapse_axes", collapseAxes},
-      {"carry_reads", carryReads},
+      {"fission_expensive_terms", separateTerms},
+      {"coalesce_axes", collapseAxes},
+      {"carry_stored_values", carryStoredValues},
       {"choose_orders", core::chooseOrders},
-      {"form_fma", formFma},
+      {"contract_fma", formFma},
       {"remove_unreachable", removeUnreachable},
   };
   PassText m(text);
@@ -181,9 +181,10 @@ TEST(LinearMasks, OfProductsThatFollowEachOther) {
     PassText m(masked(size));
     m.expectVerified();
     Costs out;
-    for (auto [name, pass] : {std::pair<const char*, void (*)(core::Module&)>{"mask_unread", maskUnread},
-                              {"lift_masks", liftMasks},
-                              {"mask_zeros", maskZeros}}) {
+    for (auto [name, pass] :
+         {std::pair<const char*, void (*)(core::Module&)>{"predicate_by_consumer", predicateByConsumer},
+          {"unswitch_sums", unswitchSums},
+          {"predicate_by_zero_factor", predicateByZeroFactor}}) {
       const uint64_t before = core::work.total();
       pass(m.module);
       out.emplace_back(name, core::work.total() - before);

@@ -14,7 +14,8 @@ PassText masked(const std::string& readers) {
              "  %s = nest (%i: 3, %j: 3, %k: 2) -> keep[i, j] sum {\n    %a = get %x[%i, %k] : f32\n"
              "    %b = get %x[%j, %k] : f32\n    %p = mul %a, %b : f32\n    yield %p\n  } : f32[3, 3]\n" +
              readers + "  yield %r\n}\n");
-  m.apply(maskUnread, {Value::floats(std::vector<float>{1, 2, -3, 4, 5, 6}, std::vector<int64_t>{3, 2})});
+  m.apply(predicateByConsumer,
+          {Value::floats(std::vector<float>{1, 2, -3, 4, 5, 6}, std::vector<int64_t>{3, 2})});
   return m;
 }
 bool isMasked(const std::string& readers) { return masked(readers).count("keep[] sum") == 1; }
@@ -58,7 +59,8 @@ PassText boundTo(const std::string& front, const std::string& behind, const std:
              "    %n = dim_value dims [n] : i64\n    %d = add %t, %n : i64\n    %m = cmp lt %u, %d : bool\n"
              "    %z = const 7.0 : f32\n    %q = select %m, %v, %z : f32\n    yield %q\n  } : f32[3, 3]\n"
              "  yield %r\n}\n");
-  m.apply(maskUnread, {Value::floats(std::vector<float>{1, 2, -3, 4, 5, 6}, std::vector<int64_t>{3, 2})});
+  m.apply(predicateByConsumer,
+          {Value::floats(std::vector<float>{1, 2, -3, 4, 5, 6}, std::vector<int64_t>{3, 2})});
   return m;
 }
 

@@ -39,7 +39,7 @@ const std::string quotients =
 PassText masked(const std::string& text, float odd = 1) {
   PassText m(text);
   const std::vector<float> x{1, 2, -3, 4, 5, 6, 7, odd, 9}, v{1, -2, 3, odd, -5, 6};
-  m.apply(maskZeros,
+  m.apply(predicateByZeroFactor,
           {Value::floats(x, std::vector<int64_t>{3, 3}), Value::floats(v, std::vector<int64_t>{3, 2})});
   return m;
 }
@@ -54,7 +54,7 @@ TEST(MaskZeros, OfWhatAMaskChooses) {
 
 TEST(MaskZeros, OfExponentialsOfMinusInfinity) {
   PassText m(weighted(before, quotients, "0xff800000"));
-  maskZeros(m.module);
+  predicateByZeroFactor(m.module);
   m.expectVerified();
   EXPECT_EQ(m.count(" = if "), 1u) << m.text();
   EXPECT_EQ(m.count("bool[3]"), 1u) << "rows without a greatest one";

@@ -26,7 +26,7 @@ PassText masked(const std::string& text) {
   PassText m(text);
   const std::vector<float> numbers{1, 2, -3, 4, 5, 6, 7, 0, -9, 10, 11, 12, 13, 14, 15, -16};
   const Value array = Value::floats(numbers, std::vector<int64_t>{4, 4});
-  m.apply([](core::Module& module) { maskRanges(module); }, {array, array});
+  m.apply([](core::Module& module) { predicateRaggedSums(module); }, {array, array});
   return m;
 }
 size_t compared(const std::string& text) { return masked(text).count(" = cmp "); }
@@ -59,7 +59,7 @@ TEST(MaskRanges, OfSizesThatAProgramComputes) {
       "    yield %s\n  } : f64[n, m]\n"
       "  %t = nest (%g: n, %h: m) -> keep[] sum {\n    %w = get %r[%g, %h] : f64\n    yield %w\n"
       "  } : f64\n  yield %t\n}\n");
-  m.apply([](core::Module& module) { maskRanges(module); }, {Value::integer(5), Value::integer(3)});
+  m.apply([](core::Module& module) { predicateRaggedSums(module); }, {Value::integer(5), Value::integer(3)});
   EXPECT_EQ(m.count("(%k: n) -> keep"), 1u) << m.text();
   EXPECT_EQ(m.count("max(") + m.count("cmp lt"), 1u) << m.text();
 }
@@ -81,7 +81,7 @@ size_t comparedInLanes(const std::string& begin, const std::string& end, const s
              "] : f32\n      %p = mul %u, %v : f32\n      yield %p\n    } : f32\n    yield %s\n"
              "  } : f32[89]\n  yield %r\n}\n");
   m.expectVerified();
-  maskRanges(m.module);
+  predicateRaggedSums(m.module);
   m.expectVerified();
   return m.count(" = cmp ");
 }

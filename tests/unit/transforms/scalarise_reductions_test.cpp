@@ -9,7 +9,7 @@ namespace {
 using interp::Value;
 
 void spread(core::Module& m) {
-  spreadSums(m);
+  scalariseReductions(m);
   simplify(m);
 }
 
@@ -120,7 +120,7 @@ TEST(SpreadSums, OtherSumsStay) {
                ") {\n %s = nest (%k: 64) -> keep[] sum {\n %y = get %v[%k] : f32\n " + term +
                "\n yield %row\n } : " + type + "\n yield %s\n}\n");
     const std::string before = m.text();
-    spreadSums(m.module);
+    scalariseReductions(m.module);
     EXPECT_EQ(m.text(), before);
   }
 }

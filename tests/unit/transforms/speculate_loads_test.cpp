@@ -20,7 +20,7 @@ std::string sum(const std::string& read) {
 bool leaves(const std::string& read) {
   const Value numbers = Value::floats(std::vector<float>{1, 2, 3});
   PassText m(sum(read));
-  m.apply(freeReads, {numbers, numbers});
+  m.apply(speculateLoads, {numbers, numbers});
   return m.text().find("get %x") < m.text().find(" = if ");
 }
 
@@ -39,7 +39,7 @@ TEST(FreeReads, AtAnIndexThatIsComputedInFrontOfTheBranch) {
                            "    } {\n      %z = const 0.0 : f32\n      yield %z\n    } : f32\n    yield %t\n"
                            "  } : f32[3]\n  yield %r\n}\n";
   PassText m(text);
-  m.apply(freeReads, {Value::floats(std::vector<float>{1, 2, 3})});
+  m.apply(speculateLoads, {Value::floats(std::vector<float>{1, 2, 3})});
   EXPECT_LT(m.text().find("get %x[%d]"), m.text().find(" = if ")) << m.text();
   EXPECT_GT(m.text().find("get %x[%e]"), m.text().find(" = if ")) << "it may be out of range: " << m.text();
 }
@@ -67,7 +67,7 @@ TEST(FreeReads, OfASumAtEachPointOfAnotherNest) {
                "        %a = get %x[%k] : f32\n        yield %a\n      } {\n        %z = const 0.0 : f32\n"
                "        yield %z\n      } : f32\n      yield %t\n    } : f32\n" +
                behind + "  yield %r\n}\n");
-    m.apply(freeReads, {numbers, Value::integer(2)});
+    m.apply(speculateLoads, {numbers, Value::integer(2)});
     return m.text();
   };
   const std::string each = text("  %r = nest (%j: 3) -> collect[j] {\n", "    yield %s\n  } : f32[3]\n"),
@@ -85,7 +85,7 @@ bool leavesAt(const std::string& front) {
              "      %t = if %m {\n        %a = get %x[%q, %k] : f32\n        yield %a\n      } {\n"
              "        %z = const 0.0 : f32\n        yield %z\n      } : f32\n      yield %t\n"
              "    } : f32[3]\n    yield %s\n  } : f32[2, 3]\n  yield %r\n}\n");
-  m.apply(freeReads);
+  m.apply(speculateLoads);
   return m.text().find("get %x") < m.text().find(" = if ");
 }
 
@@ -106,7 +106,7 @@ TEST(FreeReads, WhatIsThereOnlyWhereTheBranchIsTakenStays) {
                "    %t = if %c {\n      %a = get %o[%k] : f32\n      yield %a\n    } {\n"
                "      %z = const 0.0 : f32\n      yield %z\n    } : f32\n    yield %t\n"
                "  } : f32[3]\n  yield %r\n}\n");
-    m.apply(freeReads, {numbers, Value::boolean(false)});
+    m.apply(speculateLoads, {numbers, Value::boolean(false)});
     return m.text();
   };
   const std::string there = text("    %u = add %x, %x : f32[3]\n"),
@@ -127,7 +127,7 @@ TEST(FreeReads, WhatIsMadeOfTheElementsOfAnArrayIsThere) {
       "      %t = if %m {\n        %a = get %n[%k] : f32\n        yield %a\n      } {\n"
       "        %z = const 0.0 : f32\n        yield %z\n      } : f32\n      yield %t\n    } : f32[3]\n"
       "    yield %s\n  } {\n    yield %x\n  } : f32[3]\n  yield %r\n}\n");
-  m.apply(freeReads, {numbers, Value::boolean(false)});
+  m.apply(speculateLoads, {numbers, Value::boolean(false)});
   EXPECT_LT(m.text().find("get %n"), m.text().find("%t = if ")) << m.text();
 }
 

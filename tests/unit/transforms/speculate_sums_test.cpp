@@ -24,7 +24,7 @@ const char* const column = "        %b = get %y[%j, %k] : f32\n";
 bool leaves(const std::string& condition, const std::string& read) {
   const Value numbers = Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2});
   PassText m(masked(condition, read));
-  m.apply(freeSums, {numbers, numbers});
+  m.apply(speculateSums, {numbers, numbers});
   return m.count(" = if ") == 0 && m.count("select %m") == 1;
 }
 
@@ -70,10 +70,10 @@ TEST(FreeSums, WhatIsReducedAndSeveralNumbers) {
   const Value numbers = Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2});
   for (const char* reduce : {"keep[i] max", "keep[i] min", "keep[i] sum"}) {
     PassText m(best("eq", reduce));
-    m.apply(freeSums, {numbers, numbers});
+    m.apply(speculateSums, {numbers, numbers});
     EXPECT_EQ(m.count("select %m"), 2u) << m.text();
     PassText few(best("ne", reduce));
-    few.apply(freeSums, {numbers, numbers});
+    few.apply(speculateSums, {numbers, numbers});
     EXPECT_EQ(few.count("select %m"), 0u) << "needed on the diagonal alone: " << few.text();
   }
 }
@@ -118,7 +118,7 @@ TEST(FreeSums, ReadsOutOfRangeBesideThemKeepABranch) {
                std::string(isElse ? "gt" : "le") + " %j, %i : bool\n    %t = if %m {\n" +
                (isElse ? number : product) + "    } {\n" + (isElse ? product : number) +
                "    } : f32\n    yield %t\n  } : f32[3, 3]\n  yield %r\n}\n");
-    m.apply(freeSums, {numbers, numbers, Value::floats(std::vector<float>{7, 8, 9}, {3})});
+    m.apply(speculateSums, {numbers, numbers, Value::floats(std::vector<float>{7, 8, 9}, {3})});
     EXPECT_EQ(m.count(" = if %m"), 1u) << m.text();
     EXPECT_EQ(m.count("select %m"), 1u) << m.text();
   }
@@ -139,7 +139,7 @@ TEST(FreeSums, IntegersOutOfRangeStay) {
       "      %h = convert saturate %g : f32\n      %w = add %s, %h : f32\n      yield %w\n    } {\n"
       "      %z = const -1.0 : f32\n      yield %z\n    } : f32\n    yield %t\n"
       "  } : f32[3, 3]\n  yield %r\n}\n");
-  m.apply(freeSums, {numbers, numbers, places});
+  m.apply(speculateSums, {numbers, numbers, places});
   EXPECT_EQ(m.count("select %m"), 0u) << m.text();
 }
 
@@ -155,7 +155,7 @@ TEST(FreeSums, BranchesNoDearerThanAChoiceAreChoices) {
         std::string(op) +
         " : f32\n      yield %q\n    } {\n      yield %z\n    } : f32\n    yield %t\n"
         "  } : f32[3, 3]\n  yield %r\n}\n");
-    m.apply(freeSums, {numbers, numbers});
+    m.apply(speculateSums, {numbers, numbers});
     EXPECT_EQ(m.count("select %c"), isChoice ? 1u : 0u) << m.text();
   }
 }

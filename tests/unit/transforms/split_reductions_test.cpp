@@ -21,7 +21,7 @@ std::string reduced(const std::string& how, const std::string& index = "%j") {
 TEST(SumRows, SumsAndExtremesOfProducts) {
   for (const char* how : {"sum", "max", "min"}) {
     PassText m(reduced(how));
-    m.apply(sumRows, {numbers(), numbers()});
+    m.apply(splitReductions, {numbers(), numbers()});
     EXPECT_EQ(m.count(std::string("keep[i] ") + how), 1u) << m.text();
     EXPECT_EQ(m.count(std::string("keep[] ") + how), how == std::string("sum") ? 2u : 1u) << m.text();
   }
@@ -29,7 +29,7 @@ TEST(SumRows, SumsAndExtremesOfProducts) {
 
 TEST(SumRows, NotOfOneSide) {
   PassText m(reduced("sum", "%i"));
-  m.apply(sumRows, {numbers(), numbers()});
+  m.apply(splitReductions, {numbers(), numbers()});
   EXPECT_EQ(m.count("keep[i]"), 0u) << m.text();
 }
 
@@ -46,10 +46,10 @@ TEST(SumRows, NumbersOfRowsBesideOtherSweepsAreOfTheirOwn) {
            "    yield " + value + "\n  } : f32[3]\n  yield %r\n}\n";
   };
   PassText beside(points(row + other, "%v"));
-  beside.apply(sumRows, {numbers(), numbers()});
+  beside.apply(splitReductions, {numbers(), numbers()});
   EXPECT_EQ(beside.count("keep[i] sum"), 1u) << beside.text();
   PassText alone(points(row, "%t"));
-  alone.apply(sumRows, {numbers(), numbers()});
+  alone.apply(splitReductions, {numbers(), numbers()});
   EXPECT_EQ(alone.count("collect[i]"), 1u) << alone.text();
 }
 

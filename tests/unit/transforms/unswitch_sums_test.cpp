@@ -17,7 +17,7 @@ PassText lifted(const std::string& condition, const std::string& other = "0.0") 
              "      %p = mul %u, %v : f32\n      yield %p\n    } {\n      %z = const " + other +
              " : f32\n      yield %z\n    } : f32\n    yield %t\n  } : f32[3, 3]\n  yield %r\n}\n");
   const Value array = Value::floats(std::vector<float>{1, 2, -3, 4, 5, 6}, std::vector<int64_t>{3, 2});
-  m.apply(liftMasks, {array, array});
+  m.apply(unswitchSums, {array, array});
   return m;
 }
 bool isLifted(const std::string& condition, const std::string& other = "0.0") {
