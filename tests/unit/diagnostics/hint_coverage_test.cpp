@@ -136,7 +136,7 @@ TEST(HintCoverage, HintsInTheCodeOfTheCompilerAreFollowed) {
   const std::vector<Followed> cases = followed();
   size_t count = 0;
   for (const char* folder : {"lex", "parse", "names", "check"})
-    for (const auto& entry : fs::directory_iterator(root / "compiler" / folder)) {
+    for (const auto& entry : fs::recursive_directory_iterator(root / "compiler" / folder)) {
       if (entry.path().extension() != ".cpp") continue;
       for (const std::string& piece : hintsIn(entry.path())) {
         ++count;

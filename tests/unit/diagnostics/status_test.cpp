@@ -28,7 +28,7 @@ std::string statusPage() {
     areas[row.area] += "| " + message + " | " + row.note + " |\n";
   }
   std::string page = "# Status: what is read and refused\n\n"
-                     "The parser accepts the whole grammar. What stands here gets the message “… is not "
+                     "The parser accepts the whole grammar. Anything on this page gets the message “… is not "
                      "supported yet” with its\n"
                      "place, and the program does not run. Everything else the reference describes works.\n";
   for (const auto& [area, lines] : areas)
