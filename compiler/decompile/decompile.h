@@ -1,5 +1,5 @@
 #pragma once
-// Core as Melix source: what `melix show --stage grad` prints, to be laid out by the formatter.
+// Writes Core as Melix source, the text of `melix show --stage grad`, to be laid out by the formatter.
 //
 //   %r = nest (i: N) -> collect[i] { %a = get %x[i]  %b = mul %a, %a  yield %b }
 //   let r: f32[N] = [for i in 0..N: x[i] * x[i]]

@@ -23,12 +23,12 @@ struct Expr {
 struct SizedStruct {
   std::string name, params, declaration;
   core::TypeId form;                         ///< the pack, its other sizes being parameters of the struct
-  core::TypeId inner;                        ///< what it hides sizes of, in terms of the parameters
+  core::TypeId inner;                        ///< its type inside, in terms of the parameters
   std::vector<core::DimSym> symbols;         ///< the parameters: hidden sizes, then others
-  std::map<size_t, std::string> functions{}; ///< by operands: that which negates one, adds two
+  std::map<size_t, std::string> functions{}; ///< by count of operands: negates one, adds two
 };
 
-/// What the functions of one program share.
+/// State that the functions of one program share.
 struct Shared {
   const core::Module& module;
   Names& names;
@@ -211,7 +211,7 @@ private:
   std::unordered_map<std::string, int> variables_; ///< `var`s, and in how many builders they stand
   std::vector<std::string> sizes_;                 ///< names of sizes that were bound
   std::set<core::DimSym> knownDims_;
-  std::set<core::DimId> notEmpty_; ///< what checks found to be more than nothing
+  std::set<core::DimId> notEmpty_; ///< dimensions that checks found to be above zero
   const core::Uses uses_;
   std::vector<core::OpId> lastUse_; ///< by value index: the op of the value's own region that uses it last
   std::unordered_map<ValueId, Expr> exprs_;

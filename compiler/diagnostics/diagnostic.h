@@ -1,5 +1,5 @@
 #pragma once
-// Diagnostics: what code reports is an id and data; the wording stands in diagnostics.def.
+// Diagnostics: code reports an id and data; the wording stands in diagnostics.def.
 
 #include "source/source.h"
 
@@ -36,8 +36,8 @@ struct Diagnostic {
 /// The type of an erroneous expression, as messages show it.
 inline constexpr std::string_view errorTypeText = "{error}";
 
-/// Collects diagnostics; the same id at the same place is kept once, and what is said about the type of an
-/// erroneous expression is left out: another message has told the cause.
+/// Collects diagnostics. The same id at the same place is kept once. A message about the type of an erroneous
+/// expression is dropped, since another message has given the cause.
 class DiagnosticSink {
 public:
   virtual ~DiagnosticSink() = default;
@@ -47,7 +47,7 @@ public:
   Diagnostic& report(DiagId id, Span span, Args&&... args) {
     return reportList(id, span, {std::string(std::forward<Args>(args))...});
   }
-  /// What another report gave, unless it is there already.
+  /// Adds a diagnostic of another report, unless it is there already.
   void repeat(const Diagnostic& diagnostic);
   /// Adds a note to the last diagnostic, once.
   void annotateLast(Span span, std::string text);
@@ -56,11 +56,11 @@ public:
   const std::vector<Diagnostic>& all() const { return diagnostics_; }
   size_t errorCount() const { return errors_; }
   void clear();
-  /// Forgets what was reported since `mark` (a size of all()): for checks that were only tried.
+  /// Forgets the reports since `mark` (a size of all()): for checks that were only tried.
   void rewind(size_t mark);
-  /// The same, but what was reported in `kept`, ranges of all() in order, stays.
+  /// The same, but the reports in `kept`, ranges of all() in order, stay.
   void rewindBut(size_t mark, const std::vector<std::pair<size_t, size_t>>& kept);
-  /// Puts what was reported since `mark` in the order of the text.
+  /// Puts the reports since `mark` in the order of the text.
   void sortSince(size_t mark);
   /// Adds a note to the errors reported since `mark` (at most two notes of this kind each).
   void annotate(size_t mark, const DiagNote& note);
@@ -78,8 +78,8 @@ private:
 
 enum class HabitKind : uint8_t { Sign, Word, Name, Type, Field, Module };
 
-/// What Melix writes for what stands at the start of `text`, if other languages have it there (habits.def);
-/// empty if not.
+/// The Melix spelling of a construct of another language at the start of `text` (habits.def); empty if there
+/// is none.
 std::string_view habitHint(HabitKind where, std::string_view text);
 
 /// `file:line:column: error: message [id]`, the source line, a caret line, notes and the hint (rule 46).

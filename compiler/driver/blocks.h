@@ -14,13 +14,13 @@ class Blocks {
 public:
   explicit Blocks(const CodeOptions& code);
 
-  /// Reads a file and takes those whose name contains `filter` as far as they are to be run. False after
-  /// errors, which standard error tells. A file without such blocks is not looked at any further.
+  /// Reads a file and takes the blocks whose name contains `filter` as far as they are to be run. False after
+  /// errors, which are written to standard error. A file without such blocks is not looked at any further.
   bool load(const std::string& file, BlockKind kind, const std::string& filter);
 
   const session::Session::NamedFunctions& all() const { return functions_; }
-  /// Runs one, as a program does; its exit status, and whether it came to its end, which neither a panic nor
-  /// `exit` does. Where code is compiled, `run` is what calls it, else it is called once.
+  /// Runs one, as a program does. Gives its exit status, and whether it came to its end, which neither a
+  /// panic nor `exit` does. Compiled code is called by `run`; otherwise the block is called once.
   struct End {
     int status;
     bool returned;

@@ -5,11 +5,11 @@
 
 namespace melix::driver {
 
-/// What came of work in a child.
+/// The result of work in a child.
 struct ChildEnd {
   bool returned = false; ///< the work came to its end
-  std::string told;      ///< what it told then
-  std::string output;    ///< what it wrote; behind it, how it ended if it did not return
+  std::string told;      ///< the text of the work at its end
+  std::string output;    ///< its output, and after it how it ended if it did not return
 };
 
 /// Gives the exit status, and sets `told` once the work has come to its end. A panic leaves it without

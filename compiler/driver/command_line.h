@@ -52,7 +52,7 @@ struct Invocation {
   std::string output; ///< build; empty: named after the program
   bool strip = false; ///< build
   ShowOptions show;
-  std::string filter;       ///< test, bench: part of the names of what is to run
+  std::string filter;       ///< test, bench: part of the names of the blocks to run
   double timeout = 60;      ///< test, bench: seconds after which one is stopped; 0: never
   double seconds = 1;       ///< bench: how long each is measured
   bool checkFormat = false; ///< fmt: change nothing

@@ -1,6 +1,6 @@
 #pragma once
-// From a command line to a session and from its Core to machine code: what `run`, `build`, `show`, `test` and
-// the prompt share.
+// From a command line to a session and from its Core to machine code: shared by `run`, `build`, `show`,
+// `test` and the prompt.
 
 #include "codegen/codegen.h"
 #include "driver/command_line.h"
@@ -31,7 +31,7 @@ SessionPtr makeSession(const CodeOptions& options, Onlooker onlooker = {});
 bool accepts(const CodeOptions& options);
 /// The processor asked for, else `usual`.
 codegen::TargetKind targetOf(const CodeOptions& options, codegen::TargetKind usual);
-/// What messages call the program.
+/// The name of the program in messages.
 std::string nameOf(const ProgramSource& program);
 /// Reads and loads the program of a command line; says on standard error why it cannot.
 std::optional<names::ModuleId> loadRoot(const ProgramSource& program, session::Session& session);
@@ -41,14 +41,14 @@ bool advanceProgram(const ProgramSource& program, session::Session& session, ses
 bool prepareProgram(const ProgramSource& program, session::Session& session);
 /// Writes diagnostics, or the compiler's own bug; returns `ok`.
 bool reported(const session::Session& session, bool ok);
-/// Optimised Core to Loops; says on standard error what is not compiled yet.
+/// Lowers optimised Core to Loops; writes to standard error which parts are not compiled yet.
 using AfterLoopsPass = std::function<void(const loops::Module&, std::string_view pass)>;
 std::optional<loops::Module> loopsOf(session::Session& session, const codegen::Options& code,
                                      const AfterLoopsPass& afterPass = {});
-/// What the code generator is told.
+/// The options of the code generator.
 codegen::Options codegenOptions(const session::Session& session, const CodeOptions& code,
                                 codegen::TargetKind target);
-/// Optimised Core to an object; says on standard error what is not compiled yet.
+/// Compiles optimised Core to an object; writes to standard error which parts are not compiled yet.
 std::optional<codegen::Compiled> compileCore(session::Session& session, const CodeOptions& options,
                                              codegen::TargetKind target);
 

@@ -5,7 +5,7 @@
 /// The command line: the only part of the compiler that touches files and the terminal.
 namespace melix::driver {
 
-/// Does what a command line (without the program's name) asks for and returns the exit status.
+/// Carries out a command line (without the program's name) and returns the exit status.
 int runMelix(std::vector<std::string> arguments);
 
 } // namespace melix::driver

@@ -2,7 +2,7 @@
 
 namespace melix::driver {
 
-/// What the command answers to the shell, by rule 45.
+/// The exit status of the command, by rule 45.
 enum ExitStatus : int {
   Success = 0,
   Failure = 1,          ///< a diagnostic, an `Err` out of `main`, a failed test, an unformatted file

@@ -13,8 +13,8 @@ std::optional<std::string> readFile(const std::string& path, std::string& error)
 enum class FileKind { Text, Executable };
 
 /// Makes a file, or replaces its content, in one step: other processes see the old or the new bytes, never a
-/// part, and permissions that it has stay. What is no regular file (a device, a pipe) is written to. Returns
-/// what went wrong, or nothing; then a file is as it was before.
+/// part. Permissions that it has stay. A path that is no regular file (a device, a pipe) is written to.
+/// Returns the error, or nothing. After an error a file is as it was before.
 std::optional<std::string> replaceFile(const std::string& path, std::string_view content,
                                        FileKind kind = FileKind::Text);
 
@@ -24,10 +24,10 @@ std::vector<std::string> expandFolders(const std::vector<std::string>& paths);
 void writeOutput(std::string_view text); ///< to standard output
 /// Whether everything written so far could be written.
 bool flushOutput();
-/// The status with which a command ends: what could not be written to standard output is told, but for a
-/// reader that is gone, and is a failure.
+/// The status with which a command ends. If standard output could not be written to, the command fails; the
+/// error is reported, unless the reader has closed the pipe.
 int endOutput(int status);
-void writeError(std::string_view text); ///< to standard error, after what went to standard output
+void writeError(std::string_view text); ///< to standard error, after the pending standard output
 
 /// Whether messages on standard error may be coloured: it is a terminal and NO_COLOR is not set.
 bool wantsColour();

@@ -16,14 +16,14 @@ public:
 
   /// The descriptor of a type; it lives as long as this object.
   const MelixType* describe(types::TypeId type);
-  /// Writes a value to `to`, which has room for `describe(type)->size` bytes; what it allocates is owned
-  /// there.
+  /// Writes a value to `to`, which has room for `describe(type)->size` bytes; `to` owns the blocks that it
+  /// allocates.
   void store(types::TypeId type, interp::Slot value, char* to);
 
 private:
   types::TypeId opened(types::TypeId type);
-  /// What describes a type; what is not `inside` of another, but an element, may be filled in later: it may
-  /// be an element of itself. An unfilled one has alignment 0.
+  /// The descriptor of a type. The descriptor of an element (not `inside` of another type) may be filled in
+  /// later, since a type may be an element of itself. An unfilled one has alignment 0.
   const MelixType* descriptor(types::TypeId type, bool inside);
   void fill(types::TypeId type, MelixType& out);
   /// Lays fields out after `offset` bytes; returns their end, and the strictest alignment in `align`.

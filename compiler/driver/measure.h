@@ -5,10 +5,10 @@
 
 namespace melix::driver {
 
-/// What was measured of an entry, for one call of it. Seconds.
+/// The measurement of one call of an entry. Seconds.
 struct Measurement {
   double median = 0;
-  double spread = 0;       ///< half of what lies between the quartiles
+  double spread = 0;       ///< half of the distance between the quartiles
   int64_t allocations = 0; ///< blocks that one call asks for
 };
 

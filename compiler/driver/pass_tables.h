@@ -5,8 +5,7 @@
 
 namespace melix::driver {
 
-/// A row for each run of a pass: its number, name, what it does, and the states it requires, establishes and
-/// ends.
+/// A row for each run of a pass: its number, name and deed, and the states it requires, establishes and ends.
 std::string passTable(bool ofLoops);
 /// Both, with headings.
 std::string passTables();

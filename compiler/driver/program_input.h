@@ -15,7 +15,7 @@ std::optional<FileId> loadProgram(const ProgramSource& program, SourceStore& sou
 /// error.
 bool writeDiagnostics(const DiagnosticSink& sink, const SourceStore& sources);
 
-/// `melix: error: message` on standard error: for what is wrong outside every program.
+/// `melix: error: message` on standard error: for errors outside every program.
 void writeProblem(std::string_view message);
 
 } // namespace melix::driver

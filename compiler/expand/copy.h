@@ -1,5 +1,6 @@
 #pragma once
-// Copies of trees: of a quote with what its splices stand for, and of syntax that stands in several places.
+// Copies of trees: of a quote with its splices replaced by their values, and of syntax that stands in several
+// places.
 
 #include "expand/value.h"
 
@@ -8,7 +9,7 @@
 
 namespace melix::expand {
 
-/// What a splice stands for. `spread`: a block given to `$..`, whose statements are meant.
+/// The values of a splice. `isMany`: the splice stands for a list of them.
 struct Spliced {
   Values values;
   bool isMany = false;

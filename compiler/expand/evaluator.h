@@ -1,6 +1,6 @@
 #pragma once
-// What runs macros, seen from expansion: a function of the checked program, called with syntax and constants.
-// Who owns the interpreter fills this in.
+// Runs macros for expansion: a function of the checked program, called with syntax and constants. The owner
+// of the interpreter implements it.
 
 #include "names/modules.h"
 

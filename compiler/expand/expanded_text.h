@@ -7,7 +7,7 @@
 
 namespace melix::expand {
 
-/// Names that quotes bind have spellings of their own; what is declared in other modules is `module.name`,
+/// Names that quotes bind have spellings of their own. A name declared in another module is `module.name`,
 /// also where it is private there (`melix check --expanded`).
 std::string expandedText(names::Modules& modules, names::ModuleId module);
 

@@ -1,12 +1,12 @@
 #pragma once
-// Expansion: uses of macros become what the macros give, before anything is checked.
+// Expansion: replaces uses of macros by their results, before anything is checked.
 //
 // before:  fn dot(…) { @unroll(4) for i in 0..n { … } }     after:  fn dot(…) { let (lo, hi) = … for … }
 //
-// Uses are expanded from the outside in, in the order of the text, and what they give is expanded again. What
-// a macro calls is expanded when it is checked, by `prepare`. Each use has a mark: names that its quotes
-// write carry it (Modules::meant), and places that lie in an expansion of the macro's file
-// (SourceStore::expansion).
+// Uses are expanded from the outside in, in the order of the text, and their results are expanded again. A
+// function that a macro calls is expanded when it is checked, by `prepare`. Each use has a mark. Names that
+// its quotes write carry it (Modules::meant). Places of code from its quotes lie in an expansion of the
+// macro's file (SourceStore::expansion).
 
 #include "expand/copy.h"
 #include "expand/evaluator.h"
@@ -29,7 +29,7 @@ struct MacroFunction {
   std::optional<Kind> result;
 };
 
-/// What the numbers of running macros mean; of the uses being expanded.
+/// The syntax that the numbers (Handle) of running macros denote, for the uses being expanded.
 struct SyntaxTable {
   struct Cell {
     int64_t before; ///< none: -1
@@ -42,10 +42,10 @@ struct SyntaxTable {
   };
 
   Values values;
-  std::vector<Cell> cells; ///< lists of what splices hold: what was before, and what came last
+  std::vector<Cell> cells; ///< lists of splice values: the list so far, and its last value
   std::vector<std::vector<Handle>> lists;
   LastMatch lastMatch;
-  std::unordered_map<NodeId, uint32_t> heights; ///< of what quotes gave: quotes within quotes
+  std::unordered_map<NodeId, uint32_t> heights; ///< of results of quotes: quotes within quotes
 
   Handle keep(Value value) {
     values.push_back(value);
@@ -91,7 +91,7 @@ private:
     NameId written; ///< the macro's name as it stands there, with its marks
     std::map<ModuleId, uint32_t> marks;
     std::map<FileId, FileId> files;
-    std::map<std::pair<FileId, std::string>, FileId> placed; ///< by what `placed` puts where, and its hint
+    std::map<std::pair<FileId, std::string>, FileId> placed; ///< by file and hint of `placed`
     std::optional<CopyProblem> failure;                      ///< of `fail`
     size_t firstNode = 0;                                    ///< nodes of the tree before it
   };
@@ -100,7 +100,7 @@ private:
 
   // --- items (expander.cpp)
   void expandItems(ModuleId module, Ast& ast, NodeList& items);
-  /// Gives what was read as part of the item and stands for itself.
+  /// Gives the statements or items read as part of the item that stand for themselves.
   NodeList expandItem(ModuleId module, Ast& ast, NodeId item);
   void expandBody(ModuleId module, Ast& ast, NodeId& node, Role role = Role::Body);
   void declareMade(ModuleId module, Ast& ast, NodeId item);
@@ -121,7 +121,7 @@ private:
   void reportUnknown(ModuleId module, const Ast& ast, const MacroUse& use);
   bool isToldToBeMissing(ModuleId module, NameId name) const;
   bool isFunction(ModuleId module, const Ast& ast, NodeId path) const;
-  /// What a use gives; none after a report. `rest`: what follows it and is not its argument.
+  /// The result of a use; none after a report. `rest`: the syntax after it that is not its argument.
   std::optional<Value> run(ModuleId module, Ast& ast, NodeId use, NodeId& rest);
   void reportOutcome(const Use& use, const Outcome& outcome);
   bool isWithinBounds(const Use& use, NodeId result);

@@ -1,17 +1,17 @@
 #pragma once
-// What stands in a node, part after part in the order of the text: one table of the parts of each payload,
-// from which copying, comparing, matching and looking for names derive.
+// The parts of a node, one after another in the order of the text: one table of the parts of each payload.
+// Copying, comparing, matching and looking for names derive from it.
 //
-// A visitor has
-//   node(NodeId&, Role)           a child, which may be none
-//   nodes(NodeList&, Role)        a list of children
-//   name(NameId&, NameRole)       a name, which may be none or a splice
-//   span(Span&)                   a place in the text
-//   text(std::string&)            text that means something
-//   fact(uint64)                  an operator or a flag
-//   flag(bool)                    one that patterns need not say: `pub`
-//   attributes(std::vector<Attribute>&)   likewise
-//   elements(std::vector<T>&)     a list of parts that are no nodes; part(visitor, T&) visits one
+// A visitor has these functions.
+//   - node(NodeId&, Role)           a child, which may be none
+//   - nodes(NodeList&, Role)        a list of children
+//   - name(NameId&, NameRole)       a name, which may be none or a splice
+//   - span(Span&)                   a place in the text
+//   - text(std::string&)            text that means something
+//   - fact(uint64)                  an operator or a flag
+//   - flag(bool)                    one that patterns need not say: `pub`
+//   - attributes(std::vector<Attribute>&)   likewise
+//   - elements(std::vector<T>&)     a list of parts that are no nodes; part(visitor, T&) visits one
 
 #include "syntax/ast.h"
 
@@ -21,9 +21,10 @@ namespace melix::expand {
 
 using namespace syntax;
 
-/// What a child has to be.
+/// The syntactic category that a child must have.
 enum class Role : uint8_t { Expr, Stmt, Body, Item, Type, Pattern, Any };
-/// What a name is for: a local name is told apart by who wrote it; of the others only the spelling counts.
+/// The purpose of a name: a local name is distinguished by who wrote it; of the others only the spelling
+/// counts.
 enum class NameRole : uint8_t { Local, Item, Label };
 
 template <class V>
@@ -83,7 +84,7 @@ void part(V& v, std::pair<NodeId, NodeId>& entry) {
   v.node(entry.first, Role::Expr), v.node(entry.second, Role::Expr);
 }
 
-/// What most visitors do alike: only children matter, wherever they stand.
+/// The defaults of most visitors: only children matter, wherever they stand.
 template <class V>
 struct PartVisitor {
   void nodes(NodeList& ids, Role role) {
@@ -147,7 +148,7 @@ struct PayloadParts {
   }
   void operator()(If& p) const {
     v.node(p.condition, Role::Expr), v.node(p.then, Role::Body);
-    // What stands behind `else` is a block, or the next `if`.
+    // The child after `else` is a block, or the next `if`.
     v.node(p.otherwise, Role::Body);
   }
   void operator()(LetCondition& p) const { v.node(p.pattern, Role::Pattern), v.node(p.value, Role::Expr); }
@@ -222,7 +223,7 @@ struct PayloadParts {
   void operator()(CheckItem& p) const { v.node(p.type, Role::Type), v.node(p.concept_, Role::Type); }
 };
 
-/// `role`: what the node itself stands for.
+/// `role`: the role of the node itself.
 template <class V>
 void visitParts(V& v, NodeKind kind, Role role, Payload& payload) {
   std::visit(PayloadParts<V>{v, kind, role}, payload);

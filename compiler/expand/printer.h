@@ -6,7 +6,7 @@
 
 namespace melix::expand {
 
-/// How tightly an expression holds together: from lambdas to what is hung on a name.
+/// How tightly an expression binds: from lambdas to postfix operators and single names.
 enum Level : uint8_t {
   Lowest,
   OrLevel,

@@ -1,7 +1,7 @@
 #pragma once
-// Functions that hold syntax become functions like others: a quote becomes a call of module `ast` with what
-// its splices hold, a pattern a test and the values that it binds. After this no quote is left outside of
-// tables.
+// Rewrites functions that hold syntax into functions like others. A quote becomes a call of module `ast` with
+// the values of its splices; a pattern becomes a test and the values that it binds. After this no quote is
+// left outside of tables.
 
 #include "expand/value.h"
 #include "names/modules.h"
@@ -22,7 +22,7 @@ struct Template {
 /// The splices of a quote's outermost level, in the order of the text.
 std::vector<NodeId> splicesOf(const Ast& ast, NodeId quote);
 
-/// What macro parameters take.
+/// The types of constants that macro parameters take.
 enum class ConstantKind : uint8_t { Int, F64, Bool, Str };
 struct MacroParameter {
   NameId name;
@@ -35,7 +35,8 @@ struct MacroParameter {
 /// Writes calls of module `ast` in place of quotes.
 class QuoteWriter : public PartVisitor<QuoteWriter> {
 public:
-  /// `home`: the module that the code stands in; `seen`: what it sees, for macros their side of it.
+  /// `home`: the module that the code stands in; `seen`: the module whose names it sees, for macros their
+  /// side of it.
   QuoteWriter(names::Modules& modules, Ast& ast, ModuleId home, ModuleId seen,
               std::vector<Template>& templates);
 

@@ -10,14 +10,15 @@ namespace melix::expand {
 /// Whether two trees are the same: marks count, brackets that only group and places do not.
 bool isSame(const Ast& ast, NodeId a, NodeId b);
 
-/// What the splices of a pattern stand for, by the splice's node.
+/// The syntax that the splices of a pattern matched, by the splice's node.
 struct Bindings {
   std::map<NodeId, Value> one;
   std::map<NodeId, Values> many;
 };
 
 /// Matches the tree `subject` of `to` against the quoted `pattern` of `from`. Names of the pattern are
-/// matched by their spelling; what it leaves out must be left out, but for `pub` and attributes.
+/// matched by their spelling. A part that the pattern leaves out must be missing in the subject too, except
+/// `pub` and attributes.
 class Matcher {
 public:
   Matcher(const Ast& from, Ast& to, const Interner& names) : from_(from), to_(to), names_(names) {}

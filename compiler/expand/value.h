@@ -24,11 +24,13 @@ struct Value {
 };
 using Values = std::vector<Value>;
 
-/// What a node is on its own, where the role tells what it stands for.
+/// The value of a node on its own, where the role determines its kind.
 Value valueOf(const Ast& ast, NodeId node, Role role);
-/// The same value as another kind, without asking (rule 6 of macros): a name is an expression, a type and a
-/// pattern, an expression a statement, a statement a block, a block of one statement that statement, a call
-/// or a name a pattern and a type, a type parameter its name. None: it is none.
+/// The same value as another kind, without asking (rule 6 of macros); none if it cannot be that kind.
+/// 1. A name is an expression, a type and a pattern.
+/// 2. An expression is a statement, a statement a block, a block of one statement that statement.
+/// 3. A call or a name is a pattern and a type.
+/// 4. A type parameter is its name.
 std::optional<Value> converted(Ast& ast, Value value, Kind wanted);
 /// The node for a place that wants `role`; none if the value does not fit there.
 NodeId nodeFor(Ast& ast, Value value, Role role);

@@ -19,7 +19,7 @@ public:
   void space() { add(OpKind::Space); }
   /// A place where the group may end a line; on one line it prints `flat`.
   void line(std::string_view flat) { add(OpKind::Line, flat); }
-  /// Ends the line only if what follows up to the next place does not fit.
+  /// Ends the line only if the text up to the next place does not fit.
   void fillLine() { add(OpKind::FillLine, " "); }
   void hardLine() { add(OpKind::Hard); }
   void blankLine() { add(OpKind::Blank); }

@@ -1,8 +1,8 @@
 #pragma once
-// The tokens of a module, written one after another: each with the comments before it, and what stands
-// between them. Every token is taken exactly once and in order, so nothing can be lost or changed, and each
-// comment stays between its two tokens. Separators (newline, `;`, `,`) between statements, fields, cases and
-// arms are dropped and written anew.
+// The tokens of a module, written one after another, each with the comments before it, and the spaces and
+// lines between them. Every token is taken exactly once and in order, so nothing can be lost or changed, and
+// each comment stays between its two tokens. Separators (newline, `;`, `,`) between statements, fields, cases
+// and arms are dropped and written anew.
 
 #include "format/doc.h"
 #include "lex/lexer.h"
@@ -25,7 +25,7 @@ protected:
   }
   bool is(TokenKind kind, size_t ahead = 0) const { return peek(ahead).kind == kind; }
   void token();               ///< the next token, with the comments before it
-  void token(TokenKind kind); ///< … which must be this one
+  void token(TokenKind kind); ///< the same; the token must be of this kind
   void verbatim(uint32_t begin, uint32_t end);
   void word() { token(), doc_.space(); }
   void tokensBefore(uint32_t offset); ///< the tokens up to an offset, with spaces between

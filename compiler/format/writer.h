@@ -11,7 +11,7 @@ using syntax::NodeId;
 using syntax::NodeKind;
 using syntax::NodeList;
 
-/// What brings its own lines and so stands behind `=` on the same line.
+/// Whether a node brings its own lines and so stands after `=` on the same line.
 bool isBlocky(NodeKind kind);
 /// An item, or a use of a macro on one.
 bool standsAsItem(const syntax::Ast& ast, NodeId id);
@@ -50,7 +50,7 @@ private:
 
   // --- write_stmt.cpp
   void sequence(const NodeList& items);
-  void block(NodeId id); ///< in the group of what it belongs to
+  void block(NodeId id); ///< in the group of its owner
   void ifChain(NodeId id);
   void match(NodeId id);
   void arm(const syntax::MatchArm& arm);

@@ -30,16 +30,16 @@ protected:
   uint32_t constantReg(uint64_t bits);
   /// Of a text that lives with the code; the register shares it.
   uint32_t textReg(std::string text);
-  /// Those of the parameters are told to the code.
+  /// Records the registers of the parameters in the code.
   void params();
 
   // Instructions.
-  /// Where what follows comes from.
+  /// Sets the source location of the instructions that follow.
   void at(LocId loc) { loc_ = loc; }
   size_t emit(Handler run, uint32_t a = 0, uint32_t b = 0, uint32_t c = 0, uint32_t d = 0,
               const Extra* extra = nullptr);
   size_t here() const { return code_.instrs.size(); }
-  /// The jump goes to what follows; `target` is the field that says so.
+  /// Makes the next instruction the target of the jump; `target` is the field for it.
   void land(size_t jump, uint32_t Instr::* target) {
     code_.instrs[jump].*target = static_cast<uint32_t>(here());
   }
@@ -52,7 +52,7 @@ protected:
   /// No register comes after this.
   void finish() { code_.constants.resize(code_.regs, Slot{0}); }
 
-  // Dimensions; what is computed of them in a region is known up to its end.
+  // Dimensions; values computed from them in a region are known up to its end.
   uint32_t dimReg(DimId d);
   uint32_t symReg(DimSym s);
   std::vector<uint32_t> dimRegs(std::span<const DimId> dims);

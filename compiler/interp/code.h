@@ -1,6 +1,6 @@
 #pragma once
 // Internal: the compact code a function becomes. Registers are numbered; a region is a stretch of
-// instructions; an instruction is a pointer to what runs it and the registers it works on.
+// instructions. An instruction is a pointer to its handler and the registers it works on.
 
 #include "core/ir/ir.h"
 #include "interp/interp.h"

@@ -14,8 +14,8 @@
 
 namespace melix::interp {
 
-/// The last use of an object moves it out of its register (precise ownership is what lets `set` work in
-/// place); an object whose last use only reads it is dropped after the op.
+/// The last use of an object moves it out of its register (precise ownership lets `set` work in place). An
+/// object whose last use only reads it is dropped after the op.
 class Compiler : private Assembler {
 public:
   Compiler(const Program& program, FunctionId f, Code& code);
@@ -73,7 +73,7 @@ private:
   void whileLoop(const Op& op);
   void nest(const Op& op);
   void combineRegion(const Op& op, const NestResult& r, NestResultExtra& x);
-  /// A yielded value whose register is settled when the body has been compiled.
+  /// A yielded value whose register is final once the body has been compiled.
   struct PendingYield {
     uint32_t result, slot;
     ValueId value;

@@ -1,5 +1,5 @@
 #pragma once
-// The interpreter of Core: it defines what programs mean, bit for bit.
+// The interpreter of Core: it defines the meaning of programs, bit for bit.
 
 #include "core/ir/ir.h"
 #include "interp/value.h"
@@ -18,10 +18,10 @@ struct BuiltinCall {
   std::string panic; ///< not empty: the call panics
 };
 
-/// What the interpreter gets from outside; anything missing panics when it is needed.
+/// Services that the host gives to the interpreter; anything missing panics when it is needed.
 struct Hooks {
   std::function<void(ops::BuiltinKind, BuiltinCall&)> builtin;
-  /// The text of a value; the numbers are those that `{}` in the specification stands for.
+  /// The text of a value; the numbers are the values of `{}` in the specification.
   std::function<std::string(const types::TypeStore&, types::TypeId, const Value&, const core::FormatAttr&,
                             std::span<const int64_t>)>
       format;
@@ -31,7 +31,7 @@ struct Hooks {
   /// Polled at calls and loop back-edges; true stops the run with a panic.
   std::function<bool()> interrupted;
   uint64_t maxSteps = 0;   ///< calls and loop iterations allowed; 0: any number
-  uint64_t stackBytes = 0; ///< for calls within calls, what they hold included; 0: as much as there is
+  uint64_t stackBytes = 0; ///< for calls within calls, with their values; 0: all there is
 };
 
 struct PanicFrame {

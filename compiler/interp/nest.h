@@ -11,7 +11,7 @@ namespace melix::interp {
 /// How scalars are combined.
 struct ScalarReduction {
   core::ScalarFunction combine = nullptr; ///< two values
-  core::ScalarFunction fma = nullptr;     ///< the factors of a term and what is there; null: terms are values
+  core::ScalarFunction fma = nullptr;     ///< two factors and the sum so far; null: terms are values
   Slot unit{0};
 };
 

@@ -9,7 +9,7 @@
 
 namespace melix::interp {
 
-/// What is reduced so far into one element of a result.
+/// The reduction so far of one element of a result.
 struct Cell {
   Slot total{0};
   bool any = false; ///< of argmin and argmax: whether there is a best
@@ -47,7 +47,8 @@ public:
 
   /// Makes room for the results, or says why there is none in `problem`.
   void begin();
-  /// Takes what the body yielded at the current point; false after a panic in a combining region.
+  /// Combines the values that the body yielded at the current point; false after a panic in a combining
+  /// region.
   bool accumulate();
   /// To the next point, row-major; false at the end.
   bool advance();

@@ -8,25 +8,25 @@
 
 namespace melix::interp {
 
-/// What joins a sum: a value, or the two factors of a fused term.
+/// A term that joins a sum: a value, or the two factors of a fused term.
 struct SumTerm {
   Slot a{0}, b{0};
 };
 
 class OrderedSums {
 public:
-  /// `extents` are those of all axes; there are `sums` elements.
+  /// `extents` are the extents of all axes; there are `sums` elements.
   OrderedSums(const NestResultExtra& x, size_t sums, std::span<const int64_t> extents);
 
   /// The term of the point `index` joins one of the sums. For each, points come row-major.
   void add(size_t sum, SumTerm term, std::span<const int64_t> index);
-  /// What one of them comes to; it begins anew.
+  /// Returns one of the sums and restarts it.
   Slot take(size_t sum);
 
 private:
   struct Sum {
     Slot total{0}, block{0};
-    int64_t pieces = 0; ///< in the block: rows, or what a block holds of a long one
+    int64_t pieces = 0; ///< rows in the block, or parts of a long row
     bool any = false;   ///< whether a block is in the total
   };
   Slot combined(Slot a, Slot b) const { return Slot{x_.scalar.combine(a.u, b.u, 0)}; }

@@ -15,7 +15,7 @@ struct PlaceStep {
 
 struct PlaceExtra : Extra {
   std::vector<PlaceStep> steps;
-  bool wholeArray = false;          ///< what is at the place is an array made of several places
+  bool wholeArray = false;          ///< the place holds an array made of several places
   TypeKind element = TypeKind::F32; ///< of that array, else the kind of the place
   std::vector<uint32_t> dims;       ///< registers of its extents
 };

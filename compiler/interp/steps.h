@@ -46,7 +46,7 @@ struct FormatExtra : Extra {
   std::vector<uint32_t> numbers;
 };
 
-/// Counts a call, an iteration or a point against what the host allows; false: it ends here.
+/// Counts a call, an iteration or a point against the limit of the host; false: it ends here.
 bool mayGoOn(Machine& m);
 
 // Moving and control. Targets are instruction numbers.

@@ -28,8 +28,8 @@ union Slot {
   Object* o;
 };
 
-/// What a slot holds: the kind of a scalar, or `objectKind` for a counted object (which may be null:
-/// undefined).
+/// The kind of value in a slot: the kind of a scalar, or `objectKind` for a counted object (which may be
+/// null: undefined).
 inline constexpr TypeKind objectKind = TypeKind::Tuple;
 inline bool isObject(TypeKind k) { return k == objectKind; }
 /// How values of a type are held.
@@ -46,9 +46,9 @@ struct Object {
   Object& operator=(const Object&) = delete;
 };
 
-/// Memory that cannot be had: thrown by what makes values. The instruction that asked panics.
+/// Thrown by functions that make values if memory is not available. The instruction that asked panics.
 struct OutOfMemory {
-  std::optional<int64_t> bytes; ///< asked for; none: more than an i64 tells
+  std::optional<int64_t> bytes; ///< asked for; none: more than an i64 holds
   std::string message() const;
 };
 
@@ -120,7 +120,7 @@ inline void release(Object* o) {
 }
 /// Objects alive in this process; leaks show here.
 int64_t liveObjects();
-/// Bytes of all arrays made so far, copies among them: what tests of costs compare.
+/// Bytes of all arrays made so far, including copies: compared by tests of costs.
 int64_t arrayBytesMade();
 
 unsigned slotBytes(TypeKind kind);
@@ -131,7 +131,7 @@ Slot slotOfBits(TypeKind kind, uint64_t bits);
 
 /// A copy whose parts are shared.
 Object* shallowCopy(const Object* o);
-/// Makes `place` the only owner of what it holds: by a copy, if there are others.
+/// Makes `place` the only owner of its object: by a copy, if there are others.
 void makeUnique(Object*& place);
 /// The same where the kind of object is known.
 template <class T>
@@ -142,7 +142,7 @@ T* uniqueAt(Object*& place) {
 
 /// Sums, differences and negations of tangents, leaf by leaf. Take over `a`, borrow `b`. A mismatch (another
 /// case, another length) sets `problem`. Integers in a tangent are the sizes of a pack, which stay as they
-/// are; AddAll adds those of a value too.
+/// are; AddAll adds integers of a value too.
 enum class TangentOp : uint8_t { Add, Sub, Neg, AddAll };
 Slot tangentOp(TangentOp op, TypeKind kind, Slot a, Slot b, std::string& problem);
 

@@ -20,7 +20,7 @@ public:
   Jit(const Jit&) = delete;
   Jit& operator=(const Jit&) = delete;
 
-  /// Links a compiled module and makes its lines known to traces. Returns what is wrong, or nothing.
+  /// Links a compiled module and makes its lines known to traces. Returns the error, or an empty text.
   std::string add(const codegen::Compiled& compiled);
 
   /// The address of a symbol, null if there is none.
@@ -32,8 +32,8 @@ private:
   std::unique_ptr<State> state_;
 };
 
-/// How the entry of a program is run, and what comes of it. A panic or `exit` leaves it without unwinding: it
-/// owns nothing where it calls the entry.
+/// Runs the entry of a program and gives its status. A panic or `exit` leaves it without unwinding: it owns
+/// nothing where it calls the entry.
 using EntryRunner = std::function<int32_t(MelixEntryFn entry, MelixTask* task)>;
 
 /// Runs linked code from one of its entries like an executable would: command line, panics, exit status

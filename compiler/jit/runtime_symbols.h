@@ -8,8 +8,8 @@ struct RuntimeSymbol {
   void* address;
 };
 
-/// What generated code may call or read: the runtime, and the few functions of the C library and the compiler
-/// that LLVM calls by itself.
+/// The symbols that generated code may call or read: the runtime, and the few functions of the C library and
+/// the compiler that LLVM calls by itself.
 std::span<const RuntimeSymbol> runtimeSymbols();
 
 } // namespace melix::jit

@@ -39,13 +39,12 @@ struct TokenStream {
   std::vector<std::string> texts;
   std::vector<CommentText> comments;
   std::vector<uint32_t> blankLines;                           ///< offsets of starts of blank lines
-  std::vector<std::pair<uint32_t, uint32_t>> unclosedStrings; ///< where those that are reported begin and end
+  std::vector<std::pair<uint32_t, uint32_t>> unclosedStrings; ///< begin and end of each reported one
   bool unclosed = false;   ///< the text ended in an interpolation, which is reported
   bool endsInText = false; ///< the only thing wrong is that a `"""` string is not closed
 };
 
-/// Never fails: what cannot be read is reported and becomes Bad tokens. A text that is not UTF-8 gives only
-/// End.
+/// Never fails: unreadable text is reported and becomes Bad tokens. A text that is not UTF-8 gives only End.
 TokenStream lex(FileId file, const SourceStore& sources, DiagnosticSink& sink);
 /// The same of another text of that file, whose offsets are the file's, from `begin` on.
 TokenStream lex(FileId file, std::string_view text, uint32_t begin, DiagnosticSink& sink);

@@ -1,5 +1,5 @@
 #pragma once
-// Modules and what they declare: tables from names to declarations, `use` resolved to modules. Knows no
+// Modules and their declarations: tables from names to declarations, `use` resolved to modules. Knows no
 // types.
 
 #include "diagnostics/diagnostic.h"
@@ -34,18 +34,18 @@ struct Decl {
   bool isReplaced = false; ///< a later entry at the prompt has declared it anew
 };
 
-/// Of the entries at the prompt before one: what its uses of macros may mean.
+/// The names that macro uses in an entry may take from the entries at the prompt before it.
 struct EarlierEntries {
   std::unordered_map<NameId, ModuleId> macros, prefixes;
 };
 
-/// An example in a documentation comment: a script that sees what its file declares and imports.
+/// An example in a documentation comment: a script that sees the declarations and imports of its file.
 struct Example {
   std::string name;
   ModuleId module;
 };
 
-/// Those of a module, and of which one it is an example itself.
+/// The examples of a module, and the module of which it is an example itself.
 struct Examples {
   std::vector<Example> all; ///< once they are read
   bool areRead = false;
@@ -56,7 +56,7 @@ struct Module {
   std::string name; ///< the last part of its path: its prefix and, for a function so named, its call
   std::string path; ///< `a.b`, or the file's path for the root
   syntax::Ast ast;
-  NameTable<std::vector<DeclId>> decls; ///< its own, and those that `pub use` passes on
+  NameTable<std::vector<DeclId>> decls; ///< its own, and names that `pub use` passes on
   /// The declarations of a name; none if it has none.
   std::span<const DeclId> named(NameId name) const {
     const std::vector<DeclId>* found = decls.find(name);
@@ -96,8 +96,8 @@ public:
   };
   /// The examples of documentation comments, as scripts.
   virtual std::vector<ReadExample> examples(const syntax::Ast& ast) = 0;
-  /// Expands the uses of macros in a module whose declarations as they are written are indexed; declares what
-  /// uses declare. Its items are then those of the expansion.
+  /// Expands the uses of macros in a module whose written declarations are indexed, and declares the items
+  /// that uses declare. Its items are then the items of the expansion.
   virtual void expand(ModuleId module, syntax::Ast& ast) = 0;
 };
 
@@ -108,8 +108,8 @@ public:
 
   /// The root module of a program, from its text.
   ModuleId addRoot(std::string path, std::string text);
-  /// Makes a root module the newest entry at the prompt: all entries are one home of types, and what it sees
-  /// is what is found there.
+  /// Makes a root module the newest entry at the prompt. All entries share one home of types, and names in it
+  /// are looked up as the newest entry sees them.
   void setNewestEntry(ModuleId id);
   ModuleId newestEntry() const { return newestEntry_; }
   void setReplaced(DeclId id, bool isReplaced) { decls_[id].isReplaced = isReplaced; }
@@ -134,17 +134,17 @@ public:
   bool isLibraryFile(FileId file) const { return libraryFiles_.contains(sources.written(file)); }
 
   // --- names with marks: written in a quote of a macro
-  /// A mark for what is written in quotes of this module.
+  /// A mark for names written in quotes of this module.
   uint32_t newMark(ModuleId home);
   ModuleId homeOfMark(uint32_t mark) const { return ofMacros_.marks[mark]; }
-  /// A name as one looks it up among declarations: the module, and the name there without marks. What a quote
-  /// did not declare means what it does in the module of the quote.
+  /// A name as it is looked up among declarations: the module, and the name there without marks. A name that
+  /// a quote did not declare keeps its meaning in the module of the quote.
   std::pair<ModuleId, NameId> meant(ModuleId seenFrom, NameId name) const;
   /// The module that a prefix means, `a` of `a.f`; none if it is none.
   ModuleId prefix(ModuleId seenFrom, NameId name) const;
-  /// Says that a module declares what a quote calls `marked`.
+  /// Records that a module declares the name that a quote calls `marked`.
   void setMade(NameId marked, ModuleId in) { ofMacros_.made[marked] = in; }
-  /// `from` with the names of `ast` beside its imports: what a macro of it sees.
+  /// `from` with the names of `ast` beside its imports: the names that a macro of it sees.
   ModuleId macroSide(ModuleId from);
   /// `a.b` of a module that was loaded so; empty if it was not.
   std::string dottedOf(ModuleId id) const;
@@ -158,9 +158,9 @@ public:
   void indexItem(ModuleId id, syntax::Ast& ast, syntax::NodeId node);
 
   struct Options {
-    /// Other modules see private items: what `show --stage expand` writes names these.
+    /// Other modules see private items: the text of `show --stage expand` names these.
     bool opensPrivate = false;
-    /// Called for a root module before its items are indexed: gives it what entries before it declared.
+    /// Called for a root module before its items are indexed: gives it the declarations of earlier entries.
     std::function<void(ModuleId)> beforeIndex;
   } options;
 
@@ -176,8 +176,7 @@ private:
   ModuleId add(std::string name, ModuleReader::Text text);
   void index(ModuleId id, syntax::Ast& ast);
   ModuleId addExample(ModuleId around, syntax::Ast ast);
-  /// Makes a name of the module mean a declaration, beside what it means already; `span` is told if it
-  /// cannot.
+  /// Adds a declaration to the meanings of a name in the module; an error is reported at `span` if it cannot.
   void addNamed(ModuleId id, DeclId decl, Span span);
   void indexUse(ModuleId id, const syntax::Ast& ast, syntax::NodeId node);
   bool isPublicIn(ModuleId from, const std::string& dotted, const syntax::UseName& name);
@@ -196,8 +195,8 @@ private:
   std::unordered_set<FileId> libraryFiles_;
   struct OfMacros {
     std::vector<ModuleId> marks;                  ///< the home of each
-    std::unordered_map<NameId, ModuleId> made;    ///< where what a quote calls so was declared
-    std::unordered_map<ModuleId, ModuleId> sides; ///< what the macros of a module see
+    std::unordered_map<NameId, ModuleId> made;    ///< where a quote's name was declared
+    std::unordered_map<ModuleId, ModuleId> sides; ///< the names that the macros of a module see
     std::vector<Span> unchecked;                  ///< functions that are, and bodies that macros gave to such
   } ofMacros_;
   std::map<std::string, ModuleId> loaded_;

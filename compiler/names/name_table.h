@@ -1,5 +1,5 @@
 #pragma once
-// Tables from names to what they mean, of which one may lie around another.
+// Tables from names to meanings; a table may have an enclosing one.
 
 #include "support/interner.h"
 
@@ -10,27 +10,27 @@
 
 namespace melix::names {
 
-/// A table from names. What it lacks is looked up in the table around it, which outlives it, but for the
-/// names that it hides: a table in another one costs what is its own.
+/// A table from names. A name it lacks is looked up in the enclosing table, which outlives it, except the
+/// names that it hides. A nested table costs only its own entries.
 template <class T>
 class NameTable {
 public:
   using Own = std::unordered_map<NameId, T>;
 
-  /// What the name means; none if it means nothing.
+  /// The meaning of the name; null if it has none.
   const T* find(NameId name) const {
     for (const NameTable* at = this; at; at = at->hides(name) ? nullptr : at->around_)
       if (auto found = at->own_.find(name); found != at->own_.end()) return &found->second;
     return nullptr;
   }
   bool contains(NameId name) const { return find(name); }
-  /// An entry of its own, which begins as what the table around has.
+  /// An entry of its own, which starts as a copy of the enclosing table's entry.
   T& operator[](NameId name) {
     if (auto found = own_.find(name); found != own_.end()) return found->second;
     const T* known = find(name);
     return own_.emplace(name, known ? *known : T()).first->second;
   }
-  /// What is not in the table around.
+  /// The entries of this table, without the enclosing one.
   const Own& own() const { return own_; }
   /// All that it holds.
   std::vector<std::pair<NameId, const T*>> all() const {
@@ -40,7 +40,7 @@ public:
         if (at == this || find(name) == &meant) out.emplace_back(name, &meant);
     return out;
   }
-  /// Lays the table in another one: what is its own stays.
+  /// Sets the enclosing table; own entries stay.
   void layIn(const NameTable& around, const std::unordered_set<NameId>& hidden = {}) {
     around_ = &around;
     hidden_ = hidden;

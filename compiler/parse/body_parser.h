@@ -1,5 +1,5 @@
 #pragma once
-// What stands in a body: statements, expressions, types and patterns. Each function quotes its rule of
+// Parses bodies: statements, expressions, types and patterns. Each function quotes its rule of
 // grammar/melix.ebnf; one file for each group of constructs.
 
 #include "parse/token_reader.h"

@@ -1,5 +1,5 @@
 #pragma once
-// What other languages write in several tokens: looked for where the parser fails.
+// Recognises constructs that other languages write in several tokens, where the parser fails.
 
 #include "lex/lexer.h"
 
@@ -11,11 +11,11 @@ namespace melix::parse {
 using lex::Token;
 using lex::TokenKind;
 
-/// The tokens around one at which the parser fails, and what they are in Melix.
+/// The tokens around one at which the parser fails, and their Melix spelling.
 class OtherSpelling {
 public:
   /// `matching`: the index of the closing bracket of each opening one, 0 if there is none; `text`: the
-  /// file's; `expected`: what the message at token `at` says is missing.
+  /// file's; `expected`: the missing construct that the message at token `at` names.
   OtherSpelling(const std::vector<Token>& tokens, const std::vector<uint32_t>& matching,
                 std::string_view text, size_t at, std::string_view expected)
       : tokens_(tokens), matching_(matching), text_(text), at_(at), expected_(expected) {}

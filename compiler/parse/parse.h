@@ -1,5 +1,6 @@
 #pragma once
-// Text to syntax tree. Always answers with a tree; what could not be read is an Error node and a diagnostic.
+// Parses text to a syntax tree. The result is always a tree; unreadable text is an Error node and a
+// diagnostic.
 
 #include "diagnostics/diagnostic.h"
 #include "syntax/ast.h"
@@ -14,18 +15,18 @@ struct ParseResult {
 
 ParseResult parseFile(FileId file, const SourceStore& sources, Interner& names, DiagnosticSink& sink);
 
-/// The same for what was typed at the prompt: nothing is reported of an incomplete entry, which more lines
-/// may complete.
+/// The same for an entry at the prompt: nothing is reported of an incomplete entry, which more lines may
+/// complete.
 ParseResult parseReplEntry(FileId file, const SourceStore& sources, Interner& names, DiagnosticSink& sink);
 
-/// An example in a documentation comment: a script of its own, and what it is called as a test.
+/// An example in a documentation comment: a script of its own, and its name as a test.
 struct Example {
   std::string name;
   syntax::Ast ast;
 };
 
-/// The examples in the documentation comments of `ast`, which are what stands between lines of three
-/// backquotes (```, ```mlx or ```melix).
+/// The examples in the documentation comments of `ast`: the text between lines of three backquotes (```,
+/// ```mlx or ```melix).
 std::vector<Example> parseExamples(const syntax::Ast& ast, const SourceStore& sources, Interner& names,
                                    DiagnosticSink& sink);
 

@@ -1,5 +1,5 @@
 #pragma once
-// The recursive-descent parser of modules: items, and what stands in them.
+// The recursive-descent parser of modules: items and their parts.
 
 #include "parse/body_parser.h"
 

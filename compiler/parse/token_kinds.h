@@ -1,5 +1,5 @@
 #pragma once
-// What kinds of tokens are for, and how brackets pair.
+// The uses of token kinds, and how brackets pair.
 
 #include "lex/lexer.h"
 

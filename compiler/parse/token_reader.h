@@ -1,7 +1,7 @@
 #pragma once
-// The tokens of a module under the parser's hands: what comes next, what was expected, how to go on after an
-// error. Newlines (rule 1): inside ( ) and [ ] they do not count; elsewhere a token on a new line ends what
-// stands before it unless it plainly continues.
+// The tokens of a module for the parser: the next token, the expected one, and recovery after an error.
+// Newlines (rule 1): inside ( ) and [ ] they do not count; elsewhere a token on a new line ends the construct
+// before it unless it plainly continues.
 
 #include "lex/lexer.h"
 #include "syntax/ast.h"
@@ -45,7 +45,7 @@ protected:
 
   // --- indentation.cpp
   struct LeftBlock {
-    uint32_t brace, next; ///< the brace that is not closed, and the first token behind its block
+    uint32_t brace, next; ///< the brace that is not closed, and the first token after its block
   };
   std::optional<LeftBlock> leftBlock() const;
   std::optional<size_t> enteredBlock(size_t end) const;

@@ -5,8 +5,8 @@
 
 namespace melix::repl {
 
-/// Whether an entry, a tree whose names are those of `written`, ends with a use of a macro of earlier entries
-/// that takes a declaration behind it, and that no macro of the name takes as it stands.
+/// Whether an entry, a tree with the names of `written`, ends with a use of a macro of earlier entries. The
+/// macro takes a declaration after it, and no macro of the name takes the use as it stands.
 bool awaitsItem(names::Modules& modules, const Definitions& known, const syntax::Ast& entry,
                 const Interner& written);
 

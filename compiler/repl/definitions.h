@@ -1,5 +1,5 @@
 #pragma once
-// What entries at the prompt have declared, and what must be declared anew when a name gets another meaning.
+// The declarations of entries at the prompt, and the declarations to renew when a name gets another meaning.
 
 #include "names/modules.h"
 
@@ -18,20 +18,21 @@ struct Kept {
   names::ModuleId entry; ///< one in which macros wrote declarations: all of it is declared anew, or nothing
 };
 
-/// What later entries see, besides variables.
+/// The names that later entries see, besides variables.
 struct Definitions {
   std::map<NameId, names::ModuleId> names;    ///< declared or imported by name; the module that has it
   std::map<NameId, names::ModuleId> prefixes; ///< of `use a.b`
-  std::map<NameId, Kept> kept;                ///< what is declared, not imported
+  std::map<NameId, Kept> kept;                ///< the declared names, not the imported ones
 
   bool has(NameId name) const { return names.contains(name) || prefixes.contains(name); }
   /// Whether something kept says the name, whatever it means there.
   bool mention(NameId name) const;
   void remove(NameId name);
-  /// Adds what a module declares and imports; of a name that was there the new meaning.
+  /// Adds the declarations and imports of a module; of a name that was there the new meaning.
   void add(names::Modules& modules, names::ModuleId module);
-  /// What is to be declared anew when `replaced` get other meanings: everything that may use one of them,
-  /// and of the types only these, since values of a type that is declared anew keep the old one.
+  /// The names to declare anew when `replaced` get other meanings: everything that may use one of them. Of
+  /// the types only the replaced ones are declared anew, since values of a type that is declared anew keep
+  /// the old one.
   std::set<NameId> usersOf(std::set<NameId> replaced) const;
   /// The text of these declarations.
   std::string sourceOf(const std::set<NameId>& names) const;

@@ -3,8 +3,8 @@
 
 namespace melix::repl {
 
-/// What the prompt shows of a template value: the signatures of a function that has a name, as they are
-/// written; of any other what messages call its type.
+/// The text that the prompt shows of a template value: the signatures of a named function, as they are
+/// written; of any other the name of its type in messages.
 std::string functionText(session::Session& session, types::TypeId type);
 
 } // namespace melix::repl

@@ -5,9 +5,9 @@
 // An entry is a module of its own. Its declarations are imported by later entries; its statements are a
 // function of the variables there are, which gives their new values, so nothing runs twice. Entries run in
 // the Core interpreter. An entry that fails (error, panic, Ctrl-C) changes no variable and defines nothing.
-// Redefining a name declares what was kept from earlier entries and may use it again, so that it sees the new
-// meaning; if that no longer checks, the old one stays. Values of a type that is declared again keep the old
-// type.
+// Redefining a name declares again the names kept from earlier entries that may use it, so that they see the
+// new meaning. If a declaration no longer checks, the old meaning stays. Values of a type that is declared
+// again keep the old type.
 
 #include "interp/interp.h"
 #include "repl/definitions.h"
@@ -15,7 +15,7 @@
 
 namespace melix::repl {
 
-/// What the prompt needs from outside.
+/// The services that the prompt needs from its host.
 struct Host {
   interp::Hooks hooks;
   std::function<std::string(types::TypeId, const interp::Value&)> show; ///< a value as inside another one
@@ -32,7 +32,7 @@ public:
 
   /// Whether more lines are wanted before the entry can be taken.
   bool isIncomplete(const std::string& text) const;
-  /// Checks and runs one entry. Whether that went well; what was wrong has been told.
+  /// Checks and runs one entry. Whether that went well; errors have been reported.
   bool enter(const std::string& text);
 
 private:
@@ -40,9 +40,9 @@ private:
     std::vector<check::PromptVariable> known;
     std::vector<interp::Value> values; ///< of known
   };
-  /// Declarations of earlier entries that are declared again because of what an entry changes.
+  /// Declarations of earlier entries that are declared again because an entry changes a name.
   struct Renewal {
-    std::set<NameId> replaced;           ///< what changes
+    std::set<NameId> replaced;           ///< the changed names
     names::ModuleId module;              ///< has the declarations; none: there are none
     std::vector<names::DeclId> outdated; ///< structs and enums that the names meant before
   };

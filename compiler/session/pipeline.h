@@ -1,5 +1,5 @@
 #pragma once
-// The pipeline: which passes turn lowered Core into optimised Core, in order. passes.def is the list.
+// The pipeline: the passes from lowered Core to optimised Core, in order. passes.def is the list.
 
 #include "core/ir/ir.h"
 #include "core/ir/states.h"

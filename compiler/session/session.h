@@ -1,6 +1,6 @@
 #pragma once
-// A session: the sources, names and types of one program, and what the phases made of it. Queries are
-// answered once and kept; only the session knows the order of the phases.
+// A session: the sources, names and types of one program, and the results of the phases. Queries are answered
+// once and kept; only the session knows the order of the phases.
 
 #include "check/signatures/checker.h"
 #include "core/ir/ir.h"
@@ -32,8 +32,8 @@ struct Options {
   bool checkOverflow = false; ///< a sum, difference, product or negative of integers that wraps is a panic
   bool opensPrivate = false;  ///< modules see private items of others
   bool strictShapes = false;  ///< sizes that only the run can compare are errors
-  transforms::FusionLog* fusion = nullptr; ///< where fusion writes what it decides, if it is asked
-  /// What the interpreter gets from outside while macros are expanded: builtins and texts of values.
+  transforms::FusionLog* fusion = nullptr; ///< log of the decisions of fusion, if it is asked
+  /// The services of the host for the interpreter while macros are expanded: builtins and texts of values.
   std::function<interp::Hooks(types::TypeStore&)> hooks;
   bool verify = false; ///< check Core after every pass (a bug of the compiler is then reported and stops)
   /// Gets the module after every pass.
@@ -79,7 +79,7 @@ public:
   core::Module& module() { return *module_; }
   check::Checker& checker() { return checker_; }
   names::Modules& modules() { return modules_; }
-  /// What the verifier said, if it was asked and found something.
+  /// The message of the verifier, if it was asked and found an error.
   const std::string& bug() const { return bug_; }
 
 private:
@@ -105,7 +105,7 @@ private:
   bool runPass(const Pass& pass, core::EffectAudit* audit);
 
   Options options_;
-  /// Where syntax errors are among the files that were read for what is checked now. Nothing uses a root.
+  /// Where syntax errors are among the files that were read for the current check. Nothing uses a root.
   struct Broken {
     bool isReadingRoot = false, root = false, others = false;
   } broken_;

@@ -29,7 +29,7 @@ struct LineColumn {
 /// Code that a macro wrote: places in the file of the macro, once for each use.
 struct Expansion {
   FileId of;               ///< the file whose text it is; never an expansion
-  Span use;                ///< what was expanded, which may stand in an expansion itself
+  Span use;                ///< the expanded code, which may stand in an expansion itself
   std::string macro;       ///< its name
   std::string advice = {}; ///< the hint of errors in it, if the macro gives one
 };
@@ -38,7 +38,7 @@ struct Expansion {
 class SourceStore {
 public:
   FileId add(std::string path, std::string text);
-  /// A file with the text of another one, for what a use of a macro takes from it.
+  /// A file with the text of another one, for the text that a use of a macro takes from it.
   FileId addExpansion(Expansion expansion);
   /// None: the file is one of those added.
   const Expansion* expansion(FileId file) const {

@@ -17,8 +17,8 @@ using NameId = Id<NameTag>;
 
 /// Maps text to ids and back. Returned views live as long as the interner.
 ///
-/// A name may carry a mark: who wrote it. Names of one spelling with different marks are different names, and
-/// what compares ids tells them apart; their text is the spelling.
+/// A name may carry a mark: who wrote it. Names of one spelling with different marks are different names:
+/// comparing ids distinguishes them. Their text is the spelling.
 class Interner {
 public:
   NameId intern(std::string_view text);

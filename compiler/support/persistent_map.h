@@ -1,6 +1,6 @@
 #pragma once
-// A map by id of which a copy costs nothing: what describes a point of a program can be kept for each branch
-// that leaves it.
+// A persistent map by id: a copy costs nothing. So the facts at a point of a program can be kept for each
+// branch that leaves it.
 
 #include "support/ids.h"
 
@@ -8,9 +8,9 @@
 
 namespace melix {
 
-/// Values by id. Copies share what neither changes afterwards: a copy is O(1), everything else O(log of the
-/// largest id). A tree of `width` branches a level, whose nodes are copied when they are changed while
-/// shared.
+/// Values by id. Copies share the parts that neither changes afterwards: a copy is O(1), everything else
+/// O(log of the largest id). A tree of `width` branches a level, whose nodes are copied when they are changed
+/// while shared.
 template <class IdType, class Value>
 class PersistentMap {
 public:
@@ -39,7 +39,7 @@ public:
   }
 
   /// Calls `visit(id)` in order for each id whose value here is not the same in `other`, or is missing there.
-  /// Does not look at what the two share.
+  /// Does not look at the nodes that the two share.
   template <class Visit>
   void forEachDifference(const PersistentMap& other, Visit&& visit) const {
     if (root_ && !(root_ == other.root_ && levels_ == other.levels_))

@@ -87,7 +87,7 @@ public:
     size_ = 0;
     insert(end(), first, last);
   }
-  /// The elements are those of another list.
+  /// The inserted elements belong to another list.
   template <std::forward_iterator It>
   T* insert(const T* place, It first, It last) {
     const size_t at = static_cast<size_t>(place - begin());
@@ -126,7 +126,7 @@ private:
     if (!isOwn()) std::allocator<T>().deallocate(room_.heap, capacity_);
     capacity_ = Own;
   }
-  /// What `other` holds, which is then empty; this one owns nothing.
+  /// Takes the elements of `other`, which is then empty; this one owns nothing.
   void take(SmallVector& other) noexcept {
     std::memcpy(&room_, &other.room_, sizeof(room_));
     size_ = std::exchange(other.size_, 0);

@@ -101,7 +101,7 @@ struct CaseDecl {
 /// One header of a builder or generator: `i`, `i, j in 0..n` gives two, `(a, b) in zip(xs, ys)`, `..i`.
 struct Header {
   NodeId pattern; ///< a pattern that names the index or the element
-  NodeId range;   ///< what stands after `in`; none
+  NodeId range;   ///< the expression after `in`; none
   bool isPack = false;
   Span span;
 };

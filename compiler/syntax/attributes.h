@@ -1,5 +1,5 @@
 #pragma once
-// Names after `@` that are no macros: they say something of the item or statement behind them.
+// Names after `@` that are no macros: attributes of the item or statement after them.
 
 #include <string_view>
 

@@ -2,7 +2,7 @@
 // Exact intervals of dimensions, from the bounds of their symbols and from facts about them that hold in a
 // part of a program.
 //
-// Nothing wraps: intervals are computed with 128 bits, and what leaves them is infinite.
+// Nothing wraps: intervals are computed with 128 bits, and values outside of 128 bits are infinite.
 
 #include "types/dims.h"
 
@@ -26,8 +26,8 @@ public:
   /// Whether its value computed with 64 bits that wrap is its exact value.
   bool isExact(DimId d) const;
 
-  /// Bounds that hold from here on. What is learned of a dimension is what it says of its products and
-  /// symbols one by one.
+  /// Bounds that hold from here on. A bound of a dimension is recorded as bounds of its products and symbols
+  /// one by one.
   void assumeAtLeast(DimId d, Wide bound);
   void assumeAtMost(DimId d, Wide bound);
   size_t mark() const { return trail_.size(); }
@@ -53,7 +53,7 @@ private:
 
   const DimStore& dims_;
   std::map<Product, Bound> bounds_;
-  std::vector<std::pair<Product, Bound>> trail_; ///< what was known before, of each fact
+  std::vector<std::pair<Product, Bound>> trail_; ///< the bound before each change
 };
 
 } // namespace melix::types

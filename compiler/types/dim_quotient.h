@@ -5,7 +5,8 @@
 
 namespace melix::types {
 
-/// What `whole` is divided by `by` where that is not 0: of one term that divides each term of `whole`.
+/// The exact quotient of `whole` by `by`, where `by` is not 0: `by` is `whole`, or one term that divides each
+/// term of `whole`.
 std::optional<DimId> exactQuotient(DimStore& dims, DimId whole, DimId by);
 
 } // namespace melix::types

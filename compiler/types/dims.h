@@ -112,7 +112,7 @@ public:
   std::string show(DimId d) const;
 
 private:
-  /// Of two dimensions, the lower one first, to what they come to: normal forms never change.
+  /// Results of operations by two dimensions, the lower one first: normal forms never change.
   using Results = std::unordered_map<uint64_t, DimId>;
   static uint64_t keyOf(DimId a, DimId b);
 

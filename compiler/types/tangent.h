@@ -11,7 +11,7 @@
 //   - a type parameter: itself if it is a float, () if it is an integer, else its Slope
 //   - a function value: (); it has a tangent once `defunctionalise` made it an enum
 //
-// What holds nothing differentiable has the tangent (). A tangent type is its own tangent.
+// A type that holds nothing differentiable has the tangent (). A tangent type is its own tangent.
 
 #include "types/types.h"
 
@@ -36,14 +36,14 @@ inline constexpr std::string_view listLengthsDiffer =
 /// tangents of all fields of case `c`, in order, `()` where there is none.
 uint32_t tangentCase(TypeStore& types, TypeId enumType, uint32_t c);
 
-/// Whether there is a zero of `type`: of an enum it is its first case, which holds nothing; text and
-/// functions have none, nor has what holds one of these.
+/// Whether there is a zero of `type`: of an enum it is its first case, which holds nothing. Text and
+/// functions have no zero, nor does a type that holds one of these.
 bool hasZero(TypeStore& types, TypeId type);
-/// Whether sums of values of `type` begin with its zero: enums are those of tangents.
+/// Whether sums of values of `type` begin with its zero: enums must be tangents of enums.
 bool canAdd(TypeStore& types, TypeId type);
 
-/// Whether a struct in `type` holds itself, through arrays or, if asked, through lists: what is done part by
-/// part has no end there.
+/// Whether a struct in `type` holds itself, through arrays or, if asked, through lists: a recursion over its
+/// parts has no end there.
 bool holdsItself(const TypeStore& types, TypeId type, bool throughLists);
 
 /// The widest float type among the leaves of `type`; none if it has no float.

@@ -38,7 +38,8 @@ inline bool isIntKind(TypeKind k) {
 
 enum class VarClass : uint8_t { Any, OpenInt, OpenFloat };
 
-/// What all types have that a type parameter may stand for, each with what those before it have.
+/// The operations common to all types that a type parameter may stand for; each class includes the ones
+/// before it.
 enum class ParamClass : uint8_t {
   Any,     ///< no bound: values that are passed on, and their tangents
   Data,    ///< a text
@@ -101,14 +102,14 @@ struct Record {
   RecordId tangentOf;            ///< set when this is a derived tangent record
   bool isPositional = false;     ///< of one that is derived: as positionalTangent gives it
   bool isSaved =
-      false; ///< what a pullback keeps: fields come with expand_derivatives, and may carry tangents
+      false; ///< a record that a pullback keeps: fields come with expand_derivatives, and may carry tangents
   Span origin;
 
   /// The count of parameters that the declaration names.
   size_t ownDims() const { return dimParams.size() - argSizes; }
 };
 
-/// What tangent.cpp makes of records, by what it is derived from.
+/// Records that tangent.cpp derives, by the record that they are derived from.
 struct DerivedRecords {
   std::unordered_map<RecordId, RecordId> tangents, positional;
   /// The Dict with the keys of this one and values of that type; given by the checker, which declares Dicts.
@@ -143,7 +144,7 @@ public:
   /// The type arguments of a Struct or an Enum, with its sizes.
   const std::vector<TypeId>& typeArgs(TypeId record) const;
   /// Type arguments with a symbol for each size, the same for all of one structure: the first of `sizeSyms`.
-  /// What these stand for is added to `sizes`. Sizes that a pack hides stay.
+  /// The sizes that the symbols replace are added to `sizes`. Sizes that a pack hides stay.
   std::vector<TypeId> generalised(std::vector<TypeId> typeArgs, std::vector<DimId>& sizes);
   std::vector<DimSym> sizeSyms(size_t count);
   TypeId list(TypeId element);
@@ -198,16 +199,16 @@ public:
   size_t rank(TypeId id) const;
 
   TypeId substitute(TypeId id, const DimSubst& subst);
-  /// Rebuilds a type bottom-up through `map` (given a type whose parts are already mapped). What is there
-  /// several times is rebuilt once.
+  /// Rebuilds a type bottom-up through `map` (given a type whose parts are already mapped). A part that
+  /// occurs several times is rebuilt once.
   TypeId rewrite(TypeId id, const std::function<TypeId(TypeId)>& map);
   void collectSymbols(TypeId id, std::vector<DimSym>& out) const;
-  /// The type with every dimension 0: what layouts depend on. In this form the types that a type reaches are
-  /// finitely many, although a node for size N may hold nodes for N - 1.
+  /// The type with every dimension 0: layouts depend on this form. In this form the types that a type reaches
+  /// are finitely many, although a node for size N may hold nodes for N - 1.
   TypeId eraseDims(TypeId id);
   /// Source-like text: `f32[B, 2*N]`, `Mlp[64, H, 10]`.
   std::string print(TypeId id) const;
-  /// The same with dimensions as the source spells them, for messages: `…` for what is long.
+  /// The same with dimensions as the source spells them, for messages: `…` for long ones.
   std::string show(TypeId id) const;
 
 private:

@@ -1,6 +1,5 @@
 #pragma once
-// Arrays that a caller asks for by type: what readers of files do with the wanted element type and
-// dimensions.
+// Arrays that a caller asks for by type: how readers of files use the wanted element type and dimensions.
 
 #include "builtins.h"
 

@@ -24,8 +24,8 @@ ShortDigits shortestDigits(const FloatValue& value);
 /// Rounds to a multiple of 10^exponent, half to even. Returns whether it was just a half that was cut off.
 bool roundDigits(ShortDigits& digits, int32_t exponent);
 
-/// A finite value rounded half to even at `places` ≥ 0 behind the point, with -places as the exponent. False
-/// if the shortest digits do not tell what the exact ones round to.
+/// A finite value rounded half to even at `places` ≥ 0 digits after the point, with -places as the exponent.
+/// False if the shortest digits do not determine how the exact ones round.
 bool roundedShort(double value, int32_t places, ShortDigits& out);
 
 /// value = 0.d1 d2 … dn · 10^point (d1 ≠ 0, dn ≠ 0); no digits stand for zero.
@@ -39,7 +39,7 @@ struct Decimal {
 };
 
 void setDigits(ShortDigits from, Decimal& out);
-/// The exact finite value rounded half to even at `places` ≥ 0 digits behind the point. May give no digits.
+/// The exact finite value rounded half to even at `places` ≥ 0 digits after the point. May give no digits.
 void roundedDigits(double value, int32_t places, Decimal& out);
 /// The same to `count` > 0 significant digits.
 void significantDigits(double value, int32_t count, Decimal& out);

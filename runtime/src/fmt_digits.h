@@ -1,5 +1,6 @@
 #pragma once
-// What the runtime takes of fmt and fast_float, both header-only: one small file holds their headers.
+// The functions of fmt and fast_float that the runtime uses. Both are header-only: one small file holds their
+// headers.
 
 #include <stdint.h>
 
@@ -19,14 +20,14 @@ ShortDigits shortDigits(float value);
 int digitCount(uint64_t value);
 /// Writes the `count` digits of a number; returns their end.
 char* writeWhole(char* to, uint64_t value, int count);
-/// The same with a point behind the first `whole` > 0 of the `count` digits.
+/// The same with a point after the first `whole` > 0 of the `count` digits.
 char* writePointed(char* to, uint64_t value, int count, int whole);
 /// Ten to the power of 0 to 19.
 uint64_t powerOfTen(int exponent);
 
-/// The number nearest to the digits, the point and the exponent that a text begins with, `-` in front or not;
-/// returns where they end, `begin` if there are none. Beyond the range of the type it is infinite or zero.
-/// Method: Lemire 2021.
+/// The number nearest to the digits, the point and the exponent that a text begins with, with or without a
+/// leading `-`. Returns where they end, `begin` if there are none. Beyond the range of the type it is
+/// infinite or zero. Method: Lemire 2021.
 const char* readDecimal(const char* begin, const char* end, double& value);
 const char* readDecimal(const char* begin, const char* end, float& value);
 

@@ -17,7 +17,7 @@ struct FormatSpec {
   bool empty() const { return !align && !plus && !zero && !letter && !width && digits < 0; }
 };
 
-/// Null, or what is wrong. `numbers` are those that `{}` in the text stands for.
+/// Null, or the error. `numbers` are the values of `{}` in the text.
 const char* parseSpec(const uint8_t* text, int64_t len, const int64_t* numbers, FormatSpec& out);
 /// The same for a specification that is to be used on values (elements) of a kind.
 const char* checkSpec(const FormatSpec& spec, uint8_t kind);

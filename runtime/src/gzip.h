@@ -1,5 +1,6 @@
 #pragma once
-// Files packed by gzip (RFC 1952), with zlib, which a program needs only if it reaches what stands here.
+// Files packed by gzip (RFC 1952), with zlib, which a program needs only if it reaches functions of this
+// file.
 
 #include "text_buffer.h"
 
@@ -16,9 +17,9 @@ public:
   UnpackedBytes(const UnpackedBytes&) = delete;
   UnpackedBytes& operator=(const UnpackedBytes&) = delete;
 
-  /// The next bytes; how many there were, fewer than `count` only at the end or before what is wrong.
+  /// The next bytes; returns their count, less than `count` only at the end or before an error.
   int64_t read(uint8_t* to, int64_t count);
-  /// Null, or what is wrong with the packed data where reading ended.
+  /// Null, or the error in the packed data where reading ended.
   const char* problem() const { return problem_; }
   /// No file of this length holds more bytes.
   int64_t bound() const;
@@ -35,7 +36,7 @@ private:
   z_stream stream_;
 };
 
-/// Appends what gzip makes of the bytes; false if memory is short.
+/// Appends the bytes packed by gzip; false if memory is short.
 bool packBytes(const uint8_t* data, int64_t len, TextBuffer& out);
 
 } // namespace melix::runtime

@@ -1,5 +1,5 @@
 #pragma once
-// What other parts of the runtime need of lists and counts.
+// Functions of lists and counts for other parts of the runtime.
 
 #include "task.h"
 

@@ -7,7 +7,7 @@
 
 namespace melix::runtime {
 
-inline constexpr unsigned middleClasses = 28; ///< numbered behind the small ones
+inline constexpr unsigned middleClasses = 28; ///< numbered after the small ones
 inline constexpr size_t mostMiddleBytes = size_t(128) << 10;
 
 /// The class of a block with this much data, which is more than small blocks have.
@@ -47,10 +47,10 @@ struct MiddleBlocks {
   }
 };
 
-/// What a task keeps of the C library's memory.
+/// Memory of the C library that a task keeps.
 struct KeptMemory {
   MiddleBlocks middle;
-  MelixBlock* scratch; ///< what melix_scratch gives; in no list
+  MelixBlock* scratch; ///< the memory of melix_scratch; in no list
 };
 
 } // namespace melix::runtime

@@ -8,7 +8,7 @@ namespace melix::runtime {
 
 enum class ParseStatus { Ok, NoNumber, NoInteger, TooLarge };
 
-/// Decimal, or with the prefix 0x, 0b, 0o; a sign in front. The value must fit the kind (I8 … U64).
+/// Decimal, or with the prefix 0x, 0b, 0o; a sign before it. The value must fit the kind (I8 … U64).
 ParseStatus parseInteger(MelixStr text, uint8_t kind, uint64_t& bits);
 /// A float of MelixKind F16 BF16 F32 F64; `inf`, `nan` too, in any case.
 ParseStatus parseFloat(MelixStr text, uint8_t kind, uint64_t& bits);

@@ -1,7 +1,8 @@
 #pragma once
-// Memory of small blocks, kept for reuse by size: class k holds 64 (k + 1) bytes, header included. What is
-// free belongs to the task that freed it until the task shares it: then any task takes it, some blocks at a
-// time, before it asks for new memory. So what one thread makes and another one frees is used again.
+// Memory of small blocks, kept for reuse by size: class k holds 64 (k + 1) bytes, header included. A free
+// block belongs to the task that freed it until the task shares it. Then any task takes shared blocks, some
+// at a time, before it asks for new memory. So a block that one thread makes and another one frees is used
+// again.
 #include "melix/abi.h"
 
 #include <stddef.h>

@@ -1,12 +1,12 @@
 #pragma once
-// The last line of a terminal, where a program shows what it is doing: gone before anything else is written
+// The last line of a terminal, where a program shows its progress: gone before anything else is written
 // there, so that the two never mix.
 
 #include <stdint.h>
 
 namespace melix::runtime {
 
-/// Used under the lock of what writes to the terminal.
+/// Used under the lock of the writer to the terminal.
 class StatusLine {
 public:
   /// Clears it, if it is shown, for this text, which is about to be written.
@@ -15,7 +15,7 @@ public:
   /// Shows text that fits into a line: as a line that stays, or until `clear`. The latter not while the last
   /// line is one that other output has not ended.
   void show(const uint8_t* data, int64_t len, bool stays);
-  /// Leaves what is shown as a line that stays.
+  /// Leaves the shown text as a line that stays.
   void keep();
 
 private:

@@ -35,7 +35,8 @@ void writeText(int fd, const uint8_t* data, int64_t len);
 /// The columns of the terminal that standard error is; 0 if it is none that can show a status line.
 int statusColumns();
 /// Shows a text that fits into a line as the last line of the terminal, until anything else is written; or
-/// for good if it stays. What does not stay is not shown while other output has left a line without its end.
+/// for good if it stays. A text that does not stay is not shown while other output has left a line without
+/// its end.
 void showStatus(const TextBuffer& text, bool stays);
 /// Writes all bytes; false on an error.
 bool writeAll(int fd, const uint8_t* data, int64_t len);

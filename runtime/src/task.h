@@ -26,7 +26,7 @@ struct Landing {
   MelixBlock list; ///< sentinel of the circular list of the blocks made since; only next and prev are used
 };
 
-/// What is known of the last panic.
+/// The facts about the last panic.
 struct PanicReport {
   TextBuffer message;
   TextBuffer place;  ///< `file:line:column` and the source line, as text
@@ -76,11 +76,11 @@ int32_t runWithLanding(MelixTask* task, MelixBodyFn body, void* context, bool fr
 void initTask(MelixTask* task);
 
 // memory.cpp
-/// Frees every block of a list, without looking at what they hold.
+/// Frees every block of a list, without looking at their contents.
 void freeList(MelixTask* task, MelixBlock& sentinel);
 /// Moves all blocks of `from`'s current list to `to`'s, with the counters. Only one thread runs.
 void adoptBlocks(MelixTask* to, MelixTask* from);
-void freeKept(MelixTask* task); ///< what a task that ends has of the C library's memory, but for its blocks
+void freeKept(MelixTask* task); ///< the C library's memory of a task that ends, except its blocks
 void freeBlock(MelixTask* task, MelixBlock* block); ///< already unlinked
 void unlinkBlock(MelixTask* task, MelixBlock* block);
 
@@ -100,7 +100,7 @@ MelixTask* taskOf(const void* at);
 
 // panic.cpp
 [[noreturn]] void stackOverflow(MelixTask* task, const void* const* frame);
-/// Panics when less than what functions of the runtime need is left of the stack.
+/// Panics when less of the stack is left than functions of the runtime need.
 inline void checkStack(MelixTask* task) {
   const void* here = __builtin_frame_address(0);
   if (here < task->stackLimit && here >= task->stack.low) [[unlikely]]

@@ -1,6 +1,6 @@
 #pragma once
 // A growing byte buffer on malloc, for texts in the making. Trivial, so that it can stand in a MelixTask;
-// what is added after memory ran out is dropped.
+// bytes added after memory ran out are dropped.
 
 #include "melix/abi.h"
 
@@ -27,7 +27,7 @@ struct TextBuffer {
   void addChar(uint32_t codePoint);
   /// `\n`, `\u{1b}`: a char as the escape that a literal may hold.
   void addEscaped(uint32_t codePoint);
-  /// Text that comes from outside, for a message: what would not be seen, or moves what is, is escaped, as
+  /// Text that comes from outside, for a message. Chars that are invisible or move other text are escaped, as
   /// are bytes that are no UTF-8 (`\xff`). At most `longest` chars of it, then `…`.
   void addShown(MelixStr text, int64_t longest = INT64_MAX);
   void clear() { len = 0; }

@@ -13,8 +13,8 @@ Word wordAt(const uint8_t* at) {
   return word;
 }
 
-/// The first `count` of at most eight bytes, the first one lowest, zeros behind them. Nothing else is read:
-/// what is read twice is the same bits.
+/// The first `count` of at most eight bytes, the first one lowest, zeros after them. Nothing else is read:
+/// bytes that are read twice are the same bits.
 inline uint64_t partOfWord(const uint8_t* at, int64_t count) {
   if (count >= 4) {
     const uint64_t behind = wordAt<uint32_t>(at + count - 4);

@@ -23,7 +23,7 @@ extern "C" {
 typedef struct MelixTask MelixTask;
 
 // ---------------------------------------------------------------------------------------------------------
-// 1. Blocks: a 64-byte header in front of 64-byte-aligned data.
+// 1. Blocks: a 64-byte header before 64-byte-aligned data.
 // ---------------------------------------------------------------------------------------------------------
 
 /// The largest extent of an axis, and product of the extents of an array that are not 0.
@@ -56,9 +56,9 @@ typedef struct MelixBlock {
 
 enum { MELIX_HEADER_BYTES = 64, MELIX_DATA_ALIGN = 64 };
 
-// Blocks of large arrays begin at a multiple of this, or 64 bytes behind it if they have less data than
-// MELIX_STREAMED_BYTES. By the place of its data alone code sees that an array is worth storing past the
-// cache; that a small one lies so by chance is rare, and costs time only.
+// Blocks of large arrays begin at a multiple of this, or 64 bytes after it if they have less data than
+// MELIX_STREAMED_BYTES. Code sees from the address of the data alone that an array is worth storing past the
+// cache. A small array rarely lies so by chance, and costs time only.
 enum { MELIX_LARGE_ALIGN = 2 << 20, MELIX_STREAMED_BYTES = 8 << 20 };
 
 // ---------------------------------------------------------------------------------------------------------
@@ -88,8 +88,8 @@ typedef struct MelixTaskHead {
 
 MELIX_NORETURN void melix_panic(MelixTask* task, const uint8_t* message, int64_t len);
 
-// `format` is NUL-terminated; `{0}` … `{9}` in it stand for the `count` numbers: an int64_t, with a letter
-// behind the digit the bits of a uint64_t (`u`), a float (`s`) or a double (`d`).
+// `format` is NUL-terminated; `{0}` … `{9}` in it stand for the `count` numbers. A number is an int64_t; with
+// a letter after the digit it is the bits of a uint64_t (`u`), a float (`s`) or a double (`d`).
 MELIX_NORETURN void melix_panic_format(MelixTask* task, const char* format, int64_t count,
                                        const int64_t* values);
 
@@ -168,7 +168,7 @@ void* melix_alloc_zeroed(MelixTask* task, int64_t bytes);
 void* melix_alloc_typed(MelixTask* task, int64_t bytes, const MelixType* type, int32_t layout);
 
 void melix_retain(MelixTask* task, void* data);
-// Drops one owner; the last one frees the block and releases what it holds, with a worklist (no recursion).
+// Drops one owner; the last one frees the block and releases its elements, with a worklist (no recursion).
 void melix_release(MelixTask* task, void* data);
 // For boxed enum words, where an immediate has its lowest bit set.
 void melix_retain_word(MelixTask* task, void* word);
@@ -256,9 +256,9 @@ typedef struct MelixProgram {
   int32_t lineTables;
 } MelixProgram;
 
-// What an executable's start code calls with the arguments of the process (argv[0] is the program), and the
-// driver for `melix run`. Runs the entry on a stack of its own, writes the text of a
-// panic, the statistics (MELIX_STATS=1), ends the pool. Returns the exit status.
+// Runs a program: called by an executable's start code with the arguments of the process (argv[0] is the
+// program), and by the driver for `melix run`. Runs the entry on a stack of its own, writes the text of a
+// panic and the statistics (MELIX_STATS=1), and ends the pool. Returns the exit status.
 int32_t melix_main(int32_t argc, char** argv, const MelixProgram* program);
 
 // ---------------------------------------------------------------------------------------------------------
@@ -266,7 +266,7 @@ int32_t melix_main(int32_t argc, char** argv, const MelixProgram* program);
 // ---------------------------------------------------------------------------------------------------------
 
 MelixTask* melix_task_create(void);
-// Frees what is left in its block list.
+// Frees the blocks left in its list.
 void melix_task_destroy(MelixTask* task);
 
 typedef void (*MelixBodyFn)(MelixTask* task, void* context);
@@ -287,8 +287,8 @@ int32_t melix_exit_status(MelixTask* task);
 // One builtin under melix_catch.
 int32_t melix_call_builtin(MelixTask* task, MelixBuiltinFn fn, const uint64_t* args, uint64_t* results);
 
-// The arguments of the program, argv[0] its name. The array must live on. Forgets what an earlier program
-// declared.
+// The arguments of the program, argv[0] its name. The array must live on. Forgets the declarations of an
+// earlier program.
 void melix_set_arguments(int32_t argc, char** argv);
 
 // From now on Ctrl-C sets `cancel` of this task and its workers; a second one before it is noticed ends the
@@ -312,8 +312,8 @@ void melix_print_stats(MelixTask* task);
 // Printing by descriptor: the text of a value as `print` shows it (rule 5), or by a format specification
 // `[[fill]<^>][+][0][width][.digits][e|f|g|x|b|%]` (without braces and colon; empty: the printed form). A
 // width or digits written `{}` are `first`, then `second`. A specification that is malformed or does not fit
-// the type panics; melix_check_format tells in advance: null, or what is wrong with it. `quoted`: a str or
-// char is written as inside another value.
+// the type panics; melix_check_format returns its error in advance, or null. `quoted`: a str or char is
+// written as inside another value.
 MelixStr melix_format_value(MelixTask* task, const MelixType* type, const void* value, const uint8_t* spec,
                             int64_t specLen, int32_t quoted, int64_t first, int64_t second);
 const char* melix_check_format(const uint8_t* spec, int64_t specLen, int32_t kind);
@@ -323,11 +323,11 @@ void melix_flush(void);
 // At the end of a program: flushes, and if standard output could not be written to says so on standard error,
 // but for a reader that is gone. Returns the exit status, which then is not 0.
 int32_t melix_end_output(int32_t status);
-// For a process that is a program of Melix: the C library keeps what is freed, up to 256 MiB, for what is
-// asked for next, where it would give pages back and be given fresh ones, a fault for each.
+// For a process that is a program of Melix: the C library keeps freed memory, up to 256 MiB, for later
+// requests. Otherwise it would give pages back and be given fresh ones, with a page fault for each.
 void melix_keep_heap(void);
-// Opens those of the descriptors 0, 1 and 2 that are closed, for nothing that succeeds: so that no file gets
-// their number.
+// Opens each of the descriptors 0, 1 and 2 that is closed, such that every use of it fails. So no file gets
+// its number.
 void melix_hold_standard_files(void);
 // Receives all text instead of standard output (fd 1) and standard error (fd 2) when set; null restores.
 typedef void (*MelixWriteFn)(void* context, int32_t fd, const uint8_t* data, int64_t len);

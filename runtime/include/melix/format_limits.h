@@ -1,5 +1,5 @@
 // The largest width and number of digits of a format (rule 5), written or given by a value: for the compiler,
-// which refuses what is beyond, and the runtime.
+// which refuses larger ones, and the runtime.
 #ifndef MELIX_FORMAT_LIMITS_H
 #define MELIX_FORMAT_LIMITS_H
 

@@ -1,5 +1,5 @@
-// Values in memory and their descriptors: what printing, dropping, copying and readers know of a type. A part
-// of melix/abi.h.
+// Values in memory and their descriptors: the properties of a type for printing, dropping, copying and
+// readers. A part of melix/abi.h.
 #ifndef MELIX_TYPES_H
 #define MELIX_TYPES_H
 
@@ -13,7 +13,7 @@ extern "C" {
 typedef struct MelixType MelixType;
 
 // ---------------------------------------------------------------------------------------------------------
-// Values in memory ("stored form"): as list elements, enum payloads, struct fields in memory, and behind
+// Values in memory ("stored form"): as list elements, enum payloads, struct fields in memory, and at
 //    the `const void*` of a MelixValue.
 //
 //    bool                1 byte, 0 or 1            char   4 bytes, a Unicode scalar value
@@ -25,7 +25,7 @@ typedef struct MelixType MelixType;
 //    enum                8 bytes: an immediate word `tag << 1 | 1` for a case without fields, else a pointer
 //                        to a node block's data: i32 tag, then the fields at the offsets of the case
 //
-//    All pointers to counted data point at the *data* of a block; the header lies 64 bytes in front of it.
+//    All pointers to counted data point at the *data* of a block; the header begins 64 bytes before it.
 // ---------------------------------------------------------------------------------------------------------
 
 // Immutable UTF-8. `data` is null (only if len is 0) or the data of a block: a string owns its block, a slice
@@ -35,7 +35,7 @@ typedef struct MelixStr {
   int64_t len;
 } MelixStr;
 
-// In front of the elements of a list block.
+// Before the elements of a list block.
 typedef struct MelixListHead {
   int64_t len;
   int64_t cap;
@@ -73,7 +73,7 @@ enum MelixKind {
   MELIX_KIND_STRUCT = 23, // name, fields
   MELIX_KIND_ENUM = 24,   // name, cases
   MELIX_KIND_OPAQUE = 25, // printed as its name (function values and the like); copied as plain bytes
-  MELIX_KIND_INSIDE = 26, // one field, which is shown in its place: what stands beside it are sizes
+  MELIX_KIND_INSIDE = 26, // one field, which is shown in its place: the parts beside it are sizes
   MELIX_KIND_DICT = 27,   // the library's struct, shown as its entries: fields MELIX_DICT_…
   MELIX_KIND_SET = 28,    // the library's struct, whose field is a DICT, shown as its keys
 };
@@ -111,7 +111,7 @@ struct MelixType {
   uint8_t rank;          // ARRAY
   uint8_t flags;         // MelixTypeFlags
   uint8_t align;         // of the stored form
-  uint32_t size;         // bytes of the stored form; elements of arrays and lists are `size` apart
+  uint32_t size;         // bytes of the stored form; the distance of elements of arrays and lists
   uint32_t fieldCount;   // TUPLE, STRUCT, INSIDE
   uint32_t caseCount;    // ENUM
   const char* name;      // STRUCT, ENUM, OPAQUE
