@@ -6,6 +6,7 @@
 #include "session/pipeline.h"
 
 #include <algorithm>
+#include <charconv>
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -169,6 +170,13 @@ std::string namesOf(std::span<const Pass> passes) {
   return names;
 }
 
+/// The number that a text is, without anything else; 0 if it is none.
+size_t numberIn(std::string_view text) {
+  size_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? number : 0;
+}
+
 /// Sets what `--after PASS` or `--after PASS:RUN` asks for, and the stage that the pass belongs to.
 void setPass(Invocation& invocation, const std::string& text) {
   const size_t colon = text.find(':');
@@ -178,7 +186,7 @@ void setPass(Invocation& invocation, const std::string& text) {
   if (inCore + inLoops == 0)
     throw CLI::ValidationError("there is no pass `" + pass.name + "`, only " + namesOf(session::passes()) +
                                "; " + namesOf(loops::passes()));
-  if (colon != std::string::npos) pass.run = std::strtoul(text.c_str() + colon + 1, nullptr, 10);
+  if (colon != std::string::npos) pass.run = numberIn(std::string_view(text).substr(colon + 1));
   if (pass.run == 0 || pass.run > inCore + inLoops)
     throw CLI::ValidationError("`" + pass.name + "` runs " + std::to_string(inCore + inLoops) +
                                (inCore + inLoops == 1 ? " time" : " times") + ": `--after " + pass.name +

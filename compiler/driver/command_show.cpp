@@ -125,10 +125,9 @@ int showCore(const Invocation& invocation, session::Session& session) {
 }
 
 /// Loops with the places in the program that statements come from.
-std::string shownText(const loops::Module& module, const session::Session& session,
-                      const core::Module& core) {
+std::string shownText(const loops::Module& module, session::Session& session) {
   return loops::print(module, [&](core::LocId loc) {
-    const Span span = session::locationOf(core, loc);
+    const Span span = session::locationOf(session.module(), loc);
     if (!span.valid()) return std::string();
     return std::string(session.sources.path(span.file)) + ":" +
            std::to_string(session.sources.lineColumn(span).line);
@@ -142,7 +141,7 @@ int showMachine(const Invocation& invocation, session::Session& session) {
   std::optional<loops::Module> module = loopsOf(session, options);
   if (!module) return Failure;
   if (invocation.show.stage == StageKind::Loops) {
-    writeOutput(shownText(*module, session, session.module()));
+    writeOutput(shownText(*module, session));
     return Success;
   }
   auto kind = invocation.show.stage == StageKind::Llvm ? codegen::TextKind::Ir : codegen::TextKind::Assembly;
@@ -175,7 +174,7 @@ int showCompiled(const Invocation& invocation) {
   });
 }
 
-/// What stands after a pass: the text is taken when it has run.
+/// Shows the module after one run of a pass.
 class AfterPass {
 public:
   explicit AfterPass(const Invocation& invocation) : invocation_(invocation) {}
@@ -190,7 +189,7 @@ public:
       if (!advanceProgram(invocation_.program, *session, session::CoreStage::Optimised)) return Failure;
       if (!isCore && !lowered(*session)) return Failure;
       if (text_) writeOutput(*text_);
-      if (!text_ && !asked_)
+      if (runs_ < invocation_.show.after->run)
         writeProblem("`" + invocation_.show.after->name + "` does not run with these options");
       return text_ ? Success : Failure;
     });
@@ -198,8 +197,7 @@ public:
 
 private:
   bool isIt(std::string_view pass) {
-    asked_ = asked_ || (pass == invocation_.show.after->name && ++runs_ == invocation_.show.after->run);
-    return pass == invocation_.show.after->name && runs_ == invocation_.show.after->run;
+    return pass == invocation_.show.after->name && ++runs_ == invocation_.show.after->run;
   }
   void ofCore(const core::Module& module, std::string_view pass) {
     if (isIt(pass)) text_ = shownText(invocation_, module);
@@ -209,14 +207,13 @@ private:
         codegenOptions(session, invocation_.code, targetOf(invocation_.code, codegen::TargetKind::Host));
     return loopsOf(session, options,
                    [&](const loops::Module& module, std::string_view pass) {
-                     if (isIt(pass)) text_ = shownText(module, session, session.module());
+                     if (isIt(pass)) text_ = shownText(module, session);
                    })
         .has_value();
   }
 
   const Invocation& invocation_;
   size_t runs_ = 0;
-  bool asked_ = false;
   std::optional<std::string> text_;
 };
 

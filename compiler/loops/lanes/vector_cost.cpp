@@ -71,7 +71,7 @@ private:
       underMask_ = before;
     }
   }
-  /// What is the same in all turns of a loop of points around is put apart once for these (pack_panel.h).
+  /// Values that are invariant in an enclosing loop of independent iterations are packed once (pack_panel.h).
   double timesPutApart(const Stmt& load) {
     double times = often_;
     for (Around& loop : loops_) {

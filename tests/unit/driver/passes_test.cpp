@@ -37,6 +37,21 @@ TEST(Passes, WhatStandsAfterOneIsShown) {
             melix("show --stage loops" + program).output);
 }
 
+TEST(Passes, EachRunOfAPassIsShownForItself) {
+  // The first run sees the loop as it is written, the second the nest and the derivative that are made of it.
+  const std::string code =
+      " -e 'fn f(x: f64[N]) -> f64 { var s: f64 = 0\nfor i in 0..N { s += x[i] * x[i] }\ns }\n"
+      "fn main(n: int = 3) { print(grad(f)([for i in 0..n: i as f64])) }'";
+  const std::string first = melix("show --after simplify" + code).output;
+  EXPECT_EQ(melix("show --after simplify:1" + code).output, first);
+  EXPECT_NE(first.find("derivative"), std::string::npos) << first;
+  const std::string second = melix("show --after simplify:2" + code).output;
+  EXPECT_NE(second, "");
+  EXPECT_EQ(second.find("derivative"), std::string::npos) << second;
+  EXPECT_EQ(melix("show --after simplify:2x" + code).status, 2);
+  EXPECT_EQ(melix("show --after simplify:" + code).status, 2);
+}
+
 TEST(Passes, AWrongNameListsAllAndARunThatThereIsNotTheirNumber) {
   const std::string unknown = melix("show --after fuze" + program).errors;
   for (const session::Pass& pass : session::passes())
