@@ -20,6 +20,11 @@ enum class MathKind : uint8_t {
 };
 
 enum class CmpKind : uint8_t { Eq, Ne, Lt, Le, Gt, Ge };
+/// The comparison that holds where `kind` does not: of integers, as floats may be NaN.
+constexpr CmpKind inverse(CmpKind kind) {
+  constexpr CmpKind of[] = {CmpKind::Ne, CmpKind::Eq, CmpKind::Ge, CmpKind::Gt, CmpKind::Le, CmpKind::Lt};
+  return of[static_cast<uint8_t>(kind)];
+}
 enum class RoundMode : uint8_t { Floor, Ceil, Trunc, HalfEven };
 /// Of `scale y, n`. Near is a promise of whoever writes it, for quick code on every processor: |y| is between
 /// 2^-32 and 2^32 or NaN, and n a whole number between -250 and 250, in f64 between -2040 and 2040.

@@ -154,6 +154,12 @@ Ranges::Mark Ranges::enter(RegionId r) {
   return mark;
 }
 
+Ranges::Mark Ranges::enter(ValueId condition, bool holds) {
+  const Mark mark = this->mark();
+  assume(condition, holds, maxDepth);
+  return mark;
+}
+
 void Ranges::leave(Mark mark) {
   facts_.undo(mark.dims);
   orders_.erase(orders_.begin() + static_cast<long>(mark.orders), orders_.end());

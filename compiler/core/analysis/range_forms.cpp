@@ -45,6 +45,14 @@ public:
     return isNatural(index) && isNatural(left);
   }
 
+  /// a >= b + by.
+  bool isNoLess(ValueId a, ValueId b, int64_t by) {
+    Form difference = of(a);
+    add(difference, of(b), -1);
+    difference.rest = dims_.sub(difference.rest, dims_.constant(by));
+    return isNatural(difference);
+  }
+
   /// What may wrap, and what has no terms, is a term itself.
   Form of(ValueId v, int depth = deepest) {
     Form form{{}, dims_.constant(0)};
@@ -154,6 +162,10 @@ private:
 
 bool isIndexByOrder(Ranges& ranges, ValueId v, DimId extent) {
   return OrderedForms(ranges).isIndex(v, extent);
+}
+
+bool isNoLessByOrder(Ranges& ranges, ValueId a, ValueId b, int64_t by) {
+  return OrderedForms(ranges).isNoLess(a, b, by);
 }
 
 bool isNaturalByOrder(Ranges& ranges, DimId size) {

@@ -369,6 +369,11 @@ bool Ranges::isAtLeast(ValueId v, int64_t bound) {
   return r && facts_.atLeast(r->low, bound);
 }
 
+bool Ranges::isAtMost(ValueId v, int64_t bound) {
+  std::optional<Range> r = range(v);
+  return r && facts_.atMost(r->high, bound);
+}
+
 std::optional<DimId> Ranges::extentOf(ValueId v) {
   const std::optional<Range> r = range(v);
   if (!r || !facts_.atLeast(r->low, 0) || !facts_.atMost(r->high, types::maxExtent - 1)) return std::nullopt;

@@ -31,6 +31,8 @@ public:
   /// Adds the facts that hold inside of a region, until `leave` is called with the mark returned. A sweep
   /// runs its body only if it has points, an arm of a branch only if the condition selects it.
   Mark enter(RegionId r);
+  /// Adds what follows from a condition that holds, or does not, until `leave`.
+  Mark enter(ValueId condition, bool holds);
   void leave(Mark mark);
 
   /// Whether a check can never fail here.
@@ -42,6 +44,7 @@ public:
   /// Whether an i64 is never negative.
   bool isNatural(ValueId v) { return isAtLeast(v, 0); }
   bool isAtLeast(ValueId v, int64_t bound);
+  bool isAtMost(ValueId v, int64_t bound);
   /// An extent of which the i64 is always an index.
   std::optional<DimId> extentOf(ValueId v);
   /// The size that an i64 always is.

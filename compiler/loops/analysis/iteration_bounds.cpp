@@ -178,28 +178,11 @@ std::optional<ValueId> MaskRange::extreme(const Form& form, bool greatest) {
   return sum;
 }
 
-namespace {
-
-/// What compares the other way.
-CmpKind negated(CmpKind how) {
-  switch (how) {
-  case CmpKind::Lt: return CmpKind::Ge;
-  case CmpKind::Le: return CmpKind::Gt;
-  case CmpKind::Gt: return CmpKind::Le;
-  case CmpKind::Ge: return CmpKind::Lt;
-  case CmpKind::Eq: return CmpKind::Ne;
-  case CmpKind::Ne: return CmpKind::Eq;
-  }
-  return how;
-}
-
-} // namespace
-
 bool MaskRange::take(ValueId condition, bool holds) {
   const Stmt* s = scalarOf(fn_, condition);
   if (!s || s->as<ScalarAttr>().op != OpKind::Cmp || s->as<ScalarAttr>().from != TypeKind::I64) return false;
   const auto asked = static_cast<CmpKind>(s->as<ScalarAttr>().index);
-  const CmpKind how = holds ? asked : negated(asked);
+  const CmpKind how = holds ? asked : ops::inverse(asked);
   const std::vector<ValueId> sides = s->operands;
   const bool isBelow = how == CmpKind::Lt || how == CmpKind::Le;
   if (!isBelow && how != CmpKind::Gt && how != CmpKind::Ge) return false;

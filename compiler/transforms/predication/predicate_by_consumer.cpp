@@ -1,5 +1,6 @@
 #include "transforms/predication/predicate_by_consumer.h"
 
+#include "core/analysis/predicate.h"
 #include "core/analysis/sizes.h"
 #include "core/ir/build.h"
 #include "core/ir/uses.h"
@@ -128,16 +129,13 @@ private:
   }
   /// Whether something that it asks orders two axes.
   bool comparesSides() const { return textOf(condition, at).has_value() && ordersAxes(condition); }
-  bool ordersAxes(ValueId v) const {
-    const Op* op = defOf(v);
-    if (!op) return false;
-    if (op->kind == OpKind::And)
-      return std::ranges::any_of(op->operands, [this](ValueId each) { return ordersAxes(each); });
-    const auto how = static_cast<CmpKind>(op->kind == OpKind::Cmp ? op->index() : 0);
-    if (op->kind != OpKind::Cmp || how == CmpKind::Eq || how == CmpKind::Ne ||
-        f_.typeOf(op->operands[0]) != m_.types.int64())
-      return false;
-    return std::ranges::count_if(at, [&](ValueId axis) { return mentions(v, axis); }) >= 2;
+  bool ordersAxes(ValueId mask) const {
+    return std::ranges::any_of(conjunctsOf(f_, mask), [this](ValueId each) {
+      const Op* cmp = i64Comparison(m_, f_, each);
+      const auto how = static_cast<CmpKind>(cmp ? cmp->index() : 0);
+      return cmp && how != CmpKind::Eq && how != CmpKind::Ne &&
+             std::ranges::count_if(at, [&](ValueId axis) { return mentions(each, axis); }) >= 2;
+    });
   }
   bool mentions(ValueId v, ValueId axis) const {
     const Op* op = defOf(v);

@@ -1,6 +1,7 @@
 #include "transforms/predication/predicate_by_zero_factor.h"
 
 #include "core/analysis/access.h"
+#include "core/analysis/predicate.h"
 #include "core/analysis/sizes.h"
 #include "core/ir/uses.h"
 #include "core/ir/walk.h"
@@ -288,10 +289,9 @@ private:
     Cloner toMask(m_, f_, f_);
     for (auto [axis, index] : p.zeros.at) toMask.values[axis] = copy.value(index);
     copyValue(fn(), p.zeros.mask, [](OpId) { return true; }, toMask, in);
-    std::vector<ValueId> conditions;
-    conjuncts(p.zeros.mask, conditions);
     ValueId all;
-    for (ValueId each : conditions) add(in, all, in.binary(OpKind::Or, toMask.value(each), anyway));
+    for (ValueId each : conjunctsOf(fn(), p.zeros.mask))
+      add(in, all, in.binary(OpKind::Or, toMask.value(each), anyway));
     const RegionId body = fn().ops[p.nest].regions[0];
     const ValueId product = terminator(fn(), body).operands[0];
     const std::vector<OpId> factors = fn().regions[body].ops;
@@ -301,11 +301,6 @@ private:
       copy.op(fn().values[product].def, yes);
       return copy.value(product);
     });
-  }
-  void conjuncts(ValueId v, std::vector<ValueId>& out) const {
-    const OpId def = fn().values[v].def;
-    if (!def.valid() || fn().ops[def].kind != OpKind::And) return out.push_back(v);
-    for (ValueId each : Operands(fn().ops[def].operands)) conjuncts(each, out);
   }
 
   Module& m_;

@@ -4,6 +4,7 @@
 #include "core/ir/place.h"
 #include "core/ir/walk.h"
 #include "transforms/analysis/affine_bounds.h"
+#include "transforms/analysis/cost_model.h"
 #include "transforms/walks/dce.h"
 #include "transforms/walks/for_each_function.h"
 #include "transforms/walks/predicated_sum.h"
@@ -86,9 +87,9 @@ private:
     const std::optional<Forms> begins = forms_.of(begin, Extreme::Greatest),
                                ends = forms_.of(dims().add(begin, op.dims[0]), Extreme::Least);
     if (!begins || !ends) return std::nullopt;
-    const ValueId term = nest.yields(nest.parts()[0])[0];
-    if (setEnds(out, *begins, *ends) && isProduct(out, term, lastAxis)) return out;
-    const bool isOfLanes = setLanes(out, *begins, *ends, lastAxis) && isSideBySide(out, term, lastAxis);
+    if (setEnds(out, *begins, *ends) && isProduct(out, nest.body(), lastAxis)) return out;
+    const bool isOfLanes =
+        setLanes(out, *begins, *ends, lastAxis) && isSideBySide(out, nest.body(), lastAxis);
     return isOfLanes ? std::optional(std::move(out)) : std::nullopt;
   }
   /// What all uses of the axis add to it, if that is one size.
@@ -193,42 +194,51 @@ private:
 
   // --- the accesses of a term
   // ---------------------------------------------------------------------------------------------------------
-  /// Whether a term is the product of two elements that are there over all of the extent, each of which
-  /// varies with an axis that the other does not; and it is not the last axis alone, the columns, that tells
-  /// the ends.
-  bool isProduct(const Range& range, ValueId term, ValueId lastAxis) {
-    const OpId product = fn().values[term].def;
-    if (!product.valid() || fn().ops[product].kind != OpKind::Mul) return false;
-    std::array<std::set<ValueId>, 2> sides;
-    for (size_t k : {0, 1}) {
-      const OpId read = fn().values[fn().ops[product].operands[k]].def;
-      if (!isThere(range, read)) return false;
-      for (ValueId v : Operands(fn().ops[read].operands)) addAxes(range, v, sides[k]);
+  /// The reads of a term that is cheap: ops on scalars of elements of arrays. None if it is any other term.
+  std::vector<OpId> readsOfCheapTerm(RegionId body) const {
+    std::vector<OpId> reads;
+    for (OpId id : fn().regions[body].ops) {
+      const Op& op = fn().ops[id];
+      const bool isScalar =
+          std::ranges::all_of(op.results, [this](ValueId v) { return m_.types.isScalar(fn().typeOf(v)); });
+      if (!op.regions.empty() || !isScalar) return {};
+      if (op.kind == OpKind::Get) reads.push_back(id);
     }
-    auto holds = [](const std::set<ValueId>& a, const std::set<ValueId>& b) {
-      return std::ranges::includes(a, b);
+    return isDear(Costs(m_, fn()).ofRegion(body)) ? std::vector<OpId>() : reads;
+  }
+  /// Whether a term is made of elements that are there over all of the extent, two of which each vary with an
+  /// axis that the other does not; and it is not the last axis alone, the columns, that tells the ends.
+  bool isProduct(const Range& range, RegionId body, ValueId lastAxis) {
+    std::vector<std::set<ValueId>> sides;
+    for (OpId read : readsOfCheapTerm(body)) {
+      if (!isThere(range, read)) return false;
+      std::set<ValueId>& axes = sides.emplace_back();
+      for (ValueId v : Operands(fn().ops[read].operands)) addAxes(range, v, axes);
+      if (!axes.contains(range.axis)) sides.pop_back();
+    }
+    auto differ = [](const std::set<ValueId>& a, const std::set<ValueId>& b) {
+      return !std::ranges::includes(a, b) && !std::ranges::includes(b, a);
     };
+    const bool areTwo = std::ranges::any_of(sides, [&](const std::set<ValueId>& a) {
+      return std::ranges::any_of(sides, [&](const std::set<ValueId>& b) { return differ(a, b); });
+    });
     std::set<ValueId> tell = axesOf(range.begins);
     tell.merge(axesOf(range.ends));
-    return sides[0].contains(range.axis) && sides[1].contains(range.axis) && !holds(sides[0], sides[1]) &&
-           !holds(sides[1], sides[0]) && tell != std::set{lastAxis};
+    return areTwo && tell != std::set{lastAxis};
   }
-  /// Whether a term is the product of two elements, of which those of one lie side by side along the columns,
-  /// or both do or are the same for all.
-  bool isSideBySide(const Range& range, ValueId term, ValueId lastAxis) const {
-    const OpId product = fn().values[term].def;
-    if (!product.valid() || fn().ops[product].kind != OpKind::Mul) return false;
+  /// Whether a term is made of two elements or more, of which those of one lie side by side along the
+  /// columns, and all others do or are the same for all.
+  bool isSideBySide(const Range& range, RegionId body, ValueId lastAxis) const {
+    const std::vector<OpId> reads = readsOfCheapTerm(body);
     bool any = false;
-    for (ValueId v : fn().ops[product].operands) {
-      const OpId read = fn().values[v].def;
-      if (!read.valid() || fn().ops[read].kind != OpKind::Get) return false;
+    for (OpId read : reads) {
       const Op& get = fn().ops[read];
       if (get.operands.size() < 2 || forms_.isRagged(fn().typeOf(get.operands[0]))) return false;
       for (size_t k = 1; k + 1 < get.operands.size(); ++k)
         if (variesWith(lastAxis, get.operands[k], range)) return false;
       any |= variesWith(lastAxis, get.operands.back(), range);
     }
-    return any;
+    return any && reads.size() > 1;
   }
   /// Whether an index is made of an axis, beside the indices of the range.
   bool variesWith(ValueId axis, ValueId v, const Range& range) const {

@@ -1,5 +1,6 @@
 #include "transforms/predication/speculate_sums.h"
 
+#include "core/analysis/predicate.h"
 #include "core/ir/build.h"
 #include "transforms/analysis/axis_variance.h"
 #include "transforms/fusion/fusion.h"
@@ -95,30 +96,26 @@ private:
   struct Compared {
     bool areAxes = true, areSame = false, areOrdered = false, tellsSidesApart = false;
   };
-  void compare(ValueId condition, RegionId body, const std::array<uint64_t, 2>& sides, int depth,
-               Compared& out) const {
-    const OpId def = fn().values[condition].def;
-    out.areAxes &= def.valid() && depth > 0;
-    if (!out.areAxes) return;
-    const Op& op = fn().ops[def];
-    if (op.kind == OpKind::And) {
-      for (ValueId each : op.operands) compare(each, body, sides, depth - 1, out);
-      return;
+  Compared compare(ValueId condition, RegionId body, const std::array<uint64_t, 2>& sides) const {
+    Compared out;
+    for (ValueId each : conjunctsOf(fn(), condition)) {
+      const Op* cmp = i64Comparison(m_, fn(), each);
+      const std::optional<uint64_t> axes = cmp ? axesCompared(*cmp, body) : std::nullopt;
+      out.areAxes &= axes.has_value();
+      if (!axes) continue;
+      const auto how = static_cast<ops::CmpKind>(cmp->index());
+      out.areSame |= how == ops::CmpKind::Eq;
+      if (how == ops::CmpKind::Eq || how == ops::CmpKind::Ne) continue;
+      out.areOrdered = true;
+      out.tellsSidesApart |= (*axes & sides[0]) != 0 && (*axes & sides[1]) != 0;
     }
-    const std::optional<uint64_t> axes = axesCompared(op, body);
-    if (!axes) return void(out.areAxes = false);
-    const auto how = static_cast<ops::CmpKind>(op.index());
-    out.areSame |= how == ops::CmpKind::Eq;
-    if (how == ops::CmpKind::Eq || how == ops::CmpKind::Ne) return;
-    out.areOrdered = true;
-    out.tellsSidesApart |= (*axes & sides[0]) != 0 && (*axes & sides[1]) != 0;
+    return out;
   }
   /// Whether the sums in the arms are needed at most points, or not in whole blocks of a product. What data,
   /// or bounds of one side, decide may hold anywhere: a product at all points costs less than each of one in
   /// thirty by itself.
   bool isOfMost(const Op& branch, RegionId body, const std::array<uint64_t, 2>& sides) const {
-    Compared seen;
-    compare(branch.operands[0], body, sides, mostConditionOps, seen);
+    const Compared seen = compare(branch.operands[0], body, sides);
     if (!seen.areAxes || (seen.areOrdered && !seen.tellsSidesApart))
       return sides[0] != 0 && sides[1] != 0 &&
              std::ranges::all_of(branch.regions, [this](RegionId arm) { return areOfProducts(arm); });
@@ -132,10 +129,8 @@ private:
       return op.kind != OpKind::Nest || !isDear(costs_.ofRegion(op.regions[0]));
     });
   }
-  /// The axes in a comparison, if it is one of sums of them.
+  /// The axes in a comparison of integers, if it is one of sums of them.
   std::optional<uint64_t> axesCompared(const Op& cmp, RegionId body) const {
-    if (cmp.kind != OpKind::Cmp || m_.types.kind(fn().typeOf(cmp.operands[0])) != TypeKind::I64)
-      return std::nullopt;
     uint64_t axes = 0;
     for (ValueId side : cmp.operands)
       if (!addAxes(side, body, mostConditionOps, axes)) return std::nullopt;

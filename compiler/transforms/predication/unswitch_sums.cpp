@@ -1,6 +1,7 @@
 #include "transforms/predication/unswitch_sums.h"
 
 #include "core/analysis/access.h"
+#include "core/analysis/predicate.h"
 #include "core/ir/walk.h"
 #include "transforms/walks/dce.h"
 #include "transforms/walks/for_each_function.h"
@@ -65,7 +66,8 @@ private:
       const std::set<ValueId>& axes = info_.axesOf(v);
       return !axes.empty() && std::ranges::none_of(reduced, [&](ValueId a) { return axes.contains(a); });
     };
-    ask(fn().ops[out.branch].operands[0], isSame, out);
+    for (ValueId each : conjunctsOf(fn(), fn().ops[out.branch].operands[0]))
+      (i64Comparison(m_, fn(), each) && isSame(each) ? out.around : out.within).push_back(each);
     const bool isTriangle =
         std::ranges::any_of(out.around, [&](ValueId v) { return info_.axesOf(v).size() > 1; });
     return isTriangle ? std::optional(out) : std::nullopt;
@@ -80,18 +82,6 @@ private:
     return other &&
            (other->kind == OpKind::Zero || (other->kind == OpKind::Const && other->as<Constant>().bits == 0));
   }
-  /// Sorts what a condition asks.
-  template <class IsSame>
-  void ask(ValueId condition, const IsSame& isSame, MaskedSum& out) const {
-    const Op* op = defOf(condition);
-    if (op && op->kind == OpKind::And) {
-      for (ValueId each : Operands(op->operands)) ask(each, isSame, out);
-      return;
-    }
-    const bool compares = op && op->kind == OpKind::Cmp && fn().typeOf(op->operands[0]) == m_.types.int64();
-    (compares && isSame(condition) ? out.around : out.within).push_back(condition);
-  }
-
   /// Where all that stands around holds, the sum under what is left.
   void lift(const MaskedSum& sum, RegionId region) {
     Builder at(m_, f_, region, fn().ops[sum.nest].loc);

@@ -1,12 +1,14 @@
 #include "transforms/simplify/simplify.h"
 
 #include "core/analysis/effect_audit.h"
+#include "core/analysis/predicate.h"
 #include "core/analysis/ranges.h"
 #include "core/analysis/sharing.h"
 #include "core/ir/flow.h"
 #include "core/ir/uses.h"
 #include "core/ir/walk.h"
 #include "core/order/clone.h"
+#include "transforms/simplify/canonical_branches.h"
 #include "transforms/simplify/fold_scalars.h"
 #include "transforms/simplify/short_circuit.h"
 #include "transforms/walks/cse_table.h"
@@ -23,8 +25,8 @@ namespace {
 class Folder {
 public:
   Folder(Module& m, FunctionId id)
-      : m_(m), id_(id), f_(m.functions[id]), types_(m.types), ranges_(m, f_), uses_(m, id), known_(f_),
-        scratch_(f_.regions.add(Region{})) {
+      : m_(m), id_(id), f_(m.functions[id]), types_(m.types), ranges_(m, f_), uses_(m, id),
+        negation_(m, f_, ranges_), known_(f_), scratch_(f_.regions.add(Region{})) {
     bool any = false;
     forEachOp(f_, [&](OpId op) { any = any || isReadInPart(op); });
     if (any) sharing_.emplace(m, f_);
@@ -105,8 +107,11 @@ private:
     if (op.kind == OpKind::If) sameInBothArms(op);
     if (op.kind == OpKind::If && isOtherArm(op)) return takeRegion(op, op.regions[1], out);
     if (op.kind == OpKind::If) connect(id, out);
+    if (op.kind == OpKind::If || op.kind == OpKind::Select) canonicalChoice(id, out);
     if (op.kind == OpKind::For || op.kind == OpKind::While) unchangedCarries(op);
     if (op.kind == OpKind::Cmp) compare(id);
+    if (op.kind == OpKind::Cmp) compareMagnitude(id, out);
+    if (op.kind == OpKind::Not && negate(id, out)) return true;
     if (op.kind == OpKind::Get) readInPlace(id, out);
     if (op.kind == OpKind::IDiv) partOfSize(id);
     if (identity(op) || bindKnown(op)) return true;
@@ -134,6 +139,40 @@ private:
         become(isEqual ? ops::CmpKind::Ge : ops::CmpKind::Lt);
     }
     if (const std::optional<bool> always = ranges_.compared(op)) becomeConstant(id, *always);
+  }
+
+  /// The negation of a disjunction, or of a comparison of integers.
+  bool negate(OpId id, Passed& out) {
+    const ValueId condition = f_.ops[id].operands[0];
+    if (types_.kind(f_.typeOf(condition)) != TypeKind::Bool || !negation_.isConjunction(condition))
+      return false;
+    make(id, out, [&](Builder& b) { replace(f_.ops[id], 0, negation_.emit(b, condition)); });
+    return true;
+  }
+  /// `abs x <= y` is `x <= y and x >= -y`, and `abs x > y` is the opposite, unless `abs x` wraps.
+  void compareMagnitude(OpId id, Passed& out) {
+    using ops::CmpKind;
+    const Op& op = f_.ops[id];
+    if (op.kind != OpKind::Cmp || f_.typeOf(op.operands[0]) != types_.int64()) return;
+    const auto how = static_cast<CmpKind>(op.index());
+    const size_t side = defOf(op.operands[0], OpKind::Abs) ? 0 : 1;
+    const Op* magnitude = defOf(op.operands[side], OpKind::Abs);
+    if (!magnitude || how == CmpKind::Eq || how == CmpKind::Ne) return;
+    const ValueId x = magnitude->operands[0], y = op.operands[1 - side];
+    if (!ranges_.isAtLeast(x, -INT64_MAX)) return;
+    const bool isBelow = (how == CmpKind::Lt || how == CmpKind::Le) == (side == 0);
+    const bool isStrict = how == CmpKind::Lt || how == CmpKind::Gt;
+    make(id, out, [&](Builder& b) {
+      const CmpKind below = isStrict ? CmpKind::Lt : CmpKind::Le,
+                    above = isStrict ? CmpKind::Gt : CmpKind::Ge;
+      const ValueId first = b.compare(isBelow ? below : above, x, y),
+                    second = b.compare(isBelow ? above : below, x, b.unary(OpKind::Neg, y));
+      uses_.change(id, [&](Op& own) {
+        own.kind = isBelow ? OpKind::And : OpKind::Or;
+        own.operands = {first, second};
+        own.attr = {};
+      });
+    });
   }
 
   // --- branches
@@ -177,6 +216,71 @@ private:
     op.operands = {first, other};
     op.regions.clear();
     uses_.enter(id, out.region);
+    changed_ = true;
+  }
+  /// The canonical form of an `if` or a `select` (canonical_branches.h).
+  void canonicalChoice(OpId id, Passed& out) {
+    if (f_.ops[id].kind == OpKind::If) joinNested(id, out);
+    if (f_.ops[id].kind != OpKind::If && f_.ops[id].kind != OpKind::Select) return;
+    if (becomesExtremum(id, out)) return;
+    if (!belongsLast(f_, f_.ops[id]) || !negation_.isConjunction(f_.ops[id].operands[0])) return;
+    make(id, out, [&](Builder& b) {
+      const ValueId other = negation_.emit(b, f_.ops[id].operands[0]);
+      uses_.change(id, [&](Op& own) {
+        own.operands[0] = other;
+        if (own.kind == OpKind::If)
+          std::swap(own.regions[0], own.regions[1]);
+        else
+          std::swap(own.operands[1], own.operands[2]);
+      });
+    });
+  }
+  bool becomesExtremum(OpId id, Passed& out) {
+    const std::optional<Extremum> found = extremumOf(m_, f_, f_.ops[id], ranges_);
+    if (!found) return false;
+    Op& op = f_.ops[id];
+    uses_.change(id, [&](Op& own) { // the sides as operands follow what their ops become
+      own.operands.push_back(found->a);
+      own.operands.push_back(found->b);
+    });
+    for (RegionId arm : Regions(op.regions)) open(arm, out);
+    Operands sides = {op.operands.end()[-2], op.operands.end()[-1]};
+    uses_.leave(id);
+    op.kind = found->kind;
+    op.operands = std::move(sides);
+    op.regions.clear();
+    uses_.enter(id, out.region);
+    return changed_ = true;
+  }
+  /// Two branches, the second in the first arm of the first, as one.
+  void joinNested(OpId id, Passed& out) {
+    const std::optional<OpId> inner = nestedBranch(m_, f_, f_.ops[id]);
+    if (!inner) return;
+    const RegionId arm = f_.ops[id].regions[0], taken = f_.ops[*inner].regions[0];
+    std::vector<OpId>& ops = f_.regions[arm].ops;
+    std::vector<OpId> before(ops.begin(), ops.end() - 2);
+    ops.erase(ops.begin(), ops.end() - 2);
+    for (OpId each : before) uses_.move(each, out.region);
+    splice(before, out);
+    const ValueId first = f_.ops[id].operands[0], second = f_.ops[*inner].operands[0];
+    uses_.leave(id);
+    make(id, out, [&](Builder& b) {
+      Op& op = f_.ops[id];
+      op.operands[0] = b.binary(OpKind::And, first, second);
+      op.regions[0] = taken;
+      f_.regions[taken].parent = id;
+      uses_.enter(id, out.region);
+    });
+  }
+  /// Ops that `write` appends come before the op, which may already use them.
+  template <class Write>
+  void make(OpId before, Passed& out, const Write& write) {
+    Builder b(m_, id_, scratch_, f_.ops[before].loc);
+    write(b);
+    const std::vector<OpId> made = std::move(f_.regions[scratch_].ops);
+    f_.regions[scratch_].ops.clear();
+    for (OpId each : made) uses_.enter(each, out.region);
+    splice(made, out);
     changed_ = true;
   }
   bool chooseCase(const Op& op, Passed& out) {
@@ -546,6 +650,7 @@ private:
   types::TypeStore& types_;
   Ranges ranges_;
   LiveUses uses_;
+  Negation negation_;
   KnownOps known_;
   types::DimSubst dims_;                     ///< what symbols stand for, from the end of the round on
   std::unordered_map<DimSym, ValueId> axes_; ///< of nests, that sizes are bound to

@@ -1,0 +1,111 @@
+#include "core/analysis/predicate.h"
+
+#include "core/analysis/range_forms.h"
+
+#include <algorithm>
+
+namespace melix::core {
+
+using ops::CmpKind;
+
+namespace {
+
+/// Sides of comparisons that are added up are no larger, so that the sums do not wrap.
+constexpr int64_t largestSide = int64_t(1) << 56;
+constexpr size_t mostEnds = 8; ///< comparisons that are added up
+
+const Op* defOf(const Function& f, ValueId v) {
+  const OpId def = f.values[v].def;
+  return def.valid() ? &f.ops[def] : nullptr;
+}
+
+void addConjuncts(const Function& f, ValueId condition, std::vector<ValueId>& out) {
+  const Op* op = defOf(f, condition);
+  if (!op || op->kind != OpKind::And) return out.push_back(condition);
+  for (ValueId each : op->operands) addConjuncts(f, each, out);
+}
+
+} // namespace
+
+std::vector<ValueId> conjunctsOf(const Function& f, ValueId condition) {
+  std::vector<ValueId> out;
+  addConjuncts(f, condition, out);
+  return out;
+}
+
+const Op* i64Comparison(const Module& m, const Function& f, ValueId condition) {
+  const Op* op = defOf(f, condition);
+  return op && op->kind == OpKind::Cmp && f.typeOf(op->operands[0]) == m.types.int64() ? op : nullptr;
+}
+
+Negation::Atoms Negation::read(ValueId condition, int depth) {
+  const Op* op = defOf(f_, condition);
+  if (!op || depth == 0) return {0, 1, false};
+  switch (op->kind) {
+  case OpKind::Cmp:
+    return types::isIntKind(m_.types.kind(f_.typeOf(op->operands[0]))) ? Atoms{1, 0, false}
+                                                                       : Atoms{0, 1, false};
+  case OpKind::Not: return {1, 0, false};
+  case OpKind::Or: {
+    const Atoms a = read(op->operands[0], depth - 1), b = read(op->operands[1], depth - 1);
+    return {a.comparisons + b.comparisons, a.nots + b.nots, a.any || b.any};
+  }
+  case OpKind::And: return ends(condition).empty() ? Atoms{0, 1, true} : Atoms{1, 0, false};
+  default: return {0, 1, false};
+  }
+}
+
+ValueId Negation::emit(Builder& b, ValueId condition, int depth) {
+  const Op* op = defOf(f_, condition);
+  const Atoms atoms = read(condition, depth);
+  if (atoms.any || atoms.comparisons == 0) return b.unary(OpKind::Not, condition);
+  const Operands sides = op->operands;
+  switch (op->kind) {
+  case OpKind::Cmp: return b.compare(ops::inverse(static_cast<CmpKind>(op->index())), sides[0], sides[1]);
+  case OpKind::Not: return sides[0];
+  case OpKind::Or: {
+    const ValueId first = emit(b, sides[0], depth - 1), second = emit(b, sides[1], depth - 1);
+    return b.binary(OpKind::And, first, second);
+  }
+  default: {
+    const std::vector<Order> all = ends(condition);
+    const ValueId left = sum(b, all, &Order::left);
+    ValueId right = sum(b, all, &Order::right);
+    const auto stricts = std::ranges::count_if(all, &Order::isStrict);
+    if (stricts > 0) right = b.binary(OpKind::Add, right, b.integer(stricts));
+    return b.compare(CmpKind::Lt, left, right);
+  }
+  }
+}
+
+/// The conjuncts, if each holds only where its left side is no more than at least.
+std::vector<Negation::Order> Negation::ends(ValueId condition) {
+  const std::vector<ValueId> all = conjunctsOf(f_, condition);
+  if (all.size() > mostEnds) return {};
+  auto isSmall = [&](ValueId v) {
+    return ranges_.isAtLeast(v, -largestSide) && ranges_.isAtMost(v, largestSide);
+  };
+  std::vector<Order> out;
+  for (ValueId each : all) {
+    const Op* op = i64Comparison(m_, f_, each);
+    if (!op) return {};
+    const auto how = static_cast<CmpKind>(op->index());
+    if (how == CmpKind::Eq || how == CmpKind::Ne) return {};
+    const bool isBelow = how == CmpKind::Lt || how == CmpKind::Le;
+    const Order order{op->operands[isBelow ? 1 : 0], op->operands[isBelow ? 0 : 1],
+                      how == CmpKind::Lt || how == CmpKind::Gt};
+    if (!isSmall(order.left) || !isSmall(order.right) ||
+        !isNoLessByOrder(ranges_, order.right, order.left, order.isStrict ? -1 : 0))
+      return {};
+    out.push_back(order);
+  }
+  return out;
+}
+
+ValueId Negation::sum(Builder& b, const std::vector<Order>& ends, ValueId Order::* side) {
+  ValueId all;
+  for (const Order& end : ends) all = all.valid() ? b.binary(OpKind::Add, all, end.*side) : end.*side;
+  return all;
+}
+
+} // namespace melix::core

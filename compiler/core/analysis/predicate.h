@@ -1,0 +1,59 @@
+#pragma once
+// Reads and negates predicates: conditions as a conjunction of atoms.
+//
+// A comparison of integers is negated exactly (`not (a < b)` is `a >= b`). A comparison of floats is not:
+// with a NaN neither a comparison nor its inverse holds.
+
+#include "core/analysis/ranges.h"
+#include "core/ir/build.h"
+
+#include <vector>
+
+namespace melix::core {
+
+/// The conditions that `condition` is the conjunction of; itself, if it is no `and`.
+std::vector<ValueId> conjunctsOf(const Function& f, ValueId condition);
+/// The op of a condition that compares two i64; null if it is any other condition.
+const Op* i64Comparison(const Module& m, const Function& f, ValueId condition);
+
+/// Negations of conditions at one place of a function.
+///
+/// The negation of a disjunction is the conjunction of the negations. The negation of a conjunction is a
+/// disjunction, which no analysis reads. One kind is an exception: comparisons that hold at an end only, as
+/// `i <= 0 and j <= 0` where neither is negative. All of them hold if and only if their sum is at its end, so
+/// the negation is one comparison: `i + j > 0`.
+class Negation {
+public:
+  Negation(Module& m, const Function& f, Ranges& ranges) : m_(m), f_(f), ranges_(ranges) {}
+
+  /// Whether the negation is a conjunction of atoms of which at least one is no `not`.
+  bool isConjunction(ValueId condition) { return read(condition, deepest).isConjunction(); }
+  /// Emits the negation. It is a `not` where `isConjunction` is false.
+  ValueId emit(Builder& b, ValueId condition) { return emit(b, condition, deepest); }
+
+private:
+  static constexpr int deepest = 8; ///< connectives inside each other
+  /// The atoms of a negation: comparisons, and others, each of which is a `not`; `any` if it is a
+  /// disjunction.
+  struct Atoms {
+    unsigned comparisons = 0, nots = 0;
+    bool any = false;
+    bool isConjunction() const { return !any && comparisons > 0; }
+  };
+  /// left >= right, or left > right.
+  struct Order {
+    ValueId left, right;
+    bool isStrict;
+  };
+
+  Atoms read(ValueId condition, int depth);
+  ValueId emit(Builder& b, ValueId condition, int depth);
+  std::vector<Order> ends(ValueId condition);
+  static ValueId sum(Builder& b, const std::vector<Order>& ends, ValueId Order::* side);
+
+  Module& m_;
+  const Function& f_;
+  Ranges& ranges_;
+};
+
+} // namespace melix::core

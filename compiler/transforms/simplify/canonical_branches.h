@@ -1,0 +1,42 @@
+#pragma once
+// Internal to simplify. Recognises branches and selects that have a canonical form, so that a program in
+// another spelling is the same program to the passes that follow.
+//
+// 1. A choice of integers that is the greater or the lesser of both:
+//      if cmp lt %x, 0 { yield 0 } else { yield %x }      becomes   max 0, %x
+// 2. A branch in a branch with the same constants where one of them is not taken:
+//      if %a { %b = …  %r = if %b { … } { yield 0 }  yield %r } { yield 0 }
+//                                                         becomes   %b = …  if (and %a, %b) { … } { yield 0 }
+// 3. A branch whose second arm computes, and whose first arm does not:
+//      if cmp gt %u, %t { yield -inf } { … }              becomes   if cmp le %u, %t { … } { yield -inf }
+
+#include "core/analysis/ranges.h"
+
+#include <optional>
+
+namespace melix::transforms {
+
+/// Whether a region has only a few ops on scalars that may run whether the region is entered or not: it reads
+/// no place and its divisors are not zero.
+bool isCheap(const core::Module& m, const core::Function& fn, std::span<const core::OpId> ops);
+
+/// The greater or the lesser of two i64.
+struct Extremum {
+  core::OpKind kind; ///< Max, Min
+  core::ValueId a, b;
+};
+/// The extremum that an `if` with cheap arms, or a `select`, computes. A side may be an operand of the condition
+/// in the place of a value that is equal where it is chosen: `if i < n - 1 { i + 1 } else { i }` with an index
+/// below n is min(i + 1, n - 1).
+std::optional<Extremum> extremumOf(const core::Module& m, const core::Function& fn,
+                                       const core::Op& choice, core::Ranges& ranges);
+
+/// The branch inside the first arm of `branch` that both can be one with; its condition is cheap.
+std::optional<core::OpId> nestedBranch(const core::Module& m, const core::Function& fn,
+                                       const core::Op& branch);
+
+/// Whether the first arm of an `if`, or the first side of a `select`, belongs last: it is a constant, or a
+/// value that exists before the branch, and the other one is not. An arm that panics stays where it is.
+bool belongsLast(const core::Function& fn, const core::Op& choice);
+
+} // namespace melix::transforms
