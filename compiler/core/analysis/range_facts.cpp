@@ -92,6 +92,11 @@ static bool makesResults(OpKind kind) {
   }
 }
 
+/// Whether nothing comes after a region.
+static bool panics(const Function& f, RegionId r) {
+  return std::ranges::any_of(f.regions[r].ops, [&](OpId id) { return f.ops[id].kind == OpKind::Panic; });
+}
+
 void Ranges::define(const Op& op) {
   if (op.kind == OpKind::BindDim) {
     numbers_.insert_or_assign(op.resultDims[0], op.operands[0]);
@@ -126,16 +131,11 @@ void Ranges::define(const Op& op) {
   }
   if (op.kind == OpKind::If)
     for (bool holds : {true, false})
-      if (panics(op.regions[holds ? 1 : 0])) assume(op.operands[0], holds, maxDepth);
+      if (panics(f_, op.regions[holds ? 1 : 0])) assume(op.operands[0], holds, maxDepth);
   if (!makesResults(op.kind)) return;
   // A sweep over a range runs as often as the i64 says that its extent wraps to.
   if (!std::all_of(op.dims.begin(), op.dims.end(), [&](DimId d) { return isExact(d); })) return;
   for (ValueId v : op.results) learnSizes(f_.typeOf(v), 0);
-}
-
-/// Whether nothing comes behind a region.
-bool Ranges::panics(RegionId r) const {
-  return std::ranges::any_of(f_.regions[r].ops, [this](OpId id) { return f_.ops[id].kind == OpKind::Panic; });
 }
 
 Ranges::Mark Ranges::enter(RegionId r) {

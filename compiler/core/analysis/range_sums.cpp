@@ -78,7 +78,7 @@ std::optional<Ranges::Range> Ranges::ofSum(const Op& op, int depth) {
     const auto size = sizes_.find(op.operands[k]);
     if (size == sizes_.end() || !isExact(size->second)) continue;
     const std::optional<DimSym> s = dims_.asSymbol(size->second);
-    if (s && (mentions(sides[1 - k]->low, *s) || mentions(sides[1 - k]->high, *s)))
+    if (s && (dims_.mentions(sides[1 - k]->low, *s) || dims_.mentions(sides[1 - k]->high, *s)))
       sides[k] = Range{size->second, size->second};
   }
   return unwrapped({dims_.add(sides[0]->low, sides[1]->low), dims_.add(sides[0]->high, sides[1]->high)});

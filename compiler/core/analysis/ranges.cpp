@@ -47,12 +47,6 @@ bool Ranges::isAtMost(DimId d, types::DimFacts::Wide bound) {
   return facts_.atMost(d, bound) || (!bound_.empty() && facts_.atMost(extreme(d, false), bound));
 }
 
-bool Ranges::mentions(DimId d, DimSym s) const {
-  std::vector<DimSym> symbols;
-  dims_.collectSymbols(d, symbols);
-  return std::find(symbols.begin(), symbols.end(), s) != symbols.end();
-}
-
 /// What a dimension is at least, or at most, by the ranges of the numbers that its symbols are bound to, one
 /// symbol after another.
 DimId Ranges::extreme(DimId d, bool isLeast) {
@@ -74,13 +68,13 @@ std::optional<bool> Ranges::isRising(DimId d, DimSym s) {
   const DimId next = dims_.add(dims_.symbol(s), dims_.constant(1));
   const DimId step = dims_.sub(dims_.substitute(d, {{s, next}}), d);
   if (dims_.isTooLarge(step)) return std::nullopt;
-  if (!mentions(step, s)) {
+  if (!dims_.mentions(step, s)) {
     if (facts_.atLeast(step, 0)) return true;
     if (facts_.atMost(step, 0)) return false;
   }
   auto isOf = [&](types::DimAtomId id) {
     const types::DimAtom& atom = dims_.atom(id);
-    return atom.symbol == s || std::ranges::any_of(atom.args, [&](DimId side) { return mentions(side, s); });
+    return atom.symbol == s || std::ranges::any_of(atom.args, [&](DimId side) { return dims_.mentions(side, s); });
   };
   std::optional<bool> all;
   for (const types::DimTerm& term : std::vector(dims_.terms(d))) {
@@ -90,7 +84,7 @@ std::optional<bool> Ranges::isRising(DimId d, DimSym s) {
     const bool isSymbol = atom.kind == DimAtomKind::Symbol;
     if (!isSymbol && atom.kind != DimAtomKind::Min && atom.kind != DimAtomKind::Max) return std::nullopt;
     for (DimId side : isSymbol ? std::vector{dims_.symbol(s)} : atom.args) {
-      if (!mentions(side, s)) continue;
+      if (!dims_.mentions(side, s)) continue;
       const std::optional<bool> rises = isSymbol ? true : isRising(side, s);
       if (!rises || (all && *all != (*rises == (term.coefficient > 0)))) return std::nullopt;
       all = *rises == (term.coefficient > 0);

@@ -31,7 +31,7 @@ public:
   /// Adds the facts that hold inside of a region, until `leave` is called with the mark returned. A sweep
   /// runs its body only if it has points, an arm of a branch only if the condition selects it.
   Mark enter(RegionId r);
-  /// Adds what follows from a condition that holds, or does not, until `leave`.
+  /// Adds the facts that follow from a condition that holds, or does not, until `leave`.
   Mark enter(ValueId condition, bool holds);
   void leave(Mark mark);
 
@@ -64,7 +64,6 @@ private:
   static constexpr int fewExtremes = 3; ///< in a dimension, whose sides are looked at
 
   Mark mark() const { return {facts_.mark(), trail_.size(), orders_.size()}; }
-  bool panics(RegionId r) const;
   void assume(ValueId condition, bool holds, int depth);
   void assumeCompared(const Op& cmp, bool holds, int depth);
   void assumeNoLess(ValueId a, ValueId b, int64_t by, int depth);
@@ -100,7 +99,6 @@ private:
   bool isNatural(DimId d, int extremes);
   bool isAtLeast(DimId d, types::DimFacts::Wide bound);
   bool isAtMost(DimId d, types::DimFacts::Wide bound);
-  bool mentions(DimId d, DimSym s) const;
   DimId extreme(DimId d, bool isLeast);
   std::optional<bool> isRising(DimId d, DimSym s);
   DimId greater(DimId a, DimId b);

@@ -62,11 +62,45 @@ private:
   void region(RegionId r) {
     known_.open();
     const Ranges::Mark mark = ranges_.enter(r);
+    const size_t decided = decided_.size();
+    enterArm(r);
     Passed out{r, {}};
     splice(f_.regions[r].ops, out);
     f_.regions[r].ops = std::move(out.ops);
+    decided_.resize(decided);
     ranges_.leave(mark);
     known_.close();
+  }
+
+  /// In an arm of a branch the condition is decided, and with it the conditions that it is made of.
+  void enterArm(RegionId r) {
+    const OpId parent = f_.regions[r].parent;
+    if (!parent.valid() || f_.ops[parent].kind != OpKind::If) return;
+    decide(f_.ops[parent].operands[0], r == f_.ops[parent].regions[0]);
+  }
+  void decide(ValueId condition, bool holds) {
+    decided_.emplace_back(condition, holds);
+    const OpId def = f_.values[condition].def;
+    if (!def.valid()) return;
+    const Op& op = f_.ops[def];
+    if (op.kind == OpKind::Not) return decide(op.operands[0], !holds);
+    if (op.kind != (holds ? OpKind::And : OpKind::Or)) return;
+    for (ValueId each : op.operands) decide(each, holds);
+  }
+  /// Operands that are conditions decided by a branch around become constants.
+  void useDecided(OpId id, Passed& out) {
+    if (decided_.empty()) return;
+    for (size_t k = 0; k < f_.ops[id].operands.size(); ++k) {
+      const ValueId v = f_.ops[id].operands[k];
+      if (types_.kind(f_.typeOf(v)) != TypeKind::Bool) continue;
+      const auto at = std::ranges::find(decided_, v, &std::pair<ValueId, bool>::first);
+      if (at == decided_.end()) continue;
+      const bool holds = at->second;
+      make(id, out, [&](Builder& b) {
+        const ValueId known = b.boolean(holds);
+        uses_.change(id, [&](Op& own) { own.operands[k] = known; });
+      });
+    }
   }
 
   void splice(const std::vector<OpId>& list, Passed& out) {
@@ -95,6 +129,7 @@ private:
 
   /// Whether the op is gone: its results stand for other values, or its region's ops were put in `out`.
   bool step(OpId id, Passed& out) {
+    useDecided(id, out);
     Op& op = f_.ops[id];
     if (op.kind == OpKind::Yield) return false;
     if (op.kind == OpKind::If && chooseArm(op, out)) return true;
@@ -109,6 +144,7 @@ private:
     if (op.kind == OpKind::If) connect(id, out);
     if (op.kind == OpKind::If || op.kind == OpKind::Select) canonicalChoice(id, out);
     if (op.kind == OpKind::For || op.kind == OpKind::While) unchangedCarries(op);
+    if (op.kind == OpKind::Cmp && compareCondition(id)) return true;
     if (op.kind == OpKind::Cmp) compare(id);
     if (op.kind == OpKind::Cmp) compareMagnitude(id, out);
     if (op.kind == OpKind::Not && negate(id, out)) return true;
@@ -141,6 +177,28 @@ private:
     if (const std::optional<bool> always = ranges_.compared(op)) becomeConstant(id, *always);
   }
 
+  /// `c == true` and `c != false` are c; `c == false` and `c != true` are `not c`.
+  bool compareCondition(OpId id) {
+    const Op& op = f_.ops[id];
+    const auto how = static_cast<ops::CmpKind>(op.index());
+    if (types_.kind(f_.typeOf(op.operands[0])) != TypeKind::Bool ||
+        (how != ops::CmpKind::Eq && how != ops::CmpKind::Ne))
+      return false;
+    for (size_t k : {0, 1}) {
+      const std::optional<uint64_t> known = constantOf(op.operands[k]);
+      if (!known) continue;
+      const ValueId condition = op.operands[1 - k];
+      if ((*known != 0) == (how == ops::CmpKind::Eq)) return replace(op, 0, condition), true;
+      uses_.change(id, [&](Op& own) {
+        own.kind = OpKind::Not;
+        own.operands = {condition};
+        own.attr = {};
+      });
+      changed_ = true;
+      return false;
+    }
+    return false;
+  }
   /// The negation of a disjunction, or of a comparison of integers.
   bool negate(OpId id, Passed& out) {
     const ValueId condition = f_.ops[id].operands[0];
@@ -652,10 +710,11 @@ private:
   LiveUses uses_;
   Negation negation_;
   KnownOps known_;
-  types::DimSubst dims_;                     ///< what symbols stand for, from the end of the round on
-  std::unordered_map<DimSym, ValueId> axes_; ///< of nests, that sizes are bound to
-  RegionId scratch_;                         ///< where constants are made
-  std::optional<Sharing> sharing_;           ///< where it is asked
+  types::DimSubst dims_;                          ///< what symbols stand for, from the end of the round on
+  std::unordered_map<DimSym, ValueId> axes_;      ///< of nests, that sizes are bound to
+  std::vector<std::pair<ValueId, bool>> decided_; ///< conditions, by the branches around
+  RegionId scratch_;                              ///< where constants are made
+  std::optional<Sharing> sharing_;                ///< where it is asked
   bool changed_ = false;
 };
 

@@ -115,8 +115,16 @@ TEST(MaskRanges, SumsThatFewPointsMayNeedStay) {
   EXPECT_EQ(compared(text), 1u);
 }
 
+/// Tiles take any cheap term of two operands.
+TEST(MaskRanges, TermsNeedNotBeProducts) {
+  EXPECT_EQ(compared(product("i + 1", "", "%i, %k", "%k, %j", "      %p = add %u, %v : f32\n")), 1u);
+  EXPECT_EQ(compared(product("i + 1", "", "%i, %k", "%k, %j",
+                             "      %q = neg %u : f32\n      %r = mul %q, %v : f32\n"
+                             "      %two = const 2.0 : f32\n      %p = div %r, %two : f32\n")),
+            1u);
+}
+
 TEST(MaskRanges, TermsThatNoTileTakesStay) {
-  EXPECT_EQ(compared(product("i + 1", "", "%i, %k", "%k, %j", "      %p = add %u, %v : f32\n")), 0u);
   EXPECT_EQ(compared(product("i + 1", "", "%i, %k", "%k, %j",
                              "      %q = mul %u, %v : f32\n      %p = math exp %q : f32\n")),
             0u);

@@ -204,8 +204,8 @@ TEST(Simplify, SumsInWhichANumberMeetsItselfAreInRange) {
             0u)
       << "of a number that is not known";
   EXPECT_EQ(
-      comparisons("    %d = sub %k, %one : i64\n    %y = sub %i, %d : i64\n    %z = sub %y, %k : i64\n"), 1u)
-      << "it is never more";
+      comparisons("    %d = sub %k, %one : i64\n    %y = sub %i, %d : i64\n    %z = sub %y, %k : i64\n"), 0u)
+      << "it is never more, so it is the greater of it and 0";
   EXPECT_EQ(
       comparisons("    %d = sub %k, %two : i64\n    %y = sub %i, %d : i64\n    %z = add %y, %k : i64\n"), 1u)
       << "one more";
