@@ -25,11 +25,11 @@ struct Extremum {
   core::OpKind kind; ///< Max, Min
   core::ValueId a, b;
 };
-/// The extremum that an `if` with cheap arms, or a `select`, computes. A side may be an operand of the condition
-/// in the place of a value that is equal where it is chosen: `if i < n - 1 { i + 1 } else { i }` with an index
-/// below n is min(i + 1, n - 1).
-std::optional<Extremum> extremumOf(const core::Module& m, const core::Function& fn,
-                                       const core::Op& choice, core::Ranges& ranges);
+/// The extremum that an `if` with cheap arms, or a `select`, computes. A side may be an operand of the
+/// condition in the place of a value that is equal where it is chosen: `if i < n - 1 { i + 1 } else { i }`
+/// with an index below n is min(i + 1, n - 1).
+std::optional<Extremum> extremumOf(const core::Module& m, const core::Function& fn, const core::Op& choice,
+                                   core::Ranges& ranges);
 
 /// The branch inside the first arm of `branch` that both can be one with; its condition is cheap.
 std::optional<core::OpId> nestedBranch(const core::Module& m, const core::Function& fn,

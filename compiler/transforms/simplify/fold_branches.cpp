@@ -1,0 +1,196 @@
+#include "transforms/simplify/folder.h"
+
+#include "core/analysis/effect_audit.h"
+#include "core/ir/flow.h"
+#include "core/ir/walk.h"
+#include "transforms/simplify/canonical_branches.h"
+#include "transforms/simplify/short_circuit.h"
+
+#include <algorithm>
+
+namespace melix::transforms {
+
+bool Folder::takeRegion(const Op& op, RegionId r, Passed& out) {
+  const OpId end = open(r, out);
+  for (size_t k = 0; k < op.results.size(); ++k) replace(op, k, f_.ops[end].operands[k]);
+  for (size_t k = 0; k < op.resultDims.size(); ++k) replaceDim(op.resultDims[k], f_.ops[end].dims[k]);
+  return true;
+}
+
+bool Folder::chooseArm(const Op& op, Passed& out) {
+  std::optional<uint64_t> c = constantOf(op.operands[0]);
+  return c && takeArm(op, op.regions[*c ? 0 : 1], out);
+}
+
+bool Folder::takeArm(const Op& op, RegionId taken, Passed& out) {
+  for (RegionId r : op.regions)
+    if (r != taken) noteGone(f_, id_, r, GoneKind::NeverRuns);
+  return takeRegion(op, taken, out);
+}
+
+void Folder::connect(OpId id, Passed& out) {
+  const std::optional<Connective> found = connectiveOf(m_, f_, f_.ops[id]);
+  if (!found) return;
+  const ValueId other = f_.ops[open(f_.ops[id].regions[found->condition], out)].operands[0];
+  const ValueId first = f_.ops[id].operands[0];
+  uses_.leave(id); // with what stood in its regions
+  Op& op = f_.ops[id];
+  op.kind = found->kind;
+  op.operands = {first, other};
+  op.regions.clear();
+  uses_.enter(id, out.region);
+  changed_ = true;
+}
+
+void Folder::canonicalChoice(OpId id, Passed& out) {
+  if (f_.ops[id].kind == OpKind::If) joinNested(id, out);
+  if (f_.ops[id].kind != OpKind::If && f_.ops[id].kind != OpKind::Select) return;
+  if (becomesExtremum(id, out)) return;
+  if (!belongsLast(f_, f_.ops[id]) || !negation_.isConjunction(f_.ops[id].operands[0])) return;
+  make(id, out, [&](Builder& b) {
+    const ValueId other = negation_.emit(b, f_.ops[id].operands[0]);
+    uses_.change(id, [&](Op& own) {
+      own.operands[0] = other;
+      if (own.kind == OpKind::If)
+        std::swap(own.regions[0], own.regions[1]);
+      else
+        std::swap(own.operands[1], own.operands[2]);
+    });
+  });
+}
+
+bool Folder::becomesExtremum(OpId id, Passed& out) {
+  const std::optional<Extremum> found = extremumOf(m_, f_, f_.ops[id], ranges_);
+  if (!found) return false;
+  Op& op = f_.ops[id];
+  uses_.change(id, [&](Op& own) { // the sides as operands follow what their ops become
+    own.operands.push_back(found->a);
+    own.operands.push_back(found->b);
+  });
+  for (RegionId arm : Regions(op.regions)) open(arm, out);
+  Operands sides = {op.operands.end()[-2], op.operands.end()[-1]};
+  uses_.leave(id);
+  op.kind = found->kind;
+  op.operands = std::move(sides);
+  op.regions.clear();
+  uses_.enter(id, out.region);
+  return changed_ = true;
+}
+
+void Folder::joinNested(OpId id, Passed& out) {
+  const std::optional<OpId> inner = nestedBranch(m_, f_, f_.ops[id]);
+  if (!inner) return;
+  const RegionId arm = f_.ops[id].regions[0], taken = f_.ops[*inner].regions[0];
+  std::vector<OpId>& ops = f_.regions[arm].ops;
+  std::vector<OpId> before(ops.begin(), ops.end() - 2);
+  ops.erase(ops.begin(), ops.end() - 2);
+  for (OpId each : before) uses_.move(each, out.region);
+  splice(before, out);
+  const ValueId first = f_.ops[id].operands[0], second = f_.ops[*inner].operands[0];
+  uses_.leave(id);
+  make(id, out, [&](Builder& b) {
+    Op& op = f_.ops[id];
+    op.operands[0] = b.binary(OpKind::And, first, second);
+    op.regions[0] = taken;
+    f_.regions[taken].parent = id;
+    uses_.enter(id, out.region);
+  });
+}
+
+bool Folder::chooseCase(const Op& op, Passed& out) {
+  const Op* made = defOf(op.operands[0], OpKind::Variant);
+  if (!made) return false;
+  RegionId r = op.regions[op.as<MatchAttr>().regionOf[made->index()]];
+  const std::vector<ValueId>& params = f_.regions[r].params;
+  for (size_t k = 0; k < params.size(); ++k) uses_.replace(params[k], made->operands[k]);
+  return takeArm(op, r, out);
+}
+
+bool Folder::onePoint(const Op& op, Passed& out) {
+  if (!op.dims.empty()) return false;
+  for (const NestResult& r : nestResults(op))
+    if (r.kind != NestResultKind::Collect) return false;
+  for (ValueId v : op.operands)
+    if (types_.kind(f_.typeOf(v)) != TypeKind::Acc) return false;
+  const std::vector<ValueId>& accs = f_.regions[op.regions[0]].params;
+  for (size_t k = 0; k < accs.size(); ++k) uses_.replace(accs[k], op.operands[k]);
+  return takeRegion(op, op.regions[0], out);
+}
+
+bool Folder::fewTurns(const Op& op, Passed& out) {
+  const LoopView loop(f_, op);
+  const std::optional<uint64_t> count = constantOf(loop.count());
+  if (!count || loop.stacks() > 0 || !loop.bodyDims().empty()) return false;
+  const auto turns = static_cast<int64_t>(*count);
+  if (turns > 1) return false;
+  if (turns < 1) {
+    for (uint32_t k = 0; k < loop.carries(); ++k) replace(op, k, loop.carryOperands()[k]);
+    noteGone(f_, id_, loop.body(), GoneKind::NeverRuns);
+    return true;
+  }
+  uses_.replace(loop.index(), integer(0, op.loc, out));
+  for (uint32_t k = 0; k < loop.carries(); ++k) uses_.replace(loop.carryParams()[k], loop.carryOperands()[k]);
+  return takeRegion(op, loop.body(), out);
+}
+
+ValueId Folder::integer(int64_t value, LocId loc, Passed& out) {
+  Builder b(m_, id_, scratch_, loc);
+  const ValueId v = b.integer(value);
+  const OpId made = f_.values[v].def;
+  f_.regions[scratch_].ops.clear();
+  uses_.enter(made, out.region);
+  out.ops.push_back(made);
+  return v;
+}
+
+void Folder::sameInBothArms(const Op& op) {
+  for (size_t k = 0; k < op.results.size(); ++k) {
+    ValueId a = terminator(f_, op.regions[0]).operands[k], b = terminator(f_, op.regions[1]).operands[k];
+    if (a != b || !uses_.used(op.results[k]) || f_.typeOf(a) != f_.typeOf(op.results[k])) continue;
+    replace(op, k, a);
+    changed_ = true;
+  }
+}
+
+std::optional<RegionId> Folder::armOfZeroFactor(const Op& op) const {
+  const Op* cmp = defOf(op.operands[0], OpKind::Cmp);
+  if (!cmp || !isConstant(cmp->operands[1], 0)) return std::nullopt;
+  const auto how = static_cast<ops::CmpKind>(cmp->index());
+  if (how != ops::CmpKind::Eq && how != ops::CmpKind::Ne) return std::nullopt;
+  const size_t product = how == ops::CmpKind::Eq ? 1 : 0;
+  const ValueId x = cmp->operands[0];
+  auto isProduct = [&](OpId id) {
+    const OpKind kind = f_.ops[id].kind;
+    return kind == OpKind::Const || kind == OpKind::DimValue || kind == OpKind::Mul || kind == OpKind::Yield;
+  };
+  auto isFactor = [&](ValueId v) {
+    const Op* mul = defOf(v, OpKind::Mul);
+    return v == x || (mul && std::ranges::find(mul->operands, x) != mul->operands.end());
+  };
+  const Op &zero = terminator(f_, op.regions[1 - product]), &other = terminator(f_, op.regions[product]);
+  const bool is = op.resultDims.empty() && !op.results.empty() &&
+                  std::ranges::all_of(zero.operands, [&](ValueId v) { return isConstant(v, 0); }) &&
+                  std::ranges::all_of(other.operands, isFactor) &&
+                  std::ranges::all_of(f_.regions[op.regions[0]].ops, isProduct) &&
+                  std::ranges::all_of(f_.regions[op.regions[1]].ops, isProduct);
+  return is ? std::optional(op.regions[product]) : std::nullopt;
+}
+
+void Folder::unchangedCarries(const Op& op) {
+  const LoopView loop(f_, op);
+  for (uint32_t k = 0; k < loop.carries(); ++k) {
+    const ValueId before = loop.carryOperands()[k], yielded = loop.carryYields()[k];
+    const ValueId param = loop.carryParams()[k], result = loop.carryResults()[k];
+    const bool same = f_.typeOf(param) == f_.typeOf(before) && f_.typeOf(result) == f_.typeOf(before) &&
+                      types_.kind(f_.typeOf(before)) != TypeKind::Acc;
+    if (!same || (yielded != param && yielded != before)) continue;
+    auto by = [&](ValueId v) {
+      changed_ |= uses_.used(v);
+      uses_.replace(v, before);
+    };
+    by(result);
+    by(param);
+    if (!loop.isCounted()) by(loop.carryParams(loop.condition())[k]);
+  }
+}
+} // namespace melix::transforms

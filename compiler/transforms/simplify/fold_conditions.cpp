@@ -1,0 +1,152 @@
+#include "transforms/simplify/folder.h"
+
+#include "transforms/simplify/fold_scalars.h"
+
+#include <algorithm>
+
+namespace melix::transforms {
+
+void Folder::enterArm(RegionId r) {
+  const OpId parent = f_.regions[r].parent;
+  if (!parent.valid() || f_.ops[parent].kind != OpKind::If) return;
+  decide(f_.ops[parent].operands[0], r == f_.ops[parent].regions[0]);
+}
+
+void Folder::decide(ValueId condition, bool holds) {
+  decided_.emplace_back(condition, holds);
+  const OpId def = f_.values[condition].def;
+  if (!def.valid()) return;
+  const Op& op = f_.ops[def];
+  if (op.kind == OpKind::Not) return decide(op.operands[0], !holds);
+  if (op.kind != (holds ? OpKind::And : OpKind::Or)) return;
+  for (ValueId each : op.operands) decide(each, holds);
+}
+
+void Folder::useDecided(OpId id, Passed& out) {
+  if (decided_.empty()) return;
+  for (size_t k = 0; k < f_.ops[id].operands.size(); ++k) {
+    const ValueId v = f_.ops[id].operands[k];
+    if (types_.kind(f_.typeOf(v)) != TypeKind::Bool) continue;
+    const auto at = std::ranges::find(decided_, v, &std::pair<ValueId, bool>::first);
+    if (at == decided_.end()) continue;
+    const bool holds = at->second;
+    make(id, out, [&](Builder& b) {
+      const ValueId known = b.boolean(holds);
+      uses_.change(id, [&](Op& own) { own.operands[k] = known; });
+    });
+  }
+}
+
+bool Folder::areSizes(ValueId a, ValueId b) { return ranges_.sizeOf(a) && ranges_.sizeOf(b); }
+
+void Folder::compare(OpId id) {
+  Op& op = f_.ops[id];
+  const ValueId a = op.operands[0], b = op.operands[1];
+  const auto kind = static_cast<ops::CmpKind>(op.index());
+  const bool isEqual = kind == ops::CmpKind::Eq;
+  auto become = [&](ops::CmpKind order) {
+    op.attr = static_cast<uint32_t>(order);
+    changed_ = true;
+  };
+  if (f_.typeOf(a) == types_.int64() && (isEqual || kind == ops::CmpKind::Ne) && !areSizes(a, b)) {
+    if (ranges_.isNoLess(a, b))
+      become(isEqual ? ops::CmpKind::Le : ops::CmpKind::Gt);
+    else if (ranges_.isNoLess(b, a))
+      become(isEqual ? ops::CmpKind::Ge : ops::CmpKind::Lt);
+  }
+  if (const std::optional<bool> always = ranges_.compared(op)) becomeConstant(id, *always);
+}
+
+bool Folder::compareCondition(OpId id) {
+  const Op& op = f_.ops[id];
+  const auto how = static_cast<ops::CmpKind>(op.index());
+  if (types_.kind(f_.typeOf(op.operands[0])) != TypeKind::Bool ||
+      (how != ops::CmpKind::Eq && how != ops::CmpKind::Ne))
+    return false;
+  for (size_t k : {0, 1}) {
+    const std::optional<uint64_t> known = constantOf(op.operands[k]);
+    if (!known) continue;
+    const ValueId condition = op.operands[1 - k];
+    if ((*known != 0) == (how == ops::CmpKind::Eq)) return replace(op, 0, condition), true;
+    uses_.change(id, [&](Op& own) {
+      own.kind = OpKind::Not;
+      own.operands = {condition};
+      own.attr = {};
+    });
+    changed_ = true;
+    return false;
+  }
+  return false;
+}
+
+bool Folder::compareChoice(OpId id) {
+  const Op& op = f_.ops[id];
+  for (size_t k : {0, 1}) {
+    const std::optional<uint64_t> other = constantOf(op.operands[1 - k]);
+    const std::optional<ConstantChoice> choice = other ? choiceOf(op.operands[k]) : std::nullopt;
+    if (!choice) continue;
+    auto compared = [&](uint64_t side) {
+      const std::vector<uint64_t> sides = k == 0 ? std::vector{side, *other} : std::vector{*other, side};
+      return foldScalar(op, types_.kind(f_.typeOf(op.operands[0])), TypeKind::Bool, sides);
+    };
+    const std::optional<uint64_t> yes = compared(choice->yes), no = compared(choice->no);
+    if (!yes || !no || *yes == *no) continue; // equal ones are a constant, by their ranges
+    if (*yes != 0) return replace(op, 0, choice->condition), true;
+    uses_.change(id, [&](Op& own) {
+      own.kind = OpKind::Not;
+      own.operands = {choice->condition};
+      own.attr = {};
+    });
+    changed_ = true;
+    return false;
+  }
+  return false;
+}
+
+std::optional<Folder::ConstantChoice> Folder::choiceOf(ValueId v) const {
+  const OpId def = f_.values[v].def;
+  if (!def.valid()) return std::nullopt;
+  const Op& op = f_.ops[def];
+  std::optional<uint64_t> yes, no;
+  if (op.kind == OpKind::Select) {
+    yes = constantOf(op.operands[1]), no = constantOf(op.operands[2]);
+  } else if (op.kind == OpKind::If) {
+    const auto k = static_cast<size_t>(std::ranges::find(op.results, v) - op.results.begin());
+    yes = constantOf(terminator(f_, op.regions[0]).operands[k]);
+    no = constantOf(terminator(f_, op.regions[1]).operands[k]);
+  }
+  return yes && no ? std::optional(ConstantChoice{op.operands[0], *yes, *no}) : std::nullopt;
+}
+
+bool Folder::negate(OpId id, Passed& out) {
+  const ValueId condition = f_.ops[id].operands[0];
+  if (types_.kind(f_.typeOf(condition)) != TypeKind::Bool || !negation_.isConjunction(condition))
+    return false;
+  make(id, out, [&](Builder& b) { replace(f_.ops[id], 0, negation_.emit(b, condition)); });
+  return true;
+}
+
+void Folder::compareMagnitude(OpId id, Passed& out) {
+  using ops::CmpKind;
+  const Op& op = f_.ops[id];
+  if (op.kind != OpKind::Cmp || f_.typeOf(op.operands[0]) != types_.int64()) return;
+  const auto how = static_cast<CmpKind>(op.index());
+  const size_t side = defOf(op.operands[0], OpKind::Abs) ? 0 : 1;
+  const Op* magnitude = defOf(op.operands[side], OpKind::Abs);
+  if (!magnitude || how == CmpKind::Eq || how == CmpKind::Ne) return;
+  const ValueId x = magnitude->operands[0], y = op.operands[1 - side];
+  if (!ranges_.isAtLeast(x, -INT64_MAX)) return;
+  const bool isBelow = (how == CmpKind::Lt || how == CmpKind::Le) == (side == 0);
+  const bool isStrict = how == CmpKind::Lt || how == CmpKind::Gt;
+  make(id, out, [&](Builder& b) {
+    const CmpKind below = isStrict ? CmpKind::Lt : CmpKind::Le, above = isStrict ? CmpKind::Gt : CmpKind::Ge;
+    const ValueId first = b.compare(isBelow ? below : above, x, y),
+                  second = b.compare(isBelow ? above : below, x, b.unary(OpKind::Neg, y));
+    uses_.change(id, [&](Op& own) {
+      own.kind = isBelow ? OpKind::And : OpKind::Or;
+      own.operands = {first, second};
+      own.attr = {};
+    });
+  });
+}
+} // namespace melix::transforms
