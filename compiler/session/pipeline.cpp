@@ -73,14 +73,14 @@ void inlineExpanded(core::Module& module) {
   transforms::inlineCalls(module, options);
 }
 
-/// What a few ops compute of indices is as if it were written where it is called: the way back keeps nothing
-/// of it.
-void inlineIndices(core::Module& module) {
+/// Functions of a few ops on indices and elements are inlined before derivatives are taken. The reverse pass
+/// then rematerialises their values, and stores none.
+void inlineScalarFunctions(core::Module& module) {
   transforms::InlineOptions options;
-  options.largestCallee = 8;
+  options.largestCallee = 24;
   options.largestLoopOfRows = 0;
-  options.onlyIntegers = true;
-  transforms::inlineCalls(module, options);
+  options.onlyScalars = true;
+  if (transforms::inlineCalls(module, options)) transforms::simplify(module); // checks are proved in place
 }
 
 void openResults(core::Module& module) { transforms::openResults(module); }

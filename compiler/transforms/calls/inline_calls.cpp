@@ -24,7 +24,7 @@ public:
   }
 
   /// What nothing reaches once its calls are inlined is not worked on.
-  void run() {
+  bool run() {
     std::vector<FunctionId> left = rootFunctions(m_);
     if (left.empty()) left.assign(calls_.order().begin(), calls_.order().end());
     while (!left.empty()) {
@@ -38,6 +38,7 @@ public:
         forEachCallee(fn.ops[op], [&](FunctionId callee) { left.push_back(callee); });
       });
     }
+    return changed_;
   }
 
 private:
@@ -64,7 +65,8 @@ private:
     std::array<unsigned, places> whole = {};       ///< with those that are inlined into it where it stands
     std::array<unsigned, places> loopsOfRows = {}; ///< ops of all that comes into it as loops of rows
     bool pinned = false, inlines = false, done = false;
-    bool loops = false; ///< whether it has a loop that carries a row, with what is inlined into it
+    bool onlyInNests = false; ///< whether calls outside of nests stay
+    bool loops = false;       ///< whether it has a loop that carries a row, with what is inlined into it
   };
 
   void analyse(FunctionId id) {
@@ -73,7 +75,10 @@ private:
     if (f.customJvp.valid()) info_[f.customJvp.index].pinned = info.pinned = true;
     info.pinned |= !f.body.valid() || f.isApart || calls_.isRecursive(id);
     if (!f.body.valid()) return;
-    info.pinned |= options_.onlyIntegers && !isOfIntegers(f);
+    if (options_.onlyScalars && !isOfIntegers(f)) {
+      info.pinned |= !isOfScalars(f);
+      info.onlyInNests = true;
+    }
     forEachOp(f, [&](OpId op) {
       info.own += f.ops[op].kind != OpKind::Yield;
       info.loops |= carriesRow(f, f.ops[op]);
@@ -87,6 +92,24 @@ private:
     };
     return std::ranges::all_of(f.params(), [&](ValueId v) { return is(f.typeOf(v)); }) &&
            !f.results.empty() && std::ranges::all_of(f.results, is);
+  }
+
+  /// Whether it computes numbers from numbers and elements of arrays, in branches at most.
+  bool isOfScalars(const Function& f) const {
+    auto isScalar = [&](ValueId v) { return m_.types.isScalar(f.typeOf(v)); };
+    auto isArray = [&](ValueId v) { return m_.types.kind(f.typeOf(v)) == TypeKind::Array; };
+    bool is = !f.results.empty() &&
+              std::ranges::all_of(f.results, [this](TypeId t) { return m_.types.isScalar(t); }) &&
+              std::ranges::all_of(f.params(), [&](ValueId v) { return isScalar(v) || isArray(v); });
+    forEachOp(f, [&](OpId id) {
+      const Op& op = f.ops[id];
+      const ops::EffectKind effect = ops::opEffect(op.kind);
+      const bool isPure = effect == ops::EffectKind::None || op.kind == OpKind::Check ||
+                          op.kind == OpKind::If || op.kind == OpKind::Yield;
+      is &= (op.regions.empty() || op.kind == OpKind::If) && op.kind != OpKind::Call && isPure &&
+            std::ranges::all_of(op.results, isScalar);
+    });
+    return is;
   }
 
   /// The callees are measured already.
@@ -130,7 +153,8 @@ private:
     return std::min(ops, options_.mostLoopsOfRows + 1);
   }
   bool isSmall(const Info& callee, Place place) const {
-    return !callee.pinned && callee.whole[place] <= options_.largestCallee;
+    return !callee.pinned && callee.whole[place] <= options_.largestCallee &&
+           (!callee.onlyInNests || place != Anywhere);
   }
   bool isLoopOfRows(const Info& callee, Place place) const {
     return !callee.pinned && callee.whole[place] <= options_.largestLoopOfRows &&
@@ -152,6 +176,7 @@ private:
   };
 
   void inlineInto(FunctionId id) {
+    changed_ = true;
     LiveUses uses(m_, id);
     Sizes sizes;
     region(id, m_.functions[id].body, {Anywhere, Anywhere}, uses, sizes);
@@ -201,6 +226,7 @@ private:
   InlineOptions options_;
   CallGraph calls_;
   std::vector<Info> info_;
+  bool changed_ = false;
 };
 
 } // namespace
@@ -211,9 +237,10 @@ void removeUnreachable(Module& m) {
     if (!reached[i]) m.functions[FunctionId(i)].body = RegionId();
 }
 
-void inlineCalls(Module& m, InlineOptions options) {
-  CallInliner(m, options).run();
+bool inlineCalls(Module& m, InlineOptions options) {
+  const bool changed = CallInliner(m, options).run();
   removeUnreachable(m);
+  return changed;
 }
 
 } // namespace melix::transforms

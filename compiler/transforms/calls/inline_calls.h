@@ -29,10 +29,13 @@ struct InlineOptions {
   unsigned mostLoopsOfRows = 2048; ///< ops of all of them in one caller; of more none is inlined
   unsigned largestCaller = 4096;
   bool beforeDerivatives = true;
-  bool onlyIntegers = false; ///< only functions that take and give integers and bools
+  /// Only functions that take and give integers and bools, and, in nests, functions that compute numbers from
+  /// numbers and elements of arrays.
+  bool onlyScalars = false;
 };
 
-void inlineCalls(core::Module& module, InlineOptions options = {});
+/// Whether any call was inlined.
+bool inlineCalls(core::Module& module, InlineOptions options = {});
 
 /// Drops the bodies of functions that no kept function, entry or math body reaches.
 void removeUnreachable(core::Module& module);

@@ -131,6 +131,8 @@ private:
   std::optional<std::vector<ValueId>> sourcesAgain(const Scope& s, ValueId v) const;
   struct Slice;
   std::optional<Slice> sliceOf(ValueId v) const;
+  struct BranchSlice;
+  std::optional<BranchSlice> branchSliceOf(ValueId v) const;
   Effort effortOf(ValueId v) const;
   bool isOutside(const Scope& s, ValueId v) const;
   bool keepsBits(const Op& op) const;
@@ -141,6 +143,7 @@ private:
   template <class Map>
   Op copyOf(const Op& op, Map map);
   void nestAgain(Scope& s, ValueId v, const Slice& slice);
+  void branchAgain(Scope& s, ValueId v, const BranchSlice& slice);
 
   std::unordered_map<DimSym, RegionId> dimHome_;
   std::unordered_map<DimSym, ValueId> boundTo_; ///< numbers that sizes are bound to

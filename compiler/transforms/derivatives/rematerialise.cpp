@@ -7,6 +7,7 @@
 #include "transforms/derivatives/residual_cost.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 
 namespace melix::transforms {
@@ -103,9 +104,52 @@ std::optional<KnownValues::Slice> KnownValues::sliceOf(ValueId v) const {
   return scalar && types().isScalar(g().typeOf(out.yielded)) ? std::optional(std::move(out)) : std::nullopt;
 }
 
+/// One number that a branch gives, and the ops of its arms that make it, each after what it is made of.
+struct KnownValues::BranchSlice {
+  struct Arm {
+    ValueId yielded;
+    std::vector<OpId> ops;
+  };
+  ValueId condition;
+  std::array<Arm, 2> arms;
+  std::vector<ValueId> outside; ///< values from around the branch that the arms use
+  Effort effort;                ///< of both arms
+};
+
+/// None if the arms do more than scalar work for it.
+std::optional<KnownValues::BranchSlice> KnownValues::branchSliceOf(ValueId v) const {
+  const OpId def = g().values[v].def;
+  if (!def.valid() || opOf(def).kind != OpKind::If || !opOf(def).resultDims.empty() || linear(v) ||
+      settled_.contains(v) || !types().isScalar(g().typeOf(v)))
+    return std::nullopt;
+  const Op& branch = opOf(def);
+  const auto k = static_cast<size_t>(std::ranges::find(branch.results, v) - branch.results.begin());
+  BranchSlice out{branch.operands[0], {}, {}, {}};
+  for (size_t a : {0, 1}) {
+    const RegionId home = branch.regions[a];
+    std::unordered_set<ValueId> seen;
+    std::function<bool(ValueId)> visit = [&](ValueId x) { // as deep as what `isWorth` allows
+      if (!seen.insert(x).second) return true;
+      if (isImmediate(x)) return !isSizeOf(home, *definition(x));
+      if (uses_.homeOf(x) != home) return out.outside.push_back(x), true;
+      const Op& op = opOf(g().values[x].def);
+      const std::optional<Effort> effort = effortAgain(g(), types(), op);
+      if (!effort || !types().isScalar(g().typeOf(x)) || linear(x) ||
+          !isWorth(types(), g().typeOf(v), out.effort += *effort) || !std::ranges::all_of(op.operands, visit))
+        return false;
+      out.arms[a].ops.push_back(g().values[x].def);
+      return true;
+    };
+    out.arms[a].yielded = terminator(home).operands[k];
+    if (!visit(out.arms[a].yielded)) return std::nullopt;
+  }
+  return out;
+}
+
 Effort KnownValues::effortOf(ValueId v) const {
-  const std::optional<Slice> slice = sliceOf(v);
-  return slice ? slice->effort : *effortAgain(g(), types(), *definition(v));
+  if (const std::optional<Slice> slice = sliceOf(v)) return slice->effort;
+  if (const std::optional<BranchSlice> slice = branchSliceOf(v)) return slice->effort;
+  return *effortAgain(g(), types(), *definition(v));
 }
 
 /// The numbers that sizes are bound to which an op mentions, itself or by an operand that is one.
@@ -138,6 +182,16 @@ std::optional<std::vector<ValueId>> KnownValues::sourcesAgain(const Scope& s, Va
       if (opOf(id).kind == OpKind::Get && updated(opOf(id).operands[0])) return std::nullopt;
       addNumbers(opOf(id), sources);
     }
+    return sources;
+  }
+  if (const std::optional<BranchSlice> slice = branchSliceOf(v)) {
+    std::vector<ValueId> sources = slice->outside;
+    sources.push_back(slice->condition);
+    for (const BranchSlice::Arm& arm : slice->arms)
+      for (OpId id : arm.ops) {
+        if (opOf(id).kind == OpKind::Get && updated(opOf(id).operands[0])) return std::nullopt;
+        addNumbers(opOf(id), sources);
+      }
     return sources;
   }
   if (!def || !effortAgain(g(), types(), *def)) return std::nullopt;
@@ -179,6 +233,7 @@ void KnownValues::again(Scope& s, ValueId v) {
     return define(s, s.known.at(v), std::move(read), s.again);
   }
   if (const std::optional<Slice> slice = sliceOf(v)) return nestAgain(s, v, *slice);
+  if (const std::optional<BranchSlice> slice = branchSliceOf(v)) return branchAgain(s, v, *slice);
   define(s, s.known.at(v), copyOf(*definition(v), [&](ValueId x) { return known(x); }), s.again);
 }
 
@@ -194,6 +249,29 @@ Op KnownValues::copyOf(const Op& op, Map map) {
   for (DimId& d : copy.dims) d = dim(d);
   if (auto* p = std::get_if<Path>(&copy.attr)) *p = path(*p);
   return copy;
+}
+
+/// A branch that gives one number of a branch of g.
+void KnownValues::branchAgain(Scope& s, ValueId v, const BranchSlice& slice) {
+  Op branch = Emit::simple(OpKind::If, {known(slice.condition)});
+  for (const BranchSlice::Arm& arm : slice.arms) {
+    branch.regions.push_back(s.e.newRegion());
+    Emit in = s.e.in(branch.regions.back());
+    std::unordered_map<ValueId, ValueId> inner;
+    auto map = [&](ValueId x) {
+      const auto found = inner.find(x);
+      return found == inner.end() ? known(x) : found->second;
+    };
+    for (OpId id : arm.ops) {
+      const ValueId x = opOf(id).results[0];
+      inner[x] = in.one(copyOf(opOf(id), map), typeOf(x));
+    }
+    in.yield({map(arm.yielded)});
+  }
+  const ValueId made = s.e.in(s.e.newRegion()).one(std::move(branch), typeOf(v));
+  const OpId op = s.e.fn().values[made].def;
+  takeOver(s.e.fn(), op, std::span(&s.known.at(v), 1));
+  s.again.push_back(op);
 }
 
 /// A nest that collects one result of a nest of g.

@@ -27,7 +27,7 @@ TEST(Passes, AreGivenWhatTheyRequire) {
 const std::string program = " -e 'fn f(x: f64[N]) -> f64 = sum(x * x)\nprint(grad(f)([1.0, 2.0]))'";
 
 TEST(Passes, WhatStandsAfterOneIsShown) {
-  const std::string before = melix("show --after inline_indices" + program).output,
+  const std::string before = melix("show --after inline_scalar_functions" + program).output,
                     after = melix("show --after expand_derivatives" + program).output;
   EXPECT_NE(before.find("derivative"), std::string::npos) << before;
   EXPECT_EQ(after.find("derivative"), std::string::npos) << after;
