@@ -20,6 +20,14 @@ TermAccesses::TermAccesses(const Module& m, const Function& f)
   count(count, f.body);
 }
 
+/// By size, each set holds the one before, if all can be compared.
+bool haveTwoSides(std::vector<std::set<ValueId>> axes) {
+  std::ranges::sort(axes, {}, [](const std::set<ValueId>& each) { return each.size(); });
+  for (size_t k = 1; k < axes.size(); ++k)
+    if (!std::ranges::includes(axes[k], axes[k - 1])) return true;
+  return false;
+}
+
 std::span<const ValueId> TermAccesses::readOperands(const Op& op) {
   const std::span<const ValueId> all(op.operands);
   switch (op.kind) {

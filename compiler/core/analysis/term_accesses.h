@@ -21,6 +21,10 @@ struct TermAccess {
   std::set<ValueId> axes;
 };
 
+/// Whether a term combines two operands, as products and distances do: two of these sets of axes, each of one
+/// access, exist neither of which holds the other.
+bool haveTwoSides(std::vector<std::set<ValueId>> axes);
+
 class TermAccesses {
 public:
   TermAccesses(const Module& m, const Function& f);

@@ -61,19 +61,14 @@ private:
     return out;
   }
 
-  /// Whether the sets of kept axes of two accesses, as far as no loop stands between, do not hold each other:
-  /// by size, each holds the one before.
+  /// By the kept axes, as far as no loop stands between.
   bool hasTwoSides() const {
     std::vector<Axes> sides;
     for (const TermAccess& a : about_.accesses) {
       sides.push_back(a.axes);
       std::erase_if(sides.back(), [&](ValueId x) { return !about_.together.contains(x); });
     }
-    std::sort(sides.begin(), sides.end(), [](const Axes& a, const Axes& b) { return a.size() < b.size(); });
-    for (size_t k = 1; k < sides.size(); ++k)
-      if (!std::includes(sides[k].begin(), sides[k].end(), sides[k - 1].begin(), sides[k - 1].end()))
-        return true;
-    return false;
+    return haveTwoSides(std::move(sides));
   }
 
   /// Whether the term holds sums of products of which a kept axis tells one side, and a reduced one the

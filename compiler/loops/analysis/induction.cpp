@@ -11,7 +11,7 @@ using core::OpKind;
 namespace {
 
 /// A remainder by less, if that is known, costs less than what a wrap costs.
-constexpr uint64_t longWrap = 64;
+constexpr uint64_t longWrap = 9;
 
 bool isScalar(const Stmt& s, OpKind op) { return s.kind == StmtKind::Scalar && s.as<ScalarAttr>().op == op; }
 

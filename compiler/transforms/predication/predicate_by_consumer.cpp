@@ -2,6 +2,7 @@
 
 #include "core/analysis/predicate.h"
 #include "core/analysis/sizes.h"
+#include "core/analysis/term_accesses.h"
 #include "core/ir/build.h"
 #include "core/ir/uses.h"
 #include "core/ir/walk.h"
@@ -164,7 +165,7 @@ public:
       const Regions regions = fn().ops[id].regions;
       for (RegionId inner : regions) region(inner);
       Readers readers(m_, fn(), uses_, sizes_);
-      if (isProduct(id) && readers.allChoose(id))
+      if (isSum(id) && readers.allChoose(id) && hasTwoOperands(id))
         mask(id, r, readers, out);
       else
         out.push_back(id);
@@ -175,14 +176,20 @@ public:
 private:
   Function& fn() const { return m_.functions[f_]; }
 
-  /// A sum of products over some axes that keeps two or more, without effects.
-  bool isProduct(OpId id) const {
+  /// A sum over some axes that keeps two or more, without effects.
+  bool isSum(OpId id) const {
     const Op& op = fn().ops[id];
     if (op.kind != OpKind::Nest || nestAccs(op) > 0 || op.results.size() != 1) return false;
     const NestResult& r = nestResults(op)[0];
-    if (r.kind != NestResultKind::Reduce || r.monoid != MonoidKind::Sum || r.keep.size() < 2) return false;
-    const OpId term = fn().values[terminator(fn(), op.regions[0]).operands[0]].def;
-    return term.valid() && fn().ops[term].kind == OpKind::Mul && !effects_.ofOp(fn(), id).any();
+    return r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum && r.keep.size() >= 2 &&
+           !effects_.ofOp(fn(), id).any();
+  }
+  bool hasTwoOperands(OpId sum) {
+    if (!accesses_) accesses_.emplace(m_, fn());
+    std::vector<std::set<ValueId>> sides;
+    for (TermAccess& each : accesses_->of(sum, terminator(fn(), fn().ops[sum].regions[0]).operands[0]))
+      sides.push_back(std::move(each.axes));
+    return haveTwoSides(std::move(sides));
   }
 
   void mask(OpId id, RegionId home, const Readers& readers, std::vector<OpId>& out) {
@@ -214,7 +221,8 @@ private:
   const Effects& effects_;
   LiveUses uses_;
   const KnownSizes sizes_;
-  const RegionId scratch_; ///< where ops are made
+  std::optional<TermAccesses> accesses_; ///< of the function as it was found, where they are asked for
+  const RegionId scratch_;               ///< where ops are made
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "transforms/predication/predicate_ragged_sums.h"
 
 #include "core/analysis/ranges.h"
+#include "core/analysis/term_accesses.h"
 #include "core/ir/place.h"
 #include "core/ir/walk.h"
 #include "transforms/analysis/affine_bounds.h"
@@ -216,15 +217,9 @@ private:
       for (ValueId v : Operands(fn().ops[read].operands)) addAxes(range, v, axes);
       if (!axes.contains(range.axis)) sides.pop_back();
     }
-    auto differ = [](const std::set<ValueId>& a, const std::set<ValueId>& b) {
-      return !std::ranges::includes(a, b) && !std::ranges::includes(b, a);
-    };
-    const bool areTwo = std::ranges::any_of(sides, [&](const std::set<ValueId>& a) {
-      return std::ranges::any_of(sides, [&](const std::set<ValueId>& b) { return differ(a, b); });
-    });
     std::set<ValueId> tell = axesOf(range.begins);
     tell.merge(axesOf(range.ends));
-    return areTwo && tell != std::set{lastAxis};
+    return haveTwoSides(std::move(sides)) && tell != std::set{lastAxis};
   }
   /// Whether a term is made of two elements or more, of which those of one lie side by side along the
   /// columns, and all others do or are the same for all.

@@ -146,8 +146,8 @@ private:
   LiveUses uses_;
   Negation negation_;
   KnownOps known_;
-  types::DimSubst dims_;                          ///< what symbols stand for, from the end of the round on
-  std::unordered_map<DimSym, ValueId> axes_;      ///< of nests, that sizes are bound to
+  types::DimSubst dims_;                          ///< replace symbols at the end of the round
+  std::unordered_map<DimSym, ValueId> axes_;      ///< the axis of a nest that a size is bound to
   std::vector<std::pair<ValueId, bool>> decided_; ///< conditions, by the branches around
   RegionId scratch_;                              ///< where constants are made
   std::optional<Sharing> sharing_;                ///< where it is asked

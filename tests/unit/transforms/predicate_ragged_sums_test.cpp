@@ -119,8 +119,8 @@ TEST(MaskRanges, SumsThatFewPointsMayNeedStay) {
 TEST(MaskRanges, TermsNeedNotBeProducts) {
   EXPECT_EQ(compared(product("i + 1", "", "%i, %k", "%k, %j", "      %p = add %u, %v : f32\n")), 1u);
   EXPECT_EQ(compared(product("i + 1", "", "%i, %k", "%k, %j",
-                             "      %q = neg %u : f32\n      %r = mul %q, %v : f32\n"
-                             "      %two = const 2.0 : f32\n      %p = div %r, %two : f32\n")),
+                             "      %q = neg %u : f32\n      %t = mul %q, %v : f32\n"
+                             "      %two = const 2.0 : f32\n      %p = div %t, %two : f32\n")),
             1u);
 }
 
