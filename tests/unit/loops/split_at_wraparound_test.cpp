@@ -18,7 +18,8 @@ std::string kernelAfter(const std::string& before, Pass pass) {
 /// A loop over points that reads at %r.
 std::string kernel(const std::string& body, const std::string& ends = "%a, %b") {
   return "kernel @f(%a: i64, %b: i64, %c: i64, %n: i64, %x: data, %y: data) {\n  %one = const 1 : i64\n"
-         "  %few = const 63 : i64\n  %many = const 64 : i64\n  for points " +
+         "  %few = const 8 : i64\n  %many = const 9 : i64\n" +
+         (ends.find("%long") == std::string::npos ? "" : "  %long = const 64 : i64\n") + "  for points " +
          ends + " { (%i)\n" + body +
          "    %v = load %x[%r*%one] : f64\n    store %y[%i*%one] = %v\n    yield\n  }\n  yield\n}\n";
 }
@@ -40,8 +41,8 @@ TEST(SplitWrapped, APieceEndsWhereTheRemainderWraps) {
   EXPECT_EQ(kernelAfter(kernel("    %s = add %i, %c : i64\n    %r = irem %s, %n : i64\n"), splitWrapped),
             R"(kernel @f(%a: i64, %b: i64, %c: i64, %n: i64, %x: data, %y: data) {
   %one = const 1 : i64
-  %few = const 63 : i64
-  %many = const 64 : i64
+  %few = const 8 : i64
+  %many = const 9 : i64
   %0 = const 0 : i64
   %1, %2 = while %a, %0 : i64, i64 { (%3, %4)
     %5 = cmp lt %3, %b : bool
@@ -120,7 +121,7 @@ TEST(SplitWrapped, ASmallConstantIsNoReason) {
   EXPECT_EQ(leftInPieces("    %s = irem %i, %few : i64\n    %t = irem %i, %n : i64\n"
                          "    %r = add %s, %t : i64\n"),
             1);
-  EXPECT_EQ(leftInPieces("    %r = irem %i, %n : i64\n", "%one, %many"), 0);
+  EXPECT_EQ(leftInPieces("    %r = irem %i, %n : i64\n", "%one, %long"), 0);
   EXPECT_EQ(leftInPieces("    %r = irem %i, %n : i64\n", "%one, %one"), -1);
 }
 
@@ -166,8 +167,8 @@ TEST(HoistQuotients, WhatIsTheSameInAllTurns) {
                         hoistQuotients),
             R"(kernel @f(%a: i64, %b: i64, %c: i64, %n: i64, %x: data, %y: data) {
   %one = const 1 : i64
-  %few = const 63 : i64
-  %many = const 64 : i64
+  %few = const 8 : i64
+  %many = const 9 : i64
   %s = add %c, %few : i64
   %t = irem %s, %n : i64
   %d = const 7 : i64
