@@ -17,10 +17,11 @@ std::string kernelAfter(const std::string& before, Pass pass) {
 
 /// A loop over points that reads at %r.
 std::string kernel(const std::string& body, const std::string& ends = "%a, %b") {
+  const bool isLong = ends.find("%long") != std::string::npos;
+  const std::string longEnd = isLong ? "  %long = const 64 : i64\n" : "";
   return "kernel @f(%a: i64, %b: i64, %c: i64, %n: i64, %x: data, %y: data) {\n  %one = const 1 : i64\n"
          "  %few = const 8 : i64\n  %many = const 9 : i64\n" +
-         (ends.find("%long") == std::string::npos ? "" : "  %long = const 64 : i64\n") + "  for points " +
-         ends + " { (%i)\n" + body +
+         longEnd + "  for points " + ends + " { (%i)\n" + body +
          "    %v = load %x[%r*%one] : f64\n    store %y[%i*%one] = %v\n    yield\n  }\n  yield\n}\n";
 }
 
