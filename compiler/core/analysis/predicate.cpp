@@ -38,27 +38,22 @@ const Op* i64Comparison(const Module& m, const Function& f, ValueId condition) {
   return op && op->kind == OpKind::Cmp && f.typeOf(op->operands[0]) == m.types.int64() ? op : nullptr;
 }
 
-Negation::Atoms Negation::read(ValueId condition, int depth) {
+Negation::Form Negation::formOf(ValueId condition, int depth) {
   const Op* op = defOf(f_, condition);
-  if (!op || depth == 0) return {0, 1, false};
+  if (!op || depth == 0) return Form::Not;
   switch (op->kind) {
   case OpKind::Cmp:
-    return types::isIntKind(m_.types.kind(f_.typeOf(op->operands[0]))) ? Atoms{1, 0, false}
-                                                                       : Atoms{0, 1, false};
-  case OpKind::Not: return {1, 0, false};
-  case OpKind::Or: {
-    const Atoms a = read(op->operands[0], depth - 1), b = read(op->operands[1], depth - 1);
-    return {a.comparisons + b.comparisons, a.nots + b.nots, a.any || b.any};
-  }
-  case OpKind::And: return ends(condition).empty() ? Atoms{0, 1, true} : Atoms{1, 0, false};
-  default: return {0, 1, false};
+    return types::isIntKind(m_.types.kind(f_.typeOf(op->operands[0]))) ? Form::Conjunction : Form::Not;
+  case OpKind::Not: return Form::Conjunction;
+  case OpKind::Or: return std::max(formOf(op->operands[0], depth - 1), formOf(op->operands[1], depth - 1));
+  case OpKind::And: return ends(condition).empty() ? Form::Disjunction : Form::Conjunction;
+  default: return Form::Not;
   }
 }
 
 ValueId Negation::emit(Builder& b, ValueId condition, int depth) {
   const Op* op = defOf(f_, condition);
-  const Atoms atoms = read(condition, depth);
-  if (atoms.any || atoms.comparisons == 0) return b.unary(OpKind::Not, condition);
+  if (formOf(condition, depth) != Form::Conjunction) return b.unary(OpKind::Not, condition);
   const Operands sides = op->operands;
   switch (op->kind) {
   case OpKind::Cmp: return b.compare(ops::inverse(static_cast<CmpKind>(op->index())), sides[0], sides[1]);
@@ -78,7 +73,8 @@ ValueId Negation::emit(Builder& b, ValueId condition, int depth) {
   }
 }
 
-/// The conjuncts, if each holds only where its left side is no more than at least.
+/// The conjuncts as orders, if each holds only where its left side is at the end of its range: there it is no
+/// more than the right side requires.
 std::vector<Negation::Order> Negation::ends(ValueId condition) {
   const std::vector<ValueId> all = conjunctsOf(f_, condition);
   if (all.size() > mostEnds) return {};

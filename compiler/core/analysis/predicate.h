@@ -24,34 +24,29 @@ const Op* i64Comparison(const Module& m, const Function& f, ValueId condition);
 /// the negation is one comparison: `i + j > 0`.
 class Negation {
 public:
-  Negation(Module& m, const Function& f, Ranges& ranges) : m_(m), f_(f), ranges_(ranges) {}
+  Negation(const Module& m, const Function& f, Ranges& ranges) : m_(m), f_(f), ranges_(ranges) {}
 
   /// Whether the negation is a conjunction of atoms of which at least one is no `not`.
-  bool isConjunction(ValueId condition) { return read(condition, deepest).isConjunction(); }
+  bool isConjunction(ValueId condition) { return formOf(condition, deepest) == Form::Conjunction; }
   /// Emits the negation. It is a `not` where `isConjunction` is false.
   ValueId emit(Builder& b, ValueId condition) { return emit(b, condition, deepest); }
 
 private:
   static constexpr int deepest = 8; ///< connectives inside each other
-  /// The atoms of a negation: comparisons, and others, each of which is a `not`; `any` if it is a
-  /// disjunction.
-  struct Atoms {
-    unsigned comparisons = 0, nots = 0;
-    bool any = false;
-    bool isConjunction() const { return !any && comparisons > 0; }
-  };
+  /// The form of a negation: a `not` of the whole, a conjunction with a comparison in it, or a disjunction.
+  enum class Form : uint8_t { Not, Conjunction, Disjunction };
   /// left >= right, or left > right.
   struct Order {
     ValueId left, right;
     bool isStrict;
   };
 
-  Atoms read(ValueId condition, int depth);
+  Form formOf(ValueId condition, int depth);
   ValueId emit(Builder& b, ValueId condition, int depth);
   std::vector<Order> ends(ValueId condition);
   static ValueId sum(Builder& b, const std::vector<Order>& ends, ValueId Order::* side);
 
-  Module& m_;
+  const Module& m_;
   const Function& f_;
   Ranges& ranges_;
 };

@@ -21,8 +21,8 @@ struct TermAccess {
   std::set<ValueId> axes;
 };
 
-/// Whether a term combines two operands, as products and distances do: two of these sets of axes, each of one
-/// access, exist neither of which holds the other.
+/// Whether a term combines two operands, as products and distances do. `axes` has the axes of each access:
+/// two of these sets exist neither of which holds the other.
 bool haveTwoSides(std::vector<std::set<ValueId>> axes);
 
 class TermAccesses {

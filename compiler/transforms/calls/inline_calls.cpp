@@ -103,11 +103,9 @@ private:
               std::ranges::all_of(f.params(), [&](ValueId v) { return isScalar(v) || isArray(v); });
     forEachOp(f, [&](OpId id) {
       const Op& op = f.ops[id];
-      const ops::EffectKind effect = ops::opEffect(op.kind);
-      const bool isPure = effect == ops::EffectKind::None || op.kind == OpKind::Check ||
-                          op.kind == OpKind::If || op.kind == OpKind::Yield;
-      is &= (op.regions.empty() || op.kind == OpKind::If) && op.kind != OpKind::Call && isPure &&
-            std::ranges::all_of(op.results, isScalar);
+      const bool isPlain = op.kind == OpKind::If || op.kind == OpKind::Check ||
+                           (op.regions.empty() && ops::opEffect(op.kind) == ops::EffectKind::None);
+      is &= isPlain && std::ranges::all_of(op.results, isScalar);
     });
     return is;
   }

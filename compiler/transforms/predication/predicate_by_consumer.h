@@ -1,5 +1,6 @@
 #pragma once
-// Predicates a product if every reader of it selects by the same mask. A mask that is applied after `a @ b`
+// Predicates a sum of terms of two operands, such as a product, if every reader of it selects by the same
+// mask. A mask that is applied after `a @ b`
 // then costs as much as one that is applied where the scores are made.
 //
 //   before:  %s = nest (t: T, u: U, e: E) -> keep[t, u] sum { … }

@@ -1,6 +1,6 @@
 #pragma once
-// Predicates a ragged sum of products: a range that begins or ends with an enclosing axis becomes
-// rectangular. All points then have the same number of terms, so the sum can be tiled.
+// Predicates a ragged sum of terms of two operands, as products are: a range that begins or ends with an
+// enclosing axis becomes rectangular. All points then have the same number of terms, so the sum can be tiled.
 //
 //   before:  nest (i: N, j: M) -> collect[i, j] {
 //              bind_dim %i defines [i]
@@ -16,8 +16,8 @@
 // computed. The last axis of the enclosing nest is the columns; nests that are known to have one or two
 // columns stay. So the pass applies only to sums that tiles take, over ranges that are no small part of the
 // extent:
-// 1. A term is the product of two float elements. Each varies with an axis that the other does not vary with
-//    (core/order/order.h, b). Both are in range over the whole extent.
+// 1. A term is cheap arithmetic on float elements, all in range over the whole extent. Two of them each vary
+//    with an axis that the other does not vary with (core/order/order.h, b).
 // 2. One end depends on axes. The range goes from about the other end to about the end of the extent. Not
 //    both ends depend on axes, as those of a band do, where each row has few terms.
 // 3. The end depends on more than the last axis. The last axis is the columns, and each lane would have an
@@ -26,7 +26,7 @@
 // The pass also applies to columns that lanes take side by side, each with two ends of its own, as in full
 // convolutions `%x[%i] * %y[%k - %i]` by %k:
 // 1. The ends depend on the last axis alone.
-// 2. One element of the product is contiguous along it and the other is uniform, or both are contiguous.
+// 2. At least one element of the term is contiguous along it. The others are uniform or contiguous too.
 // 3. The ranges begin at several places.
 // 4. The ends are not known to be only few terms from each other.
 // Lanes then take some of the iterations together (loops/index_sets/trim_vector_reduction.h).

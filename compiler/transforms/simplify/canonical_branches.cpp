@@ -40,6 +40,12 @@ bool isCheapOp(const Module& m, const Function& fn, const Op& op) {
   }
 }
 
+/// Whether a region has only a few ops on scalars that may run whether the region is entered or not: it reads
+/// no place and its divisors are not zero.
+bool isCheap(const Module& m, const Function& fn, std::span<const OpId> ops) {
+  return ops.size() <= few && std::ranges::all_of(ops, [&](OpId id) { return isCheapOp(m, fn, fn.ops[id]); });
+}
+
 /// Whether two values are the same, or constants of the same bits.
 bool areEqual(const Function& fn, ValueId a, ValueId b) {
   if (a == b) return true;
@@ -63,6 +69,13 @@ Work workOf(const Function& fn, RegionId arm) {
     return def && isConstant(*def);
   });
   return areConstants ? Work::Constants : Work::Values;
+}
+
+/// Whether a region gives this condition and nothing else.
+bool isAlways(const Function& fn, RegionId r, bool condition) {
+  const Op* given = defOf(fn, terminator(fn, r).operands[0]);
+  return given && given->kind == OpKind::Const && (given->as<Constant>().bits != 0) == condition &&
+         workOf(fn, r) == Work::Constants;
 }
 
 /// Proves that a choice is an extremum: where the condition holds, and where it does not, the side that is
@@ -109,8 +122,14 @@ private:
 
 } // namespace
 
-bool isCheap(const Module& m, const Function& fn, std::span<const OpId> ops) {
-  return ops.size() <= few && std::ranges::all_of(ops, [&](OpId id) { return isCheapOp(m, fn, fn.ops[id]); });
+std::optional<Connective> connectiveOf(const Module& m, const Function& fn, const Op& branch) {
+  const bool isCondition = branch.results.size() == 1 && branch.resultDims.empty() &&
+                           m.types.kind(fn.typeOf(branch.results[0])) == TypeKind::Bool;
+  if (branch.kind != OpKind::If || !isCondition) return std::nullopt;
+  auto mayRun = [&](RegionId r) { return isCheap(m, fn, fn.regions[r].ops); };
+  if (isAlways(fn, branch.regions[1], false) && mayRun(branch.regions[0])) return Connective{OpKind::And, 0};
+  if (isAlways(fn, branch.regions[0], true) && mayRun(branch.regions[1])) return Connective{OpKind::Or, 1};
+  return std::nullopt;
 }
 
 std::optional<Extremum> extremumOf(const Module& m, const Function& fn, const Op& choice, Ranges& ranges) {

@@ -2,13 +2,18 @@
 // Internal to simplify. Recognises branches and selects that have a canonical form, so that a program in
 // another spelling is the same program to the passes that follow.
 //
-// 1. A choice of integers that is the greater or the lesser of both:
-//      if cmp lt %x, 0 { yield 0 } else { yield %x }      becomes   max 0, %x
-// 2. A branch in a branch with the same constants where one of them is not taken:
+// 1. A condition or a constant:
+//      if %a { %b = …  yield %b } { yield %false }        becomes   %b = …  and %a, %b
+// 2. A choice of integers that is the greater or the lesser of both:
+//      if cmp lt %x, 0 { yield 0 } { yield %x }           becomes   max 0, %x
+// 3. A branch in a branch with the same constants where one of them is not taken:
 //      if %a { %b = …  %r = if %b { … } { yield 0 }  yield %r } { yield 0 }
 //                                                         becomes   %b = …  if (and %a, %b) { … } { yield 0 }
-// 3. A branch whose second arm computes, and whose first arm does not:
+// 4. A branch whose second arm computes, and whose first arm does not:
 //      if cmp gt %u, %t { yield -inf } { … }              becomes   if cmp le %u, %t { … } { yield -inf }
+//
+// Ops that run in more cases than before are cheap: a few ops on scalars that read no place and whose
+// divisors are not zero.
 
 #include "core/analysis/ranges.h"
 
@@ -16,9 +21,13 @@
 
 namespace melix::transforms {
 
-/// Whether a region has only a few ops on scalars that may run whether the region is entered or not: it reads
-/// no place and its divisors are not zero.
-bool isCheap(const core::Module& m, const core::Function& fn, std::span<const core::OpId> ops);
+/// The connective that an `if` between a cheap condition and a constant computes.
+struct Connective {
+  core::OpKind kind;  ///< And, Or
+  uint32_t condition; ///< the region of the `if` that computes the other condition
+};
+std::optional<Connective> connectiveOf(const core::Module& m, const core::Function& fn,
+                                       const core::Op& branch);
 
 /// The greater or the lesser of two i64.
 struct Extremum {

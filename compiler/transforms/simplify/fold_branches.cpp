@@ -4,7 +4,6 @@
 #include "core/ir/flow.h"
 #include "core/ir/walk.h"
 #include "transforms/simplify/canonical_branches.h"
-#include "transforms/simplify/short_circuit.h"
 
 #include <algorithm>
 
@@ -44,7 +43,6 @@ void Folder::connect(OpId id, Passed& out) {
 
 void Folder::canonicalChoice(OpId id, Passed& out) {
   if (f_.ops[id].kind == OpKind::If) joinNested(id, out);
-  if (f_.ops[id].kind != OpKind::If && f_.ops[id].kind != OpKind::Select) return;
   if (becomesExtremum(id, out)) return;
   if (!belongsLast(f_, f_.ops[id]) || !negation_.isConjunction(f_.ops[id].operands[0])) return;
   make(id, out, [&](Builder& b) {
@@ -117,30 +115,21 @@ bool Folder::onePoint(const Op& op, Passed& out) {
   return takeRegion(op, op.regions[0], out);
 }
 
-bool Folder::fewTurns(const Op& op, Passed& out) {
+bool Folder::foldLoop(OpId id, Passed& out) {
+  const Op& op = f_.ops[id];
   const LoopView loop(f_, op);
   const std::optional<uint64_t> count = constantOf(loop.count());
   if (!count || loop.stacks() > 0 || !loop.bodyDims().empty()) return false;
-  const auto turns = static_cast<int64_t>(*count);
-  if (turns > 1) return false;
-  if (turns < 1) {
+  const auto tripCount = static_cast<int64_t>(*count);
+  if (tripCount > 1) return false;
+  if (tripCount < 1) {
     for (uint32_t k = 0; k < loop.carries(); ++k) replace(op, k, loop.carryOperands()[k]);
     noteGone(f_, id_, loop.body(), GoneKind::NeverRuns);
     return true;
   }
-  uses_.replace(loop.index(), integer(0, op.loc, out));
+  make(id, out, [&](Builder& b) { uses_.replace(loop.index(), b.integer(0)); });
   for (uint32_t k = 0; k < loop.carries(); ++k) uses_.replace(loop.carryParams()[k], loop.carryOperands()[k]);
   return takeRegion(op, loop.body(), out);
-}
-
-ValueId Folder::integer(int64_t value, LocId loc, Passed& out) {
-  Builder b(m_, id_, scratch_, loc);
-  const ValueId v = b.integer(value);
-  const OpId made = f_.values[v].def;
-  f_.regions[scratch_].ops.clear();
-  uses_.enter(made, out.region);
-  out.ops.push_back(made);
-  return v;
 }
 
 void Folder::sameInBothArms(const Op& op) {
@@ -193,4 +182,5 @@ void Folder::unchangedCarries(const Op& op) {
     if (!loop.isCounted()) by(loop.carryParams(loop.condition())[k]);
   }
 }
+
 } // namespace melix::transforms

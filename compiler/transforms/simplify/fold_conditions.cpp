@@ -37,8 +37,6 @@ void Folder::useDecided(OpId id, Passed& out) {
   }
 }
 
-bool Folder::areSizes(ValueId a, ValueId b) { return ranges_.sizeOf(a) && ranges_.sizeOf(b); }
-
 void Folder::compare(OpId id) {
   Op& op = f_.ops[id];
   const ValueId a = op.operands[0], b = op.operands[1];
@@ -48,7 +46,8 @@ void Folder::compare(OpId id) {
     op.attr = static_cast<uint32_t>(order);
     changed_ = true;
   };
-  if (f_.typeOf(a) == types_.int64() && (isEqual || kind == ops::CmpKind::Ne) && !areSizes(a, b)) {
+  const bool areSizes = ranges_.sizeOf(a) && ranges_.sizeOf(b);
+  if (f_.typeOf(a) == types_.int64() && (isEqual || kind == ops::CmpKind::Ne) && !areSizes) {
     if (ranges_.isNoLess(a, b))
       become(isEqual ? ops::CmpKind::Le : ops::CmpKind::Gt);
     else if (ranges_.isNoLess(b, a))
@@ -68,12 +67,7 @@ bool Folder::compareCondition(OpId id) {
     if (!known) continue;
     const ValueId condition = op.operands[1 - k];
     if ((*known != 0) == (how == ops::CmpKind::Eq)) return replace(op, 0, condition), true;
-    uses_.change(id, [&](Op& own) {
-      own.kind = OpKind::Not;
-      own.operands = {condition};
-      own.attr = {};
-    });
-    changed_ = true;
+    becomeNot(id, condition);
     return false;
   }
   return false;
@@ -92,12 +86,7 @@ bool Folder::compareChoice(OpId id) {
     const std::optional<uint64_t> yes = compared(choice->yes), no = compared(choice->no);
     if (!yes || !no || *yes == *no) continue; // equal ones are a constant, by their ranges
     if (*yes != 0) return replace(op, 0, choice->condition), true;
-    uses_.change(id, [&](Op& own) {
-      own.kind = OpKind::Not;
-      own.operands = {choice->condition};
-      own.attr = {};
-    });
-    changed_ = true;
+    becomeNot(id, choice->condition);
     return false;
   }
   return false;
@@ -149,4 +138,5 @@ void Folder::compareMagnitude(OpId id, Passed& out) {
     });
   });
 }
+
 } // namespace melix::transforms

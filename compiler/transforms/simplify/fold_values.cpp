@@ -216,4 +216,5 @@ void Folder::constants(OpId id) {
   std::optional<uint64_t> r = foldScalar(op, kind, types_.kind(f_.typeOf(op.results[0])), x);
   if (r) becomeConstant(id, *r);
 }
+
 } // namespace melix::transforms

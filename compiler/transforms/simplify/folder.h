@@ -55,6 +55,7 @@ private:
   void replaceDim(DimSym s, DimId by) { dims_.insert_or_assign(s, types_.dims.substitute(by, dims_)); }
   void becomeZero(OpId id);
   void becomeConstant(OpId id, uint64_t bits);
+  void becomeNot(OpId id, ValueId condition);
   bool common(OpId id);
   bool isComparable(const Op& op) const;
 
@@ -69,7 +70,6 @@ private:
   void decide(ValueId condition, bool holds);
   /// Operands that are conditions decided by a branch around become constants.
   void useDecided(OpId id, Passed& out);
-  bool areSizes(ValueId a, ValueId b);
   /// Folds a comparison that is always the same. `==` and `!=` with an end of the range of an i64 become
   /// orders, at which loops are split: an index is 0 where it is at most 0. Comparisons of sizes stay, as
   /// they do not vary in any loop.
@@ -101,9 +101,7 @@ private:
   /// A nest without axes is its body, unless its accumulators begin here.
   bool onePoint(const Op& op, Passed& out);
   /// A loop without stacked results becomes its body if its trip count is 1, and its first values if it is 0.
-  bool fewTurns(const Op& op, Passed& out);
-  /// Appends a constant.
-  ValueId integer(int64_t value, LocId loc, Passed& out);
+  bool foldLoop(OpId id, Passed& out);
   void sameInBothArms(const Op& op);
   /// The arm that a branch always gives the value of: that of the product in `if x == 0 { 0 } else { x * y
   /// }`.

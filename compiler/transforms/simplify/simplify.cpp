@@ -82,7 +82,7 @@ bool Folder::step(OpId id, Passed& out) {
   if (op.kind == OpKind::If && chooseArm(op, out)) return true;
   if (op.kind == OpKind::Match && chooseCase(op, out)) return true;
   if (op.kind == OpKind::Nest && onePoint(op, out)) return true;
-  if (op.kind == OpKind::For && fewTurns(op, out)) return true;
+  if (op.kind == OpKind::For && foldLoop(id, out)) return true;
   if (op.kind == OpKind::Check && ranges_.isProved(op)) return noteGone(f_, id_, id, GoneKind::Proved), true;
   for (RegionId inner : op.regions) region(inner);
   if (op.kind == OpKind::If) sameInBothArms(op);
@@ -126,6 +126,15 @@ void Folder::becomeConstant(OpId id, uint64_t bits) {
     op.operands.clear();
     op.dims.clear();
     op.attr = Constant{bits, {}};
+  });
+  changed_ = true;
+}
+
+void Folder::becomeNot(OpId id, ValueId condition) {
+  uses_.change(id, [&](Op& op) {
+    op.kind = OpKind::Not;
+    op.operands = {condition};
+    op.attr = {};
   });
   changed_ = true;
 }

@@ -1,7 +1,7 @@
 #pragma once
 // Simplifies locally, to a fixed point: constant folding, folding of dimensions, removal of unpacking after
 // packing, branches on constants, invariant carries, proved checks, common subexpressions, dead values.
-// Conditions and choices get one form, so that no other pass looks for spellings (canonical_branches.h).
+// Conditions and choices get one form, so that other passes need to know one spelling (canonical_branches.h).
 //
 //   before:  %c = const true : bool   %r = if %c { yield %a } { yield %b } : f32   %s = get (make %r, %x).0 :
 //   f32 after:   %a in the place of %r and %s

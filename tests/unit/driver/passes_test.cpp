@@ -37,6 +37,19 @@ TEST(Passes, WhatStandsAfterOneIsShown) {
             melix("show --stage loops" + program).output);
 }
 
+/// What a branch of a small function gives is rematerialised: no array has an element for each point of the
+/// nest and of the sum in it.
+TEST(Passes, SmallFunctionsOfElementsLeaveNoResiduals) {
+  const std::string code =
+      " -e 'fn at(x: f32[N], i: int) -> f32 = if i >= 0 and i < N { x[i] } else { 0.0 }\n"
+      "fn f(x: f32[N], w: f32[M]) -> f32 = sum([for i in 0..N: sum(for k: at(x, i + k - 1) * w[k])]^2)\n"
+      "fn main(n: int = 9, m: int = 4) { print(grad(((x, w)) => f(x, w))("
+      "([for i in 0..n: sin(i as f32)], [for k in 0..m: cos(k as f32)]))) }'";
+  const std::string text = melix("show --stage opt" + code).output;
+  EXPECT_NE(text.find(": f32[m]"), std::string::npos) << text;
+  EXPECT_EQ(text.find("f32[n, m]"), std::string::npos) << text;
+}
+
 TEST(Passes, EachRunOfAPassIsShownForItself) {
   // The first run sees the loop as it is written, the second the nest and the derivative that are made of it.
   const std::string code =
