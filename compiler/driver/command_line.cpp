@@ -220,7 +220,7 @@ void addExplainFusion(CLI::App& command, Invocation& invocation) {
   addProgram(command, invocation);
   addStrictness(command, invocation.code);
   command.footer(
-      "Work on whole arrays, builders and reductions are sweeps over axes. For each that others read:\n"
+      "Array operations, comprehensions and reductions are sweeps over axes. For each that others read:\n"
       "whether it became one sweep with them, and if not, why it writes an array.");
 }
 
@@ -238,7 +238,7 @@ void addSeconds(CLI::App& command, const char* name, double& seconds, double lea
 
 void addTest(CLI::App& command, Invocation& invocation) {
   addFiles(command, invocation, "programs with blocks `test \"name\" { }`, or folders with such");
-  command.add_option("--filter", invocation.filter, "run only tests with this text in their name")
+  command.add_option("--filter", invocation.filter, "run only tests whose name contains this")
       ->option_text("TEXT");
   addSeconds(command, "--timeout", invocation.timeout, 0, "stop a test after this time (60); 0: never");
   addInterpret(command, invocation.code);
@@ -249,7 +249,7 @@ void addTest(CLI::App& command, Invocation& invocation) {
 
 void addBench(CLI::App& command, Invocation& invocation) {
   addFiles(command, invocation, "programs with blocks `bench \"name\" { }`, or folders with such");
-  command.add_option("--filter", invocation.filter, "run only benches with this text in their name")
+  command.add_option("--filter", invocation.filter, "run only benches whose name contains this")
       ->option_text("TEXT");
   addSeconds(command, "--seconds", invocation.seconds, 1e-3, "measure each for this time (1)");
   addSeconds(command, "--timeout", invocation.timeout, 0,

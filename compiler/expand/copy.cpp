@@ -191,9 +191,9 @@ NodeId Copier::copy(NodeId id, Role role) {
 void Copier::nameTest(TestItem& test, NodeId at) {
   if (!test.splice || to_.kind(test.splice) == NodeKind::Splice) return;
   const Node& text = to_[withoutParens(to_, test.splice)];
-  if (text.kind != NodeKind::String) return fail(at, "the name of a test is a text");
+  if (text.kind != NodeKind::String) return fail(at, "the name of a test is a string");
   for (const StringPart& part : text.as<StringLit>().parts) {
-    if (part.value) return fail(at, "the name of a test is a text that is known when compiling");
+    if (part.value) return fail(at, "the name of a test is a string that is known at compile time");
     test.name += part.text;
   }
   test.splice = NodeId::none();

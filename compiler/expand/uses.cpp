@@ -298,7 +298,7 @@ std::optional<int> Expander::bindOne(ModuleId module, Ast& ast, const MacroParam
                                      NodeId written, MacroArgument& out, std::string& why) {
   const std::string name = "`" + std::string(modules_.names.text(parameter.name)) + "`";
   if (!parameter.kind) {
-    static constexpr std::string_view wanted[] = {"an integer", "a number", "a bool", "a text"};
+    static constexpr std::string_view wanted[] = {"an integer", "a number", "a bool", "a string"};
     std::optional<Datum> value = constant(module, ast, written);
     const size_t kind = static_cast<size_t>(parameter.constant);
     auto take = [&](auto&& v) {
@@ -316,7 +316,7 @@ std::optional<int> Expander::bindOne(ModuleId module, Ast& ast, const MacroParam
         if (const auto* v = std::get_if<std::string>(&*value)) return take(*v);
     }
     why =
-        name + " is " + std::string(wanted[kind]) + " known when compiling: a literal, or a `const` of such";
+        name + " is " + std::string(wanted[kind]) + " known at compile time: a literal, or a `const` of such";
     return std::nullopt;
   }
   Value value;
@@ -564,7 +564,8 @@ void Expander::reportOutcome(const Use& use, const Outcome& outcome) {
     const Expansion* of = modules_.sources.expansion(place.file);
     const bool showsUse = (of && of->use == use.span) || place == use.span;
     if (!showsUse) d.notes.push_back({use.span, "in the use of `@" + use.macro + "` here"});
-    if (alike + 1 == shown) d.notes.push_back({Span(), "further uses that fail so are not told of"});
+    if (alike + 1 == shown)
+      d.notes.push_back({Span(), "further uses that fail in the same way are not reported"});
     return;
   }
   switch (outcome.kind) {

@@ -250,8 +250,9 @@ private:
     const size_t before = sink_.errorCount();
     unclosed(begin, end);
     if (sink_.errorCount() > before)
-      sink_.hintLast("a raw text ends on its line with the quotes and signs that it begins with, `r\"…\"` or "
-                     "`r#\"…\"#`; a text of several lines stands between `\"\"\"`");
+      sink_.hintLast(
+          "a raw string ends on its line with the quotes and signs that it begins with, `r\"…\"` or "
+          "`r#\"…\"#`; a string of several lines stands between `\"\"\"`");
     const size_t close = closing.size() > 1 ? scan_.rest().find(closing) : std::string_view::npos;
     if (close != std::string_view::npos)
       while (scan_.position() < end + close + closing.size()) scan_.advance();
@@ -280,7 +281,7 @@ private:
     std::string_view line = rest.substr(quote, rest.substr(quote).find('\n'));
     if (std::count(line.begin(), line.end(), '"') % 2 == 0) return;
     while (scan_.peek() != '"') scan_.advance();
-    sink_.hintLast("a text of several lines stands between `\"\"\"`");
+    sink_.hintLast("a string of several lines stands between `\"\"\"`");
   }
 
   void stringStart(uint32_t begin) {
@@ -474,7 +475,7 @@ private:
   size_t errorsBefore_;
   static constexpr size_t maxErrors = 30;
   static constexpr std::string_view nameHint = "a name has letters, digits and `_`";
-  static constexpr std::string_view conversionHint = "a value stands in a text without it: `{x}`";
+  static constexpr std::string_view conversionHint = "a value stands in a string without it: `{x}`";
   TokenStream out_;
   std::vector<Interpolation> strings_;
   std::set<std::string> unseen_; ///< characters that were told of

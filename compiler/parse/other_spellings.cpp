@@ -145,8 +145,8 @@ std::string OtherSpelling::pointFirst() const {
 std::string OtherSpelling::textAfterName() const {
   if (!is(TokenKind::StringStart) || !is(TokenKind::Identifier, -1) || !touches(-1)) return {};
   const std::string name(textOf(around(-1)));
-  if (name == "b") return "the bytes of a text are `\"…\".bytes`";
-  return "a text holds values in braces as it is: without the " + code(name) + " in front";
+  if (name == "b") return "the bytes of a string are `\"…\".bytes`";
+  return "every string interpolates values in braces: without the " + code(name) + " in front";
 }
 
 /// `print x`, `sqrt 2`

@@ -122,7 +122,7 @@ std::string OtherSpelling::tupleBinding() const {
   const size_t body = findOutside(end, std::min(end + 20, tokens_.size()), TokenKind::LBrace);
   if (isLoop && findOutside(end, body, TokenKind::DotDot) != body)
     return "each index goes through a range of its own: `for i in 0..n, j in 0..m { … }`";
-  return "a tuple is taken apart in brackets: " +
+  return "a tuple is destructured in brackets: " +
          code(std::string(textOf(around(-2))) + " (" + names + ")" + (isLoop ? " in …" : " = …"));
 }
 

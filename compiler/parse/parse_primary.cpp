@@ -177,7 +177,7 @@ NodeId BodyParser::parseString() {
       } else {
         if (is(TokenKind::FormatEnd) && !recovering_) {
           fail("an expression");
-          sink_.hintLast("the value stands in the braces: `\"{x}\"`; `{{` and `}}` are braces of the text");
+          sink_.hintLast("the value stands in the braces: `\"{x}\"`; `{{` and `}}` are braces of the string");
         }
         part.value = parseExpr();
         NodeKind kind = ast_.kind(part.value);

@@ -178,8 +178,8 @@ NodeId BodyParser::parseListPattern() {
     const bool isRest = is(TokenKind::DotDot);
     elements.push_back(parsePattern());
     if (isRest)
-      sink_.hintLast("a list pattern has a part for each element: `xs[0]` and `xs[1..]` take a list of any "
-                     "length apart");
+      sink_.hintLast("a list pattern has a part for each element: `xs[0]` and `xs[1..]` split a list of any "
+                     "length");
     if (!accept(TokenKind::Comma)) break;
   }
   expectClose(TokenKind::RBracket, open, "`,` or `]`");

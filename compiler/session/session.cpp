@@ -323,7 +323,7 @@ void Session::reportDerivative(const transforms::AdProblem& problem) {
                       : sink.report(DiagId::NoDerivative, place, problem.reason);
   for (size_t k = 0; k + 1 < problem.path.size(); ++k)
     if (Span at = locationOf(*module_, problem.path[k]); at.valid() && !(at == place))
-      d.notes.push_back({at, k == 0 ? "the derivative is asked for here" : "on the way through this call"});
+      d.notes.push_back({at, k == 0 ? "the derivative is taken here" : "on the way through this call"});
 }
 
 /// Runs a pass and looks at what it made; false after errors.

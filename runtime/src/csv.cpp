@@ -103,7 +103,7 @@ const char* otherFormat(const TextBuffer& file) {
   if (file.len < 2) return nullptr;
   if (at[0] == 0x1f && at[1] == 0x8b) return "the file is packed by gzip; unpack it first";
   if ((at[0] == 0xff && at[1] == 0xfe) || (at[0] == 0xfe && at[1] == 0xff))
-    return "the file is text in UTF-16; csv.read takes UTF-8";
+    return "the file is UTF-16; csv.read takes UTF-8";
   if (file.len >= 4 && memcmp(at, "PK\3\4", 4) == 0) return "the file is an archive, not text";
   return nullptr;
 }

@@ -17,7 +17,7 @@ int charAt(MelixStr s, int64_t at, uint32_t& c) {
 [[noreturn]] void badPosition(MelixTask* task, MelixStr s, int64_t at) {
   int64_t values[] = {at, s.len};
   if (at < 0 || at > s.len)
-    melix_panic_format(task, "index {0} is out of range for a text of {1} bytes", 2, values);
+    melix_panic_format(task, "index {0} is out of range for a string of {1} bytes", 2, values);
   melix_panic_format(task, "index {0} is inside a char", 1, values);
 }
 
@@ -132,7 +132,7 @@ void melix_str_slice(MelixTask* task, const uint64_t* args, uint64_t* results) {
   auto a = static_cast<int64_t>(args[2]), b = static_cast<int64_t>(args[3]);
   if (a < 0 || a > b || b > s.len) {
     int64_t values[] = {a, b, s.len};
-    melix_panic_format(task, "slice {0}..{1} does not fit a text of {2} bytes", 3, values);
+    melix_panic_format(task, "slice {0}..{1} does not fit a string of {2} bytes", 3, values);
   }
   if (!startsChar(s, a) || !startsChar(s, b)) badPosition(task, s, startsChar(s, a) ? b : a);
   setStr(results, makeStr(task, s.data + a, b - a));
@@ -145,7 +145,7 @@ void melix_str_char_at(MelixTask* task, const uint64_t* args, uint64_t* results)
   if (charAt(s, at, c) == 0) {
     if (at != s.len) badPosition(task, s, at);
     int64_t values[] = {at, s.len};
-    melix_panic_format(task, "index {0} is out of range for a text of {1} bytes", 2, values);
+    melix_panic_format(task, "index {0} is out of range for a string of {1} bytes", 2, values);
   }
   results[0] = c;
 }
@@ -200,10 +200,10 @@ void melix_str_repeat(MelixTask* task, const uint64_t* args, uint64_t* results) 
   int64_t total;
   if (times < 0) {
     int64_t values[] = {times};
-    melix_panic_format(task, "a text cannot be repeated {0} times", 1, values);
+    melix_panic_format(task, "a string cannot be repeated {0} times", 1, values);
   }
   if (__builtin_mul_overflow(s.len, times, &total))
-    panicText(task, "the repeated text does not fit into memory");
+    panicText(task, "the repeated string does not fit into memory");
   setStr(results, {nullptr, 0});
   if (total == 0) return;
   uint8_t* text = newText(task, total);

@@ -37,8 +37,8 @@ void refuseTextPlace(Body& body, const Brackets& brackets, Span span) {
   if (body.ast.kind(item) == SynKind::IntLit && at.size() < 10) behind = std::to_string(std::stoll(at) + 1);
   body.sink.report(DiagId::NotAssignable, span, body.c.modules.sources.text(span)).hint =
       body.ast.kind(item) == SynKind::Range || brackets.items.size() != 1
-          ? "a text stays as it is: a new one is made of its parts, `s[0..a] + \"x\" + s[b..]`"
-          : "a text stays as it is: `" + text + " = " + text + "[0.." + at + "] + \"x\" + " + text + "[" +
+          ? "a string is immutable: a new one is made of its parts, `s[0..a] + \"x\" + s[b..]`"
+          : "a string is immutable: `" + text + " = " + text + "[0.." + at + "] + \"x\" + " + text + "[" +
                 behind + "..]` makes another";
 }
 

@@ -17,7 +17,7 @@ NodeId SequenceItem::place(const std::function<NodeId()>& holder) const {
   const bool isList = body_.types.kind(body_.b.typeOf(holder())) == TypeKind::List;
   body_.sink.report(DiagId::IndexType, span, body_.b.show(body_.b.typeOf(index))).hint =
       isList ? "a slice of a List is a new List: nothing is stored in it"
-             : "a slice of a text is written in the brackets: `s[a..b]`";
+             : "a slice of a string is written in the brackets: `s[a..b]`";
   return body_.b.error(span);
 }
 
@@ -80,7 +80,7 @@ NodeId SequenceItem::ofText(NodeId text, Span span) const {
   const auto& range = body_.ast[item_].as<syntax::Range>();
   if (range.step) {
     body_.sink.report(DiagId::IndexType, body_.ast.span(item_), "a..b step c").hint =
-        "a slice of a text has no `step`";
+        "a slice of a string has no `step`";
     return b.error(span);
   }
   auto [first, last] = ends(range, text, span);

@@ -226,7 +226,7 @@ NodeId callDictType(Body& body, DeclId decl, const WrittenCall& call) {
       if (isText && !isDict && body.types.kind(body.infer.shallow(element)) == TypeKind::Str) {
         body.sink.report(DiagId::ArgumentKind, call.args[0].span, name, "elements of type `str`", "char")
             .hint =
-            "in brackets a text is one element: `Set([" + body.writtenShort(call.args[0].span) + "])`";
+            "in brackets a string is one element: `Set([" + body.writtenShort(call.args[0].span) + "])`";
         return b.error(call.span);
       }
       list = body.coerce(list, body.types.list(element), call.args[0].span, DiagId::ArgumentType, name);

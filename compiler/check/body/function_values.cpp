@@ -93,7 +93,7 @@ bool joinAsFunctions(Body& body, NodeId& x, NodeId& y) {
 std::string templateHint(Body& body, TypeId want, TypeId got) {
   const TypeId asked = body.infer.zonk(want), given = body.infer.zonk(got);
   if (!body.types.holds(asked, TypeKind::Known) || !body.types.holds(given, TypeKind::Known)) return {};
-  return "each function has a type of its own until one like `(f32) -> f32` is asked for: "
+  return "each function has a type of its own until one like `(f32) -> f32` is expected: "
          "write it where the first of them is named";
 }
 

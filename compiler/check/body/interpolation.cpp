@@ -13,7 +13,7 @@ NodeId Body::toStr(NodeId value, std::string spec, Span span) {
     sink.report(DiagId::FunctionText, span);
     return b.error(span);
   }
-  if (b.lacksInside(b.typeOf(value), "Show", "a text", span)) return b.error(span);
+  if (b.lacksInside(b.typeOf(value), "Show", "conversion to a string", span)) return b.error(span);
   return b.make(NodeKind::Format, types.str(), span, {value}, FormatSpec{std::move(spec)});
 }
 

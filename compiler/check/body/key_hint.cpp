@@ -14,9 +14,8 @@ void hintKey(Body& body, const FunctionDecl& fn) {
     given += ", " + std::string(body.types.names.text(fn.params[p].name));
   const bool asksForType = !fn.generics.empty() && fn.generics[0].defaultType.valid();
   const std::string type = asksForType ? ": " + written(fn.generics[0].defaultType) : "";
-  body.sink.hintLast(
-      "random numbers are drawn with a key, in the type that is asked for: `let k = key(1)`, `let x" + type +
-      " = " + std::string(body.types.names.text(fn.name)) + "(" + given + ")`");
+  body.sink.hintLast("random numbers are drawn with a key, in the expected type: `let k = key(1)`, `let x" +
+                     type + " = " + std::string(body.types.names.text(fn.name)) + "(" + given + ")`");
 }
 
 void hintKey(Body& body, std::string_view function, TypeId asked) {

@@ -147,7 +147,7 @@ NodeId Body::convertTo(NodeId value, TypeId type, Span span) {
     if (types.kind(from) == TypeKind::Str && types.isNumber(to))
       d.hint = readingHint(written, types.kind(to));
     if (types.kind(to) == TypeKind::Str)
-      d.hint = "`str(" + writtenShort(b.spanOf(value)) + ")` is the text of a value";
+      d.hint = "`str(" + writtenShort(b.spanOf(value)) + ")` is a value as a string";
     return b.error(span);
   };
   TypeId element = types.element(to), fromElement = infer.shallow(types.element(from));
@@ -276,7 +276,7 @@ void refuseTry(Body& body, NodeId value, TypeId back, Span span) {
     d.hint = "`fn " + name + params + " -> Result[()]` ends in `Ok(())`, and may leave " +
              (option ? "by `x.or_error(\"…\")?`" : "by `?`");
   } else if (option && back && body.isPreludeEnum(back, "Result")) {
-    d.hint = "`x.or_error(\"…\")?` makes a Result of it, the text being its error";
+    d.hint = "`x.or_error(\"…\")?` makes a Result of it, the string being its error";
   } else {
     d.hint = body.takesOut(type);
   }

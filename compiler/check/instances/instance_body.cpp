@@ -199,7 +199,8 @@ NodeId InstanceBody::lambdaBody(Body& body, const Known& known, size_t captures)
 /// A size that only stands inside of others.
 void InstanceBody::reportUnsettled(NameId name, Span span) {
   c_.sink.report(DiagId::DimensionUnbound, span, c_.types.names.text(name)).hint =
-      "nothing settles it: it is the size of an axis of some parameter, by itself, or declared in `[…]`";
+      "it cannot be inferred: it must be by itself the size of an axis of some parameter, or declared in "
+      "`[…]`";
   instance_.failed = true;
 }
 

@@ -148,7 +148,7 @@ bool Checker::refusesInstance(const InstanceKey& key, const std::string& name, S
   Diagnostic& d = isLong   ? sink.report(tooLong, place, first.name, name)
                   : isDeep ? sink.report(DiagId::InstanceDepth, place, name)
                            : sink.report(DiagId::InstanceCount, place, name);
-  d.notes.push_back({call, "asked for here"});
+  d.notes.push_back({call, "instantiated here"});
   if (!isLong) d.hint = divergingParameter(key);
   return true;
 }

@@ -292,7 +292,7 @@ bool ArrayIntrinsics::reduces(IntrinsicKind kind, TypeId element, Span span) {
         k == TypeKind::Array  ? "of arrays, collect them first: `" + name + "([for i: x[i]], over: 0)`"
         : k == TypeKind::Char ? "`x as int` converts"
         : k == TypeKind::Str && kind == IntrinsicKind::Sum
-            ? "`join(list(for x in xs: …), \"\")` puts texts behind each other"
+            ? "`join(list(for x in xs: …), \"\")` concatenates strings"
             : "";
   return false;
 }

@@ -82,7 +82,7 @@ Checker::ConstantSize Checker::computedSize(DeclId decl) {
     return {{},
             "`" + std::string(name) + "` is `" + types.show(made.result) + "`, and a dimension is an `int`"};
   if (made.io.valid() || !hooks.evaluate)
-    return {{}, "the value of `" + std::string(name) + "` is not known when compiling"};
+    return {{}, "the value of `" + std::string(name) + "` is not known at compile time"};
   Evaluated found = hooks.evaluate(id);
   if (found.value) return {types.dims.constant(*found.value), {}};
   return {{}, "computing `" + std::string(name) + "` " + found.problem};

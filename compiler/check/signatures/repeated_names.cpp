@@ -34,7 +34,7 @@ public:
     case SynKind::Generator: {
       BoundNames list;
       for (const Header& h : n.as<Builder>().headers) pattern(h.pattern, list);
-      report(list, "this builder");
+      report(list, "this comprehension");
       break;
     }
     case SynKind::Macro: return; // in quotes splices stand for names

@@ -366,8 +366,7 @@ DimId TypeResolver::dim(SynId node, bool alone) {
     if (!hook) {
       Diagnostic& d = checker_.sink.report(DiagId::DimensionUnbound, n.span, name ? text(name) : "_");
       if (!name)
-        d.hint =
-            "the sizes of this type are told; `_` stands in the types of variables, parameters and fields";
+        d.hint = "this type states its sizes; `_` stands in the types of variables, parameters and fields";
       return DimId::none();
     }
     NameId used = name ? name : unnamed();

@@ -134,7 +134,7 @@ PatternId WrittenPattern::elements() {
   if (types_.kind(type_) != TypeKind::List) {
     const PatternId made = mismatch();
     if (body_.sink.all().size() > messages && types_.kind(type_) == TypeKind::Array)
-      body_.sink.hintLast("brackets take a List apart: the elements of an array are `x[0]`, `x[1]`");
+      body_.sink.hintLast("brackets destructure a List: the elements of an array are `x[0]`, `x[1]`");
     return made;
   }
   refutable_ = true;

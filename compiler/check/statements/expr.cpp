@@ -363,7 +363,7 @@ NodeId Body::checkArray(const Many& m, Span span, TypeId expected) {
           b.kindOf(value) == TypeKind::Error && types.kind(mine) == TypeKind::Array && first.valid();
       if (differs && types.rank(mine) == types.rank(infer.zonk(element)))
         sink.hintLast("rows with sizes of their own stand where a type like `f32[_][N]` or `List[f32[_]]` is "
-                      "asked for");
+                      "expected");
     }
     numberFailed |= b.kindOf(value) == TypeKind::Error && isNumberLiteral(item);
     items.push_back(value);

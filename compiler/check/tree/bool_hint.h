@@ -14,8 +14,8 @@ inline std::string_view boolHint(const types::TypeStore& types, types::TypeId ty
   case types::TypeKind::Array: return "`all(…)` and `any(…)` make one bool of an array";
   case types::TypeKind::List:
   case types::TypeKind::Str: return "whether something is in it is `len(x) > 0`";
-  case types::TypeKind::Tuple: return "`assert c, \"text\"` stands without brackets";
-  case types::TypeKind::Enum: return "cases are told apart by `match`, values by `==`";
+  case types::TypeKind::Tuple: return "`assert c, \"message\"` stands without brackets";
+  case types::TypeKind::Enum: return "cases are distinguished by `match`, values by `==`";
   default:
     return types.isNumber(type) || types.kind(type) == types::TypeKind::Var ? "compare it: `n != 0`" : "";
   }

@@ -42,7 +42,7 @@ std::string NodeBuilder::textHint(BinaryKind kind, NodeId a, NodeId b) {
   std::string written = library.writtenOperand(spanOf(text));
   const bool isLetter = instance.nodes[text].kind == NodeKind::Const && written.size() > 2 &&
                         (written.size() == 3 || written[1] == '\\' || (written[1] & 0x80));
-  if (!isLetter) return "`str(" + letter + ")` is the text of a character";
+  if (!isLetter) return "`str(" + letter + ")` is the string of a character";
   written.front() = written.back() = '\'';
   return "a character stands in single quotes: `" +
          (isLeft ? letter + " " + sign + " " + written : written + " " + sign + " " + letter) + "`";
@@ -61,13 +61,13 @@ NodeId NodeBuilder::operatorError(BinaryKind kind, NodeId a, NodeId b, Span span
       types.kind(typeOf(b)) == TypeKind::List)
     d.hint = "`+` adds tangents: `concat(xs, ys)` joins two Lists";
   if (kind == BinaryKind::Mul && types.kind(typeOf(a)) == TypeKind::Str && isNumber(typeOf(b)))
-    d.hint = "`s.repeat(n)` is a text `n` times";
+    d.hint = "`s.repeat(n)` is a string `n` times";
   if (types.kind(typeOf(a)) == TypeKind::List || types.kind(typeOf(b)) == TypeKind::List)
     if (const std::string each = eachHint(kind, a, b); !each.empty()) d.hint = each;
   if (kind >= BinaryKind::Eq)
     if (const std::string compared = textHint(kind, a, b); !compared.empty()) d.hint = compared;
   const bool formatsText = kind == BinaryKind::Rem && types.kind(typeOf(a)) == TypeKind::Str;
-  if (joinsText || formatsText) d.hint = "values stand in braces in a text: `\"n = {n}\"`";
+  if (joinsText || formatsText) d.hint = "values stand in braces in a string: `\"n = {n}\"`";
   return error(span);
 }
 

@@ -226,7 +226,7 @@ void SizeChecks::reportBranches(const UnifyResult& match, NodeId first, NodeId o
     if (infer.zonk(free.dims[k]) != infer.zonk(others[k]))
       free.dims[k] = types.dims.symbol(types.dims.newSym({"_", types::DimSymKind::Unknown, 0, Span()}));
   std::string asked = show(types.intern(std::move(free)));
-  sink.hintLast("where a type with `_` is asked for, each has a size of its own: `let x: " + asked +
+  sink.hintLast("where a type with `_` is expected, each has a size of its own: `let x: " + asked +
                 " = …`, `fn f(…) -> " + asked + "`");
 }
 

@@ -11,7 +11,7 @@ namespace melix::check {
 inline std::string readingHint(const std::string& text, types::TypeKind number) {
   const bool isInt = types::isIntKind(number);
   return "`" + text + (isInt ? ".to_int()` reads an integer" : ".to_f64()` reads a float") +
-         ", if there is one in the text";
+         ", if there is one in the string";
 }
 
 /// An operand as it is written, with brackets where it has blanks in it, as an argument.

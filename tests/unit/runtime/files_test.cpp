@@ -103,7 +103,7 @@ TEST_F(Files, csv_mistakes_are_told_with_their_place) {
   EXPECT_EQ(csv("1\n", MELIX_KIND_F32, {-1, -1}, -1), "csv.read cannot leave out -1 lines");
   EXPECT_EQ(csv("\xff\xfe"
                 "1"),
-            "t.csv:1:1: the file is text in UTF-16; csv.read takes UTF-8");
+            "t.csv:1:1: the file is UTF-16; csv.read takes UTF-8");
   EXPECT_EQ(csv("\x1f\x8b\x08"), "t.csv:1:1: the file is packed by gzip; unpack it first");
   EXPECT_EQ(csv(std::string(1, '\0') + "04\n"), "t.csv:1:1: `\\u{0}04` is not a number");
   EXPECT_EQ(csv("1,2\n", MELIX_KIND_F32, {-1, 65}),

@@ -137,7 +137,7 @@ TEST_F(Panic, a_builtin_panics_at_its_caller) {
   };
   EXPECT_EQ(run([&] { middle(task); }), MELIX_PANIC);
   EXPECT_EQ(panic,
-            "s.mlx:4:2: panic: index 9 is out of range for a text of 3 bytes\ns[9]\n  at f (s.mlx:4)\n");
+            "s.mlx:4:2: panic: index 9 is out of range for a string of 3 bytes\ns[9]\n  at f (s.mlx:4)\n");
 }
 
 TEST_F(Panic, frames_end_at_the_landing) {

@@ -42,15 +42,15 @@ TEST_F(Strings, slices_and_chars) {
   EXPECT_EQ(panicOf(melix_str_slice, Slots().add("häuser").add(int64_t(0)).add(int64_t(2))),
             "index 2 is inside a char");
   EXPECT_EQ(panicOf(melix_str_slice, Slots().add("abc").add(int64_t(2)).add(int64_t(4))),
-            "slice 2..4 does not fit a text of 3 bytes");
+            "slice 2..4 does not fit a string of 3 bytes");
   EXPECT_EQ(panicOf(melix_str_slice, Slots().add("abc").add(int64_t(2)).add(int64_t(1))),
-            "slice 2..1 does not fit a text of 3 bytes");
+            "slice 2..1 does not fit a string of 3 bytes");
   EXPECT_EQ(number(melix_str_char_at, Slots().add("hä").add(int64_t(1))), 0xe4);
   EXPECT_EQ(panicOf(melix_str_char_at, Slots().add("hä").add(int64_t(2))), "index 2 is inside a char");
   EXPECT_EQ(panicOf(melix_str_char_at, Slots().add("hä").add(int64_t(3))),
-            "index 3 is out of range for a text of 3 bytes");
+            "index 3 is out of range for a string of 3 bytes");
   EXPECT_EQ(panicOf(melix_str_char_at, Slots().add("hä").add(int64_t(-1))),
-            "index -1 is out of range for a text of 3 bytes");
+            "index -1 is out of range for a string of 3 bytes");
   EXPECT_EQ(number(melix_str_get, Slots().add("hä").add(int64_t(2))), 0);
   EXPECT_EQ(one(melix_str_from_char, Slots().add(int64_t(0x1f600))), "😀");
 }
@@ -128,7 +128,7 @@ TEST_F(Strings, trim_repeat_and_case) {
   EXPECT_EQ(one(melix_str_repeat, Slots().add("ab").add(int64_t(3))), "ababab");
   EXPECT_EQ(one(melix_str_repeat, Slots().add("ab").add(int64_t(0))), "");
   EXPECT_EQ(panicOf(melix_str_repeat, Slots().add("ab").add(int64_t(-1))),
-            "a text cannot be repeated -1 times");
+            "a string cannot be repeated -1 times");
   EXPECT_EQ(one(melix_str_upper, Slots().add("aé1")), "Aé1");
   EXPECT_EQ(one(melix_str_lower, Slots().add("AÉ1")), "aÉ1");
 }
