@@ -45,7 +45,7 @@ std::string table(std::span<const Pass> passes, std::span<const StateRow> states
            note(p) + " | " + listed(p.needs, states) + " | " + listed(p.establishes, states) + " | " +
            listed(p.ends, states) + " |\n";
   }
-  out += "\n| state | what holds |\n|---|---|\n";
+  out += "\n| state | meaning |\n|---|---|\n";
   for (const StateRow& row : states) out += "| " + std::string(row.name) + " | " + row.text + " |\n";
   return out;
 }

@@ -260,7 +260,7 @@ struct MacroUse {
 struct Quote {
   NameId what;
   NodeId block;
-}; // what: none (a block), or a kind: nodes.def says what holds it; also KindArgument
+}; // `what`: none (a block), or a kind of nodes.def; also KindArgument
 struct Sample {
   NodeId target, type, value;
 }; // name: T ~ e

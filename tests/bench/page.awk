@@ -13,7 +13,7 @@ BEGIN {
   print "# Benchmarks"
   print ""
   print "Every subject of [`tests/bench`](../tests/bench/README.md), with one thread on one core, the least time of a call; C is"
-  print "`clang -O3 -march=native` without fast math. [performance.md](performance.md) says what bounds what is behind. Made by"
+  print "`clang -O3 -march=native` without fast math. [performance.md](performance.md) explains the cases that are slower. Made by"
   print ""
   print "```sh"
   print "tests/bench/run | awk -f tests/bench/page.awk > docs/benchmarks.md   # the tables"

@@ -326,9 +326,12 @@ std::string folderOf(const fs::path& file) {
 std::map<std::string, Tally> readAll(const fs::path& root) {
   std::map<std::string, Tally> tallies;
   std::vector<fs::path> files = {root / "README.md"};
-  for (std::string_view folder : {"compiler", "runtime", "docs"})
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / folder))
-      if (entry.path().extension() == (folder == "docs" ? ".md" : ".h")) files.push_back(entry.path());
+  for (std::string_view folder : {"compiler", "docs", "runtime", "stdlib", "tests"})
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / folder)) {
+      fs::path type = entry.path().extension();
+      bool isHeader = type == ".h" && (folder == "compiler" || folder == "runtime");
+      if (type == ".md" || isHeader) files.push_back(entry.path());
+    }
   std::sort(files.begin(), files.end());
   for (const fs::path& file : files) {
     std::ifstream in(file);

@@ -3,8 +3,8 @@
 // Its *units* are the points of these loops in their order, so a chunk may take any consecutive units.
 //
 //   before:  kernel @k(%0, %1, %n) { for points %0, %1 { (%b) … for points 0, %n { (%i) … } } }
-//   after:   kernel @k(%0, %1, %n, %turns, %units) {
-//              %first, %last = if %0 == 0 and %1 == %units { 0, %turns } { %0 / %n, (%1 + %n - 1) / %n }
+//   after:   kernel @k(%0, %1, %n, %count, %units) {
+//              %first, %last = if %0 == 0 and %1 == %units { 0, %count } { %0 / %n, (%1 + %n - 1) / %n }
 //              for points %first, %last { (%b) …
 //                for points max 0, %0 - %b·%n, min %n, %1 - %b·%n { (%i) … } } }
 //

@@ -6,8 +6,8 @@
 //
 //   before:  kernel @k(%0, %1, %n) { for points 0, %p { (%q) … panel %q … for points rows 6 %0, %1 { … } } }
 //            launch @k %m, %work, %n                                                   step 48
-//   after:   kernel @k(%0, %1, %n, %turns, %panels) {
-//              %first = select %panels, 0, %0·48   %last = select %panels, %turns, min %turns, %1·48
+//   after:   kernel @k(%0, %1, %n, %count, %panels) {
+//              %first = select %panels, 0, %0·48   %last = select %panels, %count, min %count, %1·48
 //              for points select %panels, %0, 0, select %panels, min %1, %p, %p { (%q)
 //                … panel %q … for points rows 6 %first, %last { … } } }
 //            %b = (%m + 47) / 48   %panels = … %b and %p …
