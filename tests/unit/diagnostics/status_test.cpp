@@ -27,10 +27,11 @@ std::string statusPage() {
         message.replace(at, std::string(hole).size(), "…");
     areas[row.area] += "| " + message + " | " + row.note + " |\n";
   }
-  std::string page = "# Status: features that are refused\n\n"
-                     "The parser accepts the whole grammar. A feature on this page gets the message “… is not "
-                     "supported yet” with its\n"
-                     "location, and the program does not run. Everything else the reference describes works.\n";
+  std::string page =
+      "# Status: features that are refused\n\n"
+      "The parser accepts the whole grammar. A feature on this page gets the message “… is not "
+      "supported yet” with its\n"
+      "location, and the program does not run. Everything else the reference describes works.\n";
   for (const auto& [area, lines] : areas)
     page += "\n## " + area + "\n\n| refused | meaning |\n|---|---|\n" + lines;
   return page;
