@@ -84,8 +84,8 @@ Compiled compile(const loops::Module& module, const Options& given) {
   std::vector<std::string> problems(units.size());
   std::vector<std::map<core::FunctionId, std::string>> entries(units.size());
   const std::vector<size_t> order = longestFirst(units);
-  forEachInParallel(units.size(), [&](size_t turn) {
-    const size_t k = order[turn];
+  forEachInParallel(units.size(), [&](size_t iteration) {
+    const size_t k = order[iteration];
     Build build(units[k], options, layouts);
     entries[k] = std::move(build.emitter.entries);
     out.objects[k] = build.object(problems[k]);

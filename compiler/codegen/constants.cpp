@@ -153,7 +153,7 @@ static uint8_t structKind(const types::TypeStore& store, TypeId type) {
   return store.isSet(type) ? MELIX_KIND_SET : MELIX_KIND_STRUCT;
 }
 
-/// The hidden dims of a pack come first; a reader sees the inner product behind them.
+/// The hidden dims of a pack come first; a reader sees the inner product after them.
 llvm::Constant* ModuleEmitter::packDescriptor(TypeId type) {
   TypeId inner = held_->packInner(type);
   TypeKind kind = held_->types.kind(inner);

@@ -67,7 +67,7 @@ llvm::DILocation* DebugInfo::location(core::LocId loc) {
     chain.push_back(at);
     if (core_.locs[at].kind == core::LocKind::Source) break;
   }
-  // What a function that was inlined shows of itself is the innermost place of the chain behind the call.
+  // What a function that was inlined shows of itself is the innermost place of the chain after the call.
   std::vector<Span> places(chain.size() + 1);
   for (size_t k = chain.size(); k-- > 0;) {
     const Span span = core_.locs[chain[k]].span;

@@ -68,14 +68,14 @@ void FunctionEmitter::poll() {
 }
 
 void FunctionEmitter::emitFor(const Stmt& s) {
-  if (s.as<ForAttr>().lanes > 0) return emitLanes(*this, s);
+  if (s.as<ForAttr>().vectorWidth > 0) return emitLanes(*this, s);
   Values carried;
   for (size_t k = 2; k < s.operands.size(); ++k) carried.push_back(generic(value(s.operands[k])));
-  carried = emitTurns(s, value(s.operands[0]), std::move(carried));
+  carried = emitIterations(s, value(s.operands[0]), std::move(carried));
   for (size_t k = 0; k < s.results.size(); ++k) set(s.results[k], carried[k]);
 }
 
-FunctionEmitter::Values FunctionEmitter::emitTurns(const Stmt& s, llvm::Value* begin, Values carried) {
+FunctionEmitter::Values FunctionEmitter::emitIterations(const Stmt& s, llvm::Value* begin, Values carried) {
   llvm::Value* end = value(s.operands[1]);
   llvm::BasicBlock *head = block("for"), *body = block("body"), *done = block("done");
   llvm::BasicBlock* from = b_.GetInsertBlock();
@@ -173,7 +173,8 @@ void FunctionEmitter::emitLaunch(const Stmt& s) {
   b_.CreateBr(done);
   b_.SetInsertPoint(pool);
   call(runtime("melix_parallel", m_.i64(), {m_.ptr(), m_.ptr(), m_.ptr(), m_.i64(), m_.i64(), m_.i64()}),
-       {task_, chunk, record, extent, b_.getInt64(m_.unit.module.functions[callee].turns.step), work});
+       {task_, chunk, record, extent, b_.getInt64(m_.unit.module.functions[callee].tripCount.unrolledBy),
+        work});
   b_.CreateBr(done);
   b_.SetInsertPoint(done);
 }

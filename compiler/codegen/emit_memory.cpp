@@ -56,7 +56,7 @@ void FunctionEmitter::emitStore(const Stmt& s) {
   llvm::Value* at = address(s, s.operands.size() - 1);
   if (v->getType() == m_.i1()) v = b_.CreateZExt(v, m_.i8());
   // Slots of builtins are 8 bytes: what is smaller is extended, so that no byte of them is undefined.
-  if (access.lend && access.elemBytes == 8 && v->getType()->isIntegerTy() && v->getType() != m_.i64())
+  if (access.borrowed && access.elemBytes == 8 && v->getType()->isIntegerTy() && v->getType() != m_.i64())
     v = b_.CreateZExt(v, m_.i64());
   b_.CreateStore(v, at);
 }

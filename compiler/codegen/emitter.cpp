@@ -99,8 +99,7 @@ llvm::Function* ModuleEmitter::functionOf(loops::FunctionId id) {
   made = declare(result, params, visible, visible ? exportedSymbol(fn) : fn.key);
   if (fn.kind != FunctionKind::Orchestration) {
     made->addFnAttr(runsNests);
-    made->setAlignment(
-        llvm::Align(64)); // so that what it takes does not depend on what stands in front of it
+    made->setAlignment(llvm::Align(64)); // so that what it takes does not depend on what stands before it
   } else {
     for (unsigned k = 0; k < fn.params().size(); ++k)
       if (const auto range = rangeOfParam(fn, k))

@@ -89,10 +89,10 @@ void FunctionEmitter::emitKernel() {
   b_.CreateRet(b_.getInt64(-1));
 }
 
-/// In place of the bytes that are asked for stand addresses: one behind the other, each in lines of the cache
+/// In place of the bytes that are asked for stand addresses: one after the other, each in lines of the cache
 /// of its own.
 void FunctionEmitter::giveScratch(Values& args) {
-  std::vector<std::pair<size_t, llvm::Value*>> begins; // and the bytes in front
+  std::vector<std::pair<size_t, llvm::Value*>> begins; // and the bytes before
   llvm::Value* bytes = nullptr;
   for (size_t k = 2; k < args.size(); ++k) {
     if (fn_.modes[k] != loops::ModeKind::Scratch) continue;

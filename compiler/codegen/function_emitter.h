@@ -73,7 +73,7 @@ private:
   void emitSwitch(const Stmt& s);
   void emitFor(const Stmt& s);
   /// Emits the iterations from `begin` on with these carried values; gives the final carried values.
-  Values emitTurns(const Stmt& s, llvm::Value* begin, Values carried);
+  Values emitIterations(const Stmt& s, llvm::Value* begin, Values carried);
   void emitScalar(const Stmt& s);
   void emitWhile(const Stmt& s);
   void emitCall(const Stmt& s);

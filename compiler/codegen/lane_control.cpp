@@ -17,7 +17,7 @@ void LaneEmitter::branch(const Stmt& s) {
   if (isUniform(s.operands[0])) return branchTogether(s);
   Values results;
   for (size_t r = 0; r < s.regions.size(); ++r)
-    results = branchApart(s, s.regions[r], takes(s, r), std::move(results));
+    results = emitBranchSeparately(s, s.regions[r], takes(s, r), std::move(results));
   for (size_t k = 0; k < results.size(); ++k) keep(s.results[k], results[k]);
 }
 
@@ -64,7 +64,7 @@ llvm::Value* LaneEmitter::takes(const Stmt& s, size_t region) {
 
 /// What a region yields for the lanes that take it, and `others`, if there are any, in the other lanes: it is
 /// left out where none does and that saves something.
-LaneEmitter::Values LaneEmitter::branchApart(const Stmt& s, RegionId r, Value* mask, Values others) {
+LaneEmitter::Values LaneEmitter::emitBranchSeparately(const Stmt& s, RegionId r, Value* mask, Values others) {
   Value* outer = std::exchange(mask_, masked(mask));
   const bool skips = mustSkip(r) || isWorthSkipping(r);
   llvm::BasicBlock *from = b_.GetInsertBlock(), *some = nullptr, *join = nullptr;
@@ -146,15 +146,15 @@ void LaneEmitter::closeCarries(std::span<llvm::PHINode* const> phis, std::span<c
   for (size_t k = 0; k < params.size(); ++k) phis[k]->addIncoming(values[k], b_.GetInsertBlock());
 }
 
-/// As many turns as the last lane makes. The loop is entered only if it turns, so that what is the same in
-/// all turns, though it be read from memory, is moved in front of it.
+/// As many iterations as the last lane makes. The loop is entered only if it iterates, so that what is the
+/// same in all iterations, though it be read from memory, is moved before it.
 void LaneEmitter::forLoop(const Stmt& s) {
   if (std::vector<Total> totals = totalsOf(s); !totals.empty()) return forTotals(s, std::move(totals));
   const ValueIds& params = fn_.regions[s.regions[0]].params;
-  const bool apart = !isUniform(s.operands[1]);
+  const bool isDivergent = !isUniform(s.operands[1]);
   Value* begin = host_.value(s.operands[0]);
   Value *ends = nullptr, *end = nullptr;
-  if (apart) {
+  if (isDivergent) {
     ends = vector(s.operands[1]);
     end = b_.CreateIntMaxReduce(mask_ ? b_.CreateSelect(mask_, ends, splat(begin)) : ends, true);
   } else {
@@ -169,11 +169,11 @@ void LaneEmitter::forLoop(const Stmt& s) {
   const auto carried = std::span(params).subspan(1);
   const std::vector<llvm::PHINode*> phis = openCarries(carried, std::span(s.operands).subspan(2), from);
   Value* outer = mask_;
-  if (apart) mask_ = masked(b_.CreateICmpSLT(splat(index), ends));
+  if (isDivergent) mask_ = masked(b_.CreateICmpSLT(splat(index), ends));
   const ValueIds& next = region(s.regions[0]);
   if (!isCallee_) b_.SetCurrentDebugLocation(m_.debug->location(s.loc));
   if (s.as<loops::ForAttr>().polls) host_.poll();
-  closeCarries(phis, carried, next, apart ? mask_ : nullptr);
+  closeCarries(phis, carried, next, isDivergent ? mask_ : nullptr);
   mask_ = outer;
   llvm::BasicBlock* back = b_.GetInsertBlock();
   Value* after = b_.CreateNSWAdd(index, b_.getInt64(1));
@@ -199,16 +199,16 @@ void LaneEmitter::whileLoop(const Stmt& s) {
   const std::vector<llvm::PHINode*> phis = openCarries(params, s.operands, from);
   for (size_t k = 0; k < phis.size(); ++k) keep(tested[k], phis[k]);
   const ValueId test = region(s.regions[0])[0];
-  const bool apart = !isUniform(test);
-  Value* on = apart ? masked(vector(test)) : host_.value(test);
-  b_.CreateCondBr(apart ? b_.CreateOrReduce(on) : on, body, done);
+  const bool isDivergent = !isUniform(test);
+  Value* on = isDivergent ? masked(vector(test)) : host_.value(test);
+  b_.CreateCondBr(isDivergent ? b_.CreateOrReduce(on) : on, body, done);
   b_.SetInsertPoint(body);
   Value* outer = mask_;
-  if (apart) mask_ = on;
+  if (isDivergent) mask_ = on;
   const ValueIds& next = region(s.regions[1]);
   if (!isCallee_) b_.SetCurrentDebugLocation(m_.debug->location(s.loc));
   host_.poll();
-  closeCarries(phis, params, next, apart ? mask_ : nullptr);
+  closeCarries(phis, params, next, isDivergent ? mask_ : nullptr);
   mask_ = outer;
   b_.CreateBr(head);
   b_.SetInsertPoint(done);

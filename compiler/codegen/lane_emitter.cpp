@@ -27,7 +27,7 @@ llvm::Constant* LaneEmitter::iota(llvm::IntegerType* type) {
 }
 
 /// Compared in numbers as wide as what lanes hold, so that a mask is in as many registers. Around loops it is
-/// made of bits: a comparison would be done again in these, at every turn.
+/// made of bits: a comparison would be done again in these, at every iteration.
 llvm::Value* LaneEmitter::firstLanes(const Stmt& loop, Value* count) {
   const loops::Machine& machine = machineOf(m_.options.target);
   Value* few = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, count, b_.getInt64(lanes_));
@@ -39,7 +39,7 @@ llvm::Value* LaneEmitter::firstLanes(const Stmt& loop, Value* count) {
     return b_.CreateBitCast(b_.CreateTrunc(ones, b_.getIntNTy(lanes_)),
                             llvm::FixedVectorType::get(b_.getInt1Ty(), lanes_));
   }
-  const unsigned bits = std::clamp(machine.vectorBits / loop.as<loops::ForAttr>().lanes, 16U, 64U);
+  const unsigned bits = std::clamp(machine.vectorBits / loop.as<loops::ForAttr>().vectorWidth, 16U, 64U);
   llvm::IntegerType* type = b_.getIntNTy(bits);
   return b_.CreateICmpULT(iota(type), splat(b_.CreateTrunc(few, type)));
 }
@@ -135,7 +135,7 @@ void LaneEmitter::scalar(const Stmt& s) {
   switch (attr.op) {
   case OpKind::Add: out = {b_.CreateAdd(a.first, b.first), b_.CreateAdd(a.step, b.step)}; return;
   case OpKind::Sub: out = {b_.CreateSub(a.first, b.first), b_.CreateSub(a.step, b.step)}; return;
-  case OpKind::And: { // the place in a strip of turns
+  case OpKind::And: { // the place in a strip of iterations
     auto* mask = llvm::cast<llvm::ConstantInt>(b.first);
     const bool fills = mask->getZExtValue() + 1 == strip_;
     out = {fills ? b_.getInt64(0) : b_.CreateAnd(a.first, mask), a.step};
@@ -220,7 +220,7 @@ void LaneEmitter::better(const Steps& steps, size_t k, const Values& a, const Va
   auto isBetter = [&](Value* x, Value* y) { return compared(best.beyond, x, y, step.kind); };
   Value* takes = isBetter(b[k], a[k]);
   if (!isLater) {
-    Value* isEarlier = compared(ops::CmpKind::Lt, b[best.turn], a[best.turn], types::TypeKind::I64);
+    Value* isEarlier = compared(ops::CmpKind::Lt, b[best.iteration], a[best.iteration], types::TypeKind::I64);
     takes = b_.CreateOr(takes, b_.CreateAnd(isEarlier, b_.CreateNot(isBetter(a[k], b[k]))));
   }
   const size_t there = best.isThere;
@@ -230,7 +230,7 @@ void LaneEmitter::better(const Steps& steps, size_t k, const Values& a, const Va
   out[there] = b_.CreateOr(a[there], b[there]);
 }
 
-/// The value of all lanes that have one, and of those that have this value the first turn.
+/// The value of all lanes that have one, and of those that have this value the first iteration.
 void LaneEmitter::best(const Steps& steps, size_t k, const Values& lanes, Values& out) {
   const loops::ReassociableStep& step = steps[k];
   const loops::ArgExtremeStep& best = *step.best;
@@ -272,13 +272,13 @@ LaneEmitter::Values LaneEmitter::strip(const Stmt& loop, const Steps& steps, Val
   return carried;
 }
 
-/// The loop is entered only if it turns: what hoisting passes put in front of it is then not for nothing.
+/// The loop is entered only if it iterates: what hoisting passes put before it is then not for nothing.
 LaneEmitter::Values LaneEmitter::strips(const Stmt& loop, const Steps& steps, Value*& first, Value* end,
                                         StripKind kind, Values carried) {
   const bool masked = kind != StripKind::Whole;
   const unsigned beyond = kind == StripKind::Whole  ? lanes_ - 1
                           : kind == StripKind::Most ? lanes_ / 2
-                          : kind == StripKind::Long ? loop.as<loops::ForAttr>().lanes
+                          : kind == StripKind::Long ? loop.as<loops::ForAttr>().vectorWidth
                                                     : 0;
   llvm::BasicBlock *from = b_.GetInsertBlock(), *body = block("strip"), *done = block("whole");
   Value* last = beyond ? b_.CreateNSWSub(end, b_.getInt64(beyond)) : end;
@@ -286,9 +286,9 @@ LaneEmitter::Values LaneEmitter::strips(const Stmt& loop, const Steps& steps, Va
   Values entry = carried;
   entry.push_back(first);
   b_.SetInsertPoint(body);
-  const std::vector<llvm::PHINode*> turn = phis(entry, from);
-  llvm::PHINode* at = turn.back();
-  carried.assign(turn.begin(), turn.end() - 1);
+  const std::vector<llvm::PHINode*> iteration = phis(entry, from);
+  llvm::PHINode* at = iteration.back();
+  carried.assign(iteration.begin(), iteration.end() - 1);
   Value* mask = masked ? firstLanes(loop, b_.CreateNSWSub(end, at)) : nullptr;
   Values next = strip(loop, steps, at, mask, carried);
   b_.SetCurrentDebugLocation(m_.debug->location(loop.loc));
@@ -298,7 +298,7 @@ LaneEmitter::Values LaneEmitter::strips(const Stmt& loop, const Steps& steps, Va
   if (kind == StripKind::Last || kind == StripKind::Long) {
     b_.CreateBr(done);
   } else {
-    for (size_t k = 0; k < turn.size(); ++k) turn[k]->addIncoming(next[k], back);
+    for (size_t k = 0; k < iteration.size(); ++k) iteration[k]->addIncoming(next[k], back);
     b_.CreateCondBr(b_.CreateICmpSLT(next.back(), last), body, done);
   }
   b_.SetInsertPoint(done);
@@ -319,28 +319,28 @@ std::vector<llvm::PHINode*> LaneEmitter::phis(const Values& values, llvm::BasicB
 
 namespace {
 
-/// How the turns behind whole strips are done.
+/// How the iterations after whole strips are done.
 enum class RestKind {
   None,
-  Masked,   ///< all strips are under a mask
-  Register, ///< by registers, under a mask
-  Strip,    ///< as one strip more, under a mask
-  ByTurn,   ///< by whole registers, then turn by turn
+  Masked,       ///< all strips are under a mask
+  Register,     ///< by registers, under a mask
+  Strip,        ///< as one strip more, under a mask
+  PerIteration, ///< by whole registers, then iteration by iteration
 };
 
 RestKind restOf(const loops::Function& fn, const loops::Stmt& loop, uint32_t strip,
                 const loops::Machine& machine) {
-  const std::optional<uint64_t> turns = loops::constantTripCount(fn, loop);
-  if (turns && *turns % strip == 0) return RestKind::None;
-  const bool fits = fn.turns.step % strip == 0 && fn.turns.multiple % strip == 0;
+  const std::optional<uint64_t> tripCount = loops::constantTripCount(fn, loop);
+  if (tripCount && *tripCount % strip == 0) return RestKind::None;
+  const bool fits = fn.tripCount.unrolledBy % strip == 0 && fn.tripCount.tripCountMultipleOf % strip == 0;
   if (fits && loops::isOverChunk(fn, loop)) return RestKind::None;
-  if (!loops::canMask(machine, fn, loop)) return RestKind::ByTurn;
+  if (!loops::canMask(machine, fn, loop)) return RestKind::PerIteration;
   if (loops::writesToFrame(fn, loop.regions[0]))
     return loops::storesHaveRoomInFrame(fn, loop, loop.regions[0], strip) ? RestKind::Strip
-                                                                          : RestKind::ByTurn;
-  if (turns && *turns < strip) return RestKind::Strip; // a strip has some lane that is on
-  const auto& attr = loop.as<loops::ForAttr>();        // long code stands once, whatever masks cost
-  const bool isAll = attr.masked && (attr.unroll == 1 || machine.masks == loops::MaskKind::Registers);
+                                                                          : RestKind::PerIteration;
+  if (tripCount && *tripCount < strip) return RestKind::Strip; // a strip has some lane that is on
+  const auto& attr = loop.as<loops::ForAttr>();                // long code stands once, whatever masks cost
+  const bool isAll = attr.predicated && (attr.interleave == 1 || machine.masks == loops::MaskKind::Registers);
   return isAll ? RestKind::Masked : RestKind::Register;
 }
 
@@ -357,7 +357,8 @@ bool holdsBranch(const loops::Function& fn, loops::RegionId r, const loops::Vari
 
 constexpr unsigned mostMasks = 4; ///< of seven registers
 
-/// Whether loops inside carry something, beside which a mask costs little: turns of one register wait for it.
+/// Whether loops inside carry something, beside which a mask costs little: iterations of one register wait
+/// for it.
 bool carriesInside(const loops::Function& fn, const loops::Stmt& loop, const loops::Variance& variance) {
   const auto& stmts = fn.regions[loop.regions[0]].stmts;
   return loop.results.empty() && std::ranges::any_of(stmts, [&](loops::StmtId id) {
@@ -367,11 +368,11 @@ bool carriesInside(const loops::Function& fn, const loops::Stmt& loop, const loo
 }
 
 /// Whether what is left of a strip is done in one register if it has room there: a short row is then all of
-/// it, and a short turn is little code.
-bool isBriefWorthIt(const loops::Function& fn, const loops::Stmt& loop) {
+/// it, and a short iteration is little code.
+bool isShortWorthIt(const loops::Function& fn, const loops::Stmt& loop) {
   constexpr size_t fewStmts = 16;
   const auto& stmts = fn.regions[loop.regions[0]].stmts;
-  return loop.as<loops::ForAttr>().unroll > 1 && stmts.size() <= fewStmts &&
+  return loop.as<loops::ForAttr>().interleave > 1 && stmts.size() <= fewStmts &&
          std::ranges::all_of(stmts, [&](loops::StmtId id) { return fn.stmts[id].regions.empty(); });
 }
 
@@ -381,7 +382,7 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
   using enum LaneEmitter::StripKind;
   const auto& attr = loop.as<loops::ForAttr>();
   const loops::Variance variance(host.fn_, loop);
-  const uint32_t strip = attr.lanes * attr.unroll;
+  const uint32_t strip = attr.vectorWidth * attr.interleave;
   const loops::ValueId index = host.fn_.regions[loop.regions[0]].params[0];
   const loops::Machine& machine = machineOf(host.m_.options.target);
   const RestKind rest = restOf(host.fn_, loop, strip, machine);
@@ -389,40 +390,40 @@ void emitLanes(FunctionEmitter& host, const loops::Stmt& loop) {
   // half is left as a whole if that is as few.
   const bool isCarried = rest == RestKind::Register && machine.masks == loops::MaskKind::Registers &&
                          carriesInside(host.fn_, loop, variance);
-  const bool isMost = isCarried && attr.unroll <= mostMasks;
-  LaneEmitter wide(host, strip, variance, index), narrow(host, attr.lanes, variance, index);
+  const bool isMost = isCarried && attr.interleave <= mostMasks;
+  LaneEmitter wide(host, strip, variance, index), narrow(host, attr.vectorWidth, variance, index);
   llvm::Value *first = host.value(loop.operands[0]), *end = host.value(loop.operands[1]);
   const LaneEmitter::Steps steps = *loops::exactSteps(host.fn_, loop);
   std::vector<llvm::Value*> carried;
   for (size_t k = 0; k < loop.results.size(); ++k) carried.push_back(host.value(loop.operands[k + 2]));
   const std::vector<llvm::Value*> before = carried;
   carried = wide.begun(steps, std::move(carried));
-  const std::optional<uint64_t> turns = loops::constantTripCount(host.fn_, loop);
-  const bool isBrief = rest == RestKind::Strip && !turns && isBriefWorthIt(host.fn_, loop);
-  if (turns == strip) {
+  const std::optional<uint64_t> tripCount = loops::constantTripCount(host.fn_, loop);
+  const bool isShort = rest == RestKind::Strip && !tripCount && isShortWorthIt(host.fn_, loop);
+  if (tripCount == strip) {
     carried = wide.strip(loop, steps, first, nullptr, std::move(carried));
-  } else if (rest == RestKind::Strip && turns && 0 < *turns && *turns < strip) {
-    carried =
-        wide.strip(loop, steps, first, wide.firstLanes(loop, host.b_.getInt64(*turns)), std::move(carried));
+  } else if (rest == RestKind::Strip && tripCount && 0 < *tripCount && *tripCount < strip) {
+    carried = wide.strip(loop, steps, first, wide.firstLanes(loop, host.b_.getInt64(*tripCount)),
+                         std::move(carried));
   } else {
     const LaneEmitter::StripKind kind = rest == RestKind::Masked ? Masked : isMost ? Most : Whole;
     carried = wide.strips(loop, steps, first, end, kind, std::move(carried));
     if (rest == RestKind::Strip)
-      carried = wide.strips(loop, steps, first, end, isBrief ? Long : Last, std::move(carried));
+      carried = wide.strips(loop, steps, first, end, isShort ? Long : Last, std::move(carried));
   }
-  carried = wide.folded(steps, std::move(carried), attr.lanes);
-  if (isBrief)
-    carried = LaneEmitter(host, attr.lanes, variance, index, strip)
+  carried = wide.folded(steps, std::move(carried), attr.vectorWidth);
+  if (isShort)
+    carried = LaneEmitter(host, attr.vectorWidth, variance, index, strip)
                   .strips(loop, steps, first, end, Last, std::move(carried));
   if (isCarried && !isMost)
-    carried = LaneEmitter(host, attr.lanes * mostMasks, variance, index)
+    carried = LaneEmitter(host, attr.vectorWidth * mostMasks, variance, index)
                   .strips(loop, steps, first, end, Most, std::move(carried));
   if (rest == RestKind::Register)
-    carried = narrow.strips(loop, steps, first, end, attr.unroll > 1 ? Masked : Last, std::move(carried));
-  if (rest == RestKind::ByTurn && attr.unroll > 1)
+    carried = narrow.strips(loop, steps, first, end, attr.interleave > 1 ? Masked : Last, std::move(carried));
+  if (rest == RestKind::PerIteration && attr.interleave > 1)
     carried = narrow.strips(loop, steps, first, end, Whole, std::move(carried));
   carried = narrow.joined(steps, std::move(carried), before);
-  if (rest == RestKind::ByTurn) carried = host.emitTurns(loop, first, std::move(carried));
+  if (rest == RestKind::PerIteration) carried = host.emitIterations(loop, first, std::move(carried));
   for (size_t k = 0; k < carried.size(); ++k) host.set(loop.results[k], carried[k]);
 }
 

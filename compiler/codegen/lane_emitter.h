@@ -79,7 +79,7 @@ private:
     unsigned unit = 1;
     Value* all = nullptr; ///< or the addresses of all lanes
     /// Whether the stride between lanes is known to be that many bytes.
-    bool isApart(int64_t bytes) const;
+    bool isSeparate(int64_t bytes) const;
   };
 
   bool isUniform(ValueId v) const { return variance_.isUniform(v); }
@@ -138,7 +138,7 @@ private:
   Value* loadBackwards(const Place& at, llvm::VectorType* type, llvm::Align align);
   bool staysInRegisters(const Stmt& s) const;
   void load(const Stmt& s);
-  void askAhead(const Stmt& s, Value* at, llvm::Type* type);
+  void emitPrefetch(const Stmt& s, Value* at, llvm::Type* type);
   void store(const Stmt& s);
   /// Of registers that follow each other, from `at` on.
   void storeStream(std::span<Value* const> registers, Value* base, Value* at, llvm::Align align);
@@ -164,7 +164,7 @@ private:
   Value* masked(Value* mask) { return mask_ ? b_.CreateAnd(mask_, mask) : mask; }
   void branch(const Stmt& s);
   void branchTogether(const Stmt& s);
-  Values branchApart(const Stmt& s, loops::RegionId r, Value* mask, Values others);
+  Values emitBranchSeparately(const Stmt& s, loops::RegionId r, Value* mask, Values others);
   Value* takes(const Stmt& s, size_t region);
   bool mustSkip(loops::RegionId r) const;
   bool isWorthSkipping(loops::RegionId r) const;

@@ -65,7 +65,7 @@ static int64_t storeBytes(const llvm::Module& m, llvm::Type* type) {
   return static_cast<int64_t>(m.getDataLayout().getTypeStoreSize(type).getFixedValue());
 }
 
-bool LaneEmitter::Place::isApart(int64_t bytes) const {
+bool LaneEmitter::Place::isSeparate(int64_t bytes) const {
   auto* known = llvm::dyn_cast<llvm::ConstantInt>(step);
   return !all && known &&
          uint64_t(known->getSExtValue()) * unit == uint64_t(bytes); // modulo 2^64, as computed
@@ -86,12 +86,13 @@ llvm::Value* LaneEmitter::loadBackwards(const Place& at, llvm::VectorType* type,
   Value* together = turned();
   b_.CreateBr(after);
   b_.SetInsertPoint(some);
-  Value* apart = b_.CreateMaskedGather(type, addresses(at), align, mask_, llvm::Constant::getNullValue(type));
+  Value* gathered =
+      b_.CreateMaskedGather(type, addresses(at), align, mask_, llvm::Constant::getNullValue(type));
   b_.CreateBr(after);
   b_.SetInsertPoint(after);
   llvm::PHINode* either = b_.CreatePHI(type, 2);
   either->addIncoming(together, all);
-  either->addIncoming(apart, some);
+  either->addIncoming(gathered, some);
   return either;
 }
 
@@ -116,15 +117,15 @@ void LaneEmitter::load(const Stmt& s) {
   llvm::Constant* nothing = llvm::Constant::getNullValue(type); // in lanes that are off
   Value* v = nullptr;
   const int64_t bytes = storeBytes(*m_.llvm, element);
-  if (at.isApart(-bytes))
+  if (at.isSeparate(-bytes))
     v = loadBackwards(at, type, align);
-  else if (!at.isApart(bytes))
+  else if (!at.isSeparate(bytes))
     v = b_.CreateMaskedGather(type, addresses(at), align, mask_, nothing);
   else if (mask_ && !staysInRegisters(s))
     v = b_.CreateMaskedLoad(type, at.first, align, mask_, nothing);
   else
     v = b_.CreateAlignedLoad(type, at.first, align);
-  if (access.ahead && at.first && loop_) askAhead(s, at.first, type);
+  if (access.prefetch && at.first && loop_) emitPrefetch(s, at.first, type);
   llvm::Type* scalar = m_.typeOf(access.elem);
   if (scalar == m_.i1())
     v = b_.CreateTrunc(v, vectorOf(scalar));
@@ -133,24 +134,26 @@ void LaneEmitter::load(const Stmt& s) {
   keep(s.results[0], v);
 }
 
-/// What the chain reads some turns later: the last term of the place that is the same in all lanes is the
-/// chain's. By itself the processor asks for what lies ahead in a page, so turns that lie closer are left to
-/// it. Where they lie whole pages apart they share few lines of the nearest cache, and what is asked for
-/// would push out what is there.
-void LaneEmitter::askAhead(const Stmt& s, Value* at, llvm::Type* type) {
-  constexpr uint64_t turns = 8, lineBytes = 64, pageBytes = 4096;
+/// What the chain reads some iterations later: the last term of the place that is the same in all lanes is
+/// the chain's. By itself the processor asks for what lies ahead in a page, so iterations that lie closer are
+/// left to it. Where they lie whole pages apart they share few lines of the nearest cache, and what is asked
+/// for would push out what is there.
+void LaneEmitter::emitPrefetch(const Stmt& s, Value* at, llvm::Type* type) {
+  constexpr uint64_t iterationsAhead = 8, lineBytes = 64, pageBytes = 4096;
   Value* stride = nullptr;
   for (size_t k = 1; k + 1 < s.operands.size(); k += 2)
     if (isUniform(s.operands[k]) && isUniform(s.operands[k + 1])) stride = host_.value(s.operands[k + 1]);
   const auto& attr = loop_->as<loops::ForAttr>();
-  if (!stride || lanes_ < attr.lanes * attr.unroll) return; // a register at a time is bound by what it reads
+  if (!stride || lanes_ < attr.vectorWidth * attr.interleave)
+    return; // a register at a time is bound by what it reads
   const uint64_t elemBytes = s.as<Access>().elemBytes,
                  bytes = m_.llvm->getDataLayout().getTypeStoreSize(type);
   auto number = [&](uint64_t n) { return llvm::ConstantInt::get(m_.index(), n); };
   Value* by = host_.index(stride);
   Value* isFar = b_.CreateICmpSGE(by, number(pageBytes / 2 / elemBytes));
-  Value* isApart = b_.CreateICmpNE(b_.CreateAnd(by, number(pageBytes / elemBytes - 1)), number(0));
-  Value* asked = b_.CreateSelect(b_.CreateAnd(isFar, isApart), b_.CreateMul(by, number(turns)), number(0));
+  Value* isOffPage = b_.CreateICmpNE(b_.CreateAnd(by, number(pageBytes / elemBytes - 1)), number(0));
+  Value* asked =
+      b_.CreateSelect(b_.CreateAnd(isFar, isOffPage), b_.CreateMul(by, number(iterationsAhead)), number(0));
   Value* place = b_.CreateGEP(b_.getIntNTy(static_cast<unsigned>(8 * elemBytes)), at, asked);
   for (uint64_t k = 0; k < bytes; k += lineBytes)
     b_.CreateIntrinsic(
@@ -169,14 +172,14 @@ void LaneEmitter::store(const Stmt& s) {
   else if (scalar != element)
     v = b_.CreateBitCast(v, vectorOf(element));
   const Place at = place(s, s.operands.size() - 1);
-  if (!at.isApart(storeBytes(*m_.llvm, element)))
+  if (!at.isSeparate(storeBytes(*m_.llvm, element)))
     b_.CreateMaskedScatter(v, addresses(at), align, mask_);
   else if (staysInRegisters(s))
     b_.CreateAlignedStore(b_.CreateSelect(mask_, v, b_.CreateAlignedLoad(v->getType(), at.first, align)),
                           at.first, align);
   else if (mask_)
     b_.CreateMaskedStore(v, at.first, align, mask_);
-  else if (access.stream)
+  else if (access.nonTemporal)
     storeStream({&v, 1}, host_.value(s.operands[0]), at.first, align);
   else
     b_.CreateAlignedStore(v, at.first, align);
@@ -261,14 +264,14 @@ bool LaneEmitter::storeGroup(std::span<const loops::StmtId> stmts) {
       m_.llvm->getDataLayout().getTypeStoreSize(element) != access.elemBytes)
     return false;
   const Place at = place(s, s.operands.size() - 1);
-  if (at.all || at.isApart(access.elemBytes)) return false;
+  if (at.all || at.isSeparate(access.elemBytes)) return false;
   Values values;
   for (loops::StmtId id : stmts) values.push_back(vector(fn_.stmts[id].operands.back()));
   transpose(b_, values, lanes_);
   const llvm::Align align = m_.llvm->getDataLayout().getABITypeAlign(element);
   for (uint64_t lane = 0; lane < lanes_; ++lane) {
-    Value* apart = b_.CreateMul(at.step, llvm::ConstantInt::get(m_.index(), lane));
-    Value* to = b_.CreateGEP(b_.getIntNTy(at.unit * 8), at.first, apart);
+    Value* gathered = b_.CreateMul(at.step, llvm::ConstantInt::get(m_.index(), lane));
+    Value* to = b_.CreateGEP(b_.getIntNTy(at.unit * 8), at.first, gathered);
     std::vector<int> part(size);
     std::iota(part.begin(), part.end(), static_cast<int>(lane - lane % size));
     Value* group = b_.CreateShuffleVector(values[lane % size], part);

@@ -1,4 +1,4 @@
-// Accesses of lanes to rows of a constant length, one behind the other: whole registers are read, and their
+// Accesses of lanes to rows of a constant length, one after the other: whole registers are read, and their
 // elements put apart by column, or put together and stored.
 #include "codegen/lane_emitter.h"
 #include "codegen/registers.h"
@@ -39,7 +39,7 @@ llvm::Value* picked(llvm::IRBuilder<>& b, const Vectors& from, const std::vector
   return out;
 }
 
-/// Rows of as many elements as there are vectors, which stand one behind the other in these: a vector of each
+/// Rows of as many elements as there are vectors, which stand one after the other in these: a vector of each
 /// column. Each residue of the least prime factor is taken out, and its elements are such rows, but shorter.
 Vectors columns(llvm::IRBuilder<>& b, const Vectors& rows) {
   const size_t count = rows.size();
@@ -55,8 +55,8 @@ Vectors columns(llvm::IRBuilder<>& b, const Vectors& rows) {
       part.push_back(
           picked(b, {rows.begin() + std::ptrdiff_t(j), rows.begin() + std::ptrdiff_t(j + p)}, from));
     }
-    const Vectors apart = columns(b, part);
-    for (size_t c = 0; c < apart.size(); ++c) out[r + p * c] = apart[c];
+    const Vectors parts = columns(b, part);
+    for (size_t c = 0; c < parts.size(); ++c) out[r + p * c] = parts[c];
   }
   return out;
 }
@@ -86,7 +86,7 @@ Vectors rows(llvm::IRBuilder<>& b, const Vectors& columns) {
   return out;
 }
 
-/// Vectors one behind the other as one; as many as a power of two.
+/// Vectors one after the other as one; as many as a power of two.
 llvm::Value* concatenated(llvm::IRBuilder<>& b, Vectors parts) {
   for (; parts.size() > 1; parts.resize(parts.size() / 2)) {
     std::vector<int> all(2 * lanesOf(parts[0]));
@@ -136,7 +136,7 @@ llvm::Value* LaneEmitter::firstRow(const loops::LaneGroup& group) {
                            : b_.CreateGEP(m_.i8(), first, b_.getInt64(static_cast<uint64_t>(-group.before)));
 }
 
-/// Reads nothing behind the highest column of the last lane's row.
+/// Reads nothing after the highest column of the last lane's row.
 void LaneEmitter::loadRows(const loops::LaneGroup& group) {
   llvm::VectorType* type = registerOf(group);
   const unsigned lanes = llvm::cast<llvm::FixedVectorType>(type)->getNumElements(), pieces = lanes_ / lanes;
@@ -161,8 +161,8 @@ void LaneEmitter::loadRows(const loops::LaneGroup& group) {
         read.push_back(llvm::PoisonValue::get(type));
       }
     }
-    const Vectors apart = columns(b_, read);
-    for (unsigned c = 0; c < group.row; ++c) found[c].push_back(apart[c]);
+    const Vectors parts = columns(b_, read);
+    for (unsigned c = 0; c < group.row; ++c) found[c].push_back(parts[c]);
   }
   for (const loops::LaneGroup::Member& m : group.members) {
     const Stmt& s = fn_.stmts[m.stmt];
@@ -190,7 +190,7 @@ void LaneEmitter::storeRows(const loops::LaneGroup& group) {
   }
   const Stmt& s = fn_.stmts[group.place()];
   Value* first = firstRow(group);
-  if (s.as<loops::Access>().stream) return storeStream(stored, host_.value(s.operands[0]), first, align);
+  if (s.as<loops::Access>().nonTemporal) return storeStream(stored, host_.value(s.operands[0]), first, align);
   for (size_t k = 0; k < stored.size(); ++k)
     b_.CreateAlignedStore(stored[k],
                           b_.CreateConstGEP1_64(type->getElementType(), first, k * uint64_t(lanes)), align);

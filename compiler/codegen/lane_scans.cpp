@@ -1,4 +1,5 @@
-// Running totals: what a loop carries by a step that may be grouped in any way, and what its turns use of it.
+// Running totals: what a loop carries by a step that may be grouped in any way, and what its iterations use
+// of it.
 #include "codegen/lane_emitter.h"
 
 #include <numeric>
@@ -7,7 +8,7 @@ namespace melix::codegen {
 
 namespace {
 
-/// Places of a shuffle of values and units by which each lane gets what is `by` lanes in front of it.
+/// Places of a shuffle of values and units by which each lane gets what is `by` lanes before it.
 std::vector<int> shiftedBy(unsigned by, unsigned lanes) {
   std::vector<int> places(lanes, static_cast<int>(lanes));
   std::iota(places.begin() + by, places.end(), 0);
@@ -16,7 +17,7 @@ std::vector<int> shiftedBy(unsigned by, unsigned lanes) {
 
 } // namespace
 
-/// The total of each lane and those in front of it takes as many steps as the number of lanes has bits. Only
+/// The total of each lane and those before it takes as many steps as the number of lanes has bits. Only
 /// the last one waits for what was before; a lane that is off adds nothing.
 void LaneEmitter::runningTotal(const Stmt& s, Running& running) {
   const loops::ReassociableStep& step = running.step;

@@ -1,6 +1,6 @@
 // Totals of a loop around another one, as those of the blocks of a long sum. Vectors that a loop carries
-// while one inside of it fills the registers would be written to memory in front of that, and read behind it.
-// Most sums have one block only: the first turn's terms are the totals, and nothing is kept.
+// while one inside of it fills the registers would be written to memory before that, and read after it.
+// Most sums have one block only: the first iteration's terms are the totals, and nothing is kept.
 #include "codegen/lane_emitter.h"
 
 #include "codegen/debug_info.h"
@@ -17,8 +17,8 @@ using core::OpKind;
 using loops::StmtKind;
 
 /// What makes each value that a loop carries, if all of them are totals: sums of floats to each of which a
-/// turn adds one term, that begin with the same value in all lanes, and that nothing else in the loop uses;
-/// and only if they are too many for the registers beside those of a loop inside.
+/// iteration adds one term, that begin with the same value in all lanes, and that nothing else in the loop
+/// uses; and only if they are too many for the registers beside those of a loop inside.
 std::vector<LaneEmitter::Total> LaneEmitter::totalsOf(const Stmt& s) const {
   constexpr uint32_t share = 4; // of the registers
   const loops::RegionId body = s.regions[0];
@@ -67,8 +67,9 @@ llvm::Value* LaneEmitter::beginWithNothing(const Stmt& s) {
   return all;
 }
 
-/// The first turn has its terms, if the totals begin with nothing; others add them to what lies in the frame.
-/// Both ask by themselves whether there is one more, so that what the last turn makes stays in registers.
+/// The first iteration has its terms, if the totals begin with nothing; others add them to what lies in the
+/// frame. Both ask by themselves whether there is one more, so that what the last iteration makes stays in
+/// registers.
 class LaneEmitter::TotalsLoop {
 public:
   TotalsLoop(LaneEmitter& lanes, const Stmt& s, std::vector<Total> totals)
@@ -136,7 +137,7 @@ private:
       l_.scalar(l_.fn_.stmts[totals_[k].sum]);
     }
   }
-  /// What a turn made.
+  /// What an iteration made.
   llvm::PHINode* either(const Total& total) {
     Value *term = l_.vector(total.term), *sum = l_.vector(l_.fn_.stmts[total.sum].results[0]);
     llvm::PHINode* phi = b_.CreatePHI(sum->getType(), 3);
@@ -153,7 +154,7 @@ private:
   llvm::BasicBlock *from_ = nullptr, *body_ = l_.block("body"), *alone_ = l_.block("alone"),
                    *more_ = l_.block("more"), *back_ = l_.block("back"), *done_ = l_.block("done");
   const llvm::Align align_ = llvm::Align(FunctionEmitter::slotAlign);
-  Values first_, frame_; ///< what the totals begin with, and where they lie in later turns
+  Values first_, frame_; ///< what the totals begin with, and where they lie in later iterations
   Value* areNothing_ = nullptr;
   llvm::PHINode* index_ = nullptr;
 };

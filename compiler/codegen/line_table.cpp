@@ -18,7 +18,7 @@ namespace {
 using llvm::object::ObjectFile;
 using llvm::object::SectionRef;
 
-/// Offsets just behind what may be a call. Reading every byte as if an instruction began there finds all of
+/// Offsets just after what may be a call. Reading every byte as if an instruction began there finds all of
 /// them, and some that are none; these do no harm, since only exact return addresses are looked up.
 std::set<uint32_t> returnAddresses(llvm::StringRef code) {
   std::set<uint32_t> out;

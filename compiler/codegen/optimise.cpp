@@ -22,7 +22,7 @@
 namespace melix::codegen {
 namespace {
 
-/// Some of the passes behind instruction selection take time that grows with the square of a function: beyond
+/// Some of the passes after instruction selection take time that grows with the square of a function: beyond
 /// this many instructions these are left out.
 constexpr unsigned mostInstructions = 16'384;
 
@@ -62,7 +62,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
     each.addPass(llvm::EarlyCSEPass(true));
     each.addPass(llvm::InstCombinePass());
     each.addPass(llvm::SimplifyCFGPass());
-    each.addPass(llvm::LoopSimplifyPass()); // blocks in front of loops, for what code generation hoists
+    each.addPass(llvm::LoopSimplifyPass()); // blocks before loops, for what code generation hoists
     addPacker(each);
     if (options.vectorise) addVectoriser(each);
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));

@@ -15,7 +15,7 @@ unsigned lanesOf(const llvm::Value* v) {
 
 namespace {
 
-/// Places `first`, `first` + 1, … up to `end` in a shuffle; those behind are anything.
+/// Places `first`, `first` + 1, … up to `end` in a shuffle; those after are anything.
 std::vector<int> places(unsigned first, unsigned end, unsigned lanes) {
   std::vector<int> out(lanes, llvm::PoisonMaskElem);
   std::iota(out.begin(), out.begin() + std::min(lanes, end - first), static_cast<int>(first));

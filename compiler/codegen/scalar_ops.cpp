@@ -120,7 +120,7 @@ llvm::Value* ScalarOps::binary(OpKind op, llvm::Value* a, llvm::Value* b, TypeKi
   }
 }
 
-/// Floor division. The divisor was checked, but code may stand in front of its check: nothing here traps; a
+/// Floor division. The divisor was checked, but code may stand before its check: nothing here traps; a
 /// quotient by zero is 0.
 llvm::Value* ScalarOps::floorDivide(llvm::Value* a, llvm::Value* b, TypeKind kind, bool remainder) {
   llvm::Type* t = a->getType();
@@ -225,8 +225,8 @@ llvm::Value* ScalarOps::truncate(Value* v, llvm::Type* to) {
   Value* bits = b_.CreateBitCast(v, word);
   Value* last = b_.CreateAnd(b_.CreateLShr(bits, number(16)), number(1)); // of the bits that stay
   Value* rounded = b_.CreateAdd(bits, b_.CreateAdd(last, number(0x7fff)));
-  Value* quiet = b_.CreateOr(bits, number(0x00400000));
-  Value* chosen = b_.CreateSelect(isNan(v), quiet, rounded);
+  Value* nan = b_.CreateOr(bits, number(0x00400000));
+  Value* chosen = b_.CreateSelect(isNan(v), nan, rounded);
   Value* upper = b_.CreateTrunc(b_.CreateLShr(chosen, number(16)), shaped(b_.getInt16Ty(), to));
   return b_.CreateBitCast(upper, to);
 }

@@ -85,11 +85,11 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Options& options) {
 
 /// The passes of code generation but those that have nothing to do in code of Melix, as it has no variables
 /// for a debugger, is not collected, patched or traced, and has no funclets; and but those over loops, which
-/// turn what is computed of a loop's variable into more variables: an eighth of the whole time for larger
-/// code that is no faster, as Loops has taken out of loops what can be.
+/// iteration what is computed of a loop's variable into more variables: an eighth of the whole time for
+/// larger code that is no faster, as Loops has taken out of loops what can be.
 class CodePasses : public llvm::legacy::PassManager {
 public:
-  /// The target adds its configuration first, which the passes behind it go by.
+  /// The target adds its configuration first, which the passes after it go by.
   void add(llvm::Pass* pass) override {
     if (pass->getPassID() == &llvm::TargetPassConfig::ID)
       leaveOutIdle(static_cast<llvm::TargetPassConfig&>(*pass));

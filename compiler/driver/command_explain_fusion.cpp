@@ -43,7 +43,7 @@ std::string_view textOf(FusionReason reason) {
   case FusionReason::Adds: return "adds into accumulators";
   case FusionReason::ReadInLoop: return "is read in a loop, perhaps often";
   case FusionReason::ReadOften: return "is read at many points for each element";
-  case FusionReason::Dear: return "is dearer to compute again than to read";
+  case FusionReason::Expensive: return "is dearer to compute again than to read";
   case FusionReason::Effects: return "may panic, and so may what stands in between or reads it";
   case FusionReason::Cut: return "has input, output or an assertion behind it";
   case FusionReason::Updated: return "reads what is changed before it is needed";

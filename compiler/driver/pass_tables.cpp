@@ -32,7 +32,7 @@ std::string listed(States<State> states, std::span<const StateRow> rows) {
 }
 
 /// Of a pass of Core: whether it decides how floats are rounded.
-std::string note(const session::Pass& pass) { return pass.rounds ? " *Rounds.*" : ""; }
+std::string note(const session::Pass& pass) { return pass.mayRound ? " *Rounds.*" : ""; }
 std::string note(const loops::Pass&) { return ""; }
 
 template <class Pass>

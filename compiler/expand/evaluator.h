@@ -15,15 +15,15 @@ struct Handle {
 using MacroArgument = std::variant<int64_t, double, bool, std::string, Handle, std::vector<Handle>>;
 
 enum class OutcomeKind : uint8_t {
-  Value,  ///< it gave syntax
-  Told,   ///< it did not check; the messages are in the sink
-  Panic,  ///< it panicked, `problem` says how
-  Steps,  ///< more steps than allowed
-  Memory, ///< more memory than allowed
+  Value,    ///< it gave syntax
+  Reported, ///< it did not check; the messages are in the sink
+  Panic,    ///< it panicked, `problem` says how
+  Steps,    ///< more steps than allowed
+  Memory,   ///< more memory than allowed
 };
 
 struct Outcome {
-  OutcomeKind kind = OutcomeKind::Told;
+  OutcomeKind kind = OutcomeKind::Reported;
   Handle value;
   std::string problem;
   Span place;         ///< of a panic; perhaps none

@@ -570,7 +570,7 @@ void Expander::reportOutcome(const Use& use, const Outcome& outcome) {
   }
   switch (outcome.kind) {
   case OutcomeKind::Value: return;
-  case OutcomeKind::Told:
+  case OutcomeKind::Reported:
     if (sink.errorCount() > 0 && !sink.all().empty())
       sink.annotateLast(use.span, "`@" + use.macro + "` is used here");
     return;

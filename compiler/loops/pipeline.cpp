@@ -120,21 +120,25 @@ template <void (*pass)(Function&)>
 void each(Module& module, const Options&) {
   for (Function& fn : module.functions) pass(fn);
 }
+template <void (*pass)(const Module&, Function&, const StripSizes&)>
+void each(Module& module, const Options& options) {
+  for (Function& fn : module.functions) pass(module, fn, options.strips);
+}
+template <void (*pass)(Module&, FunctionId)>
+void each(Module& module, const Options&) {
+  auto count = static_cast<uint32_t>(module.functions.size());
+  for (uint32_t f = 0; f < count; ++f) pass(module, FunctionId(f));
+}
+
+/// A pass over the module.
 template <void (*pass)(Module&)>
 void whole(Module& module, const Options&) {
   pass(module);
 }
-
-void joinAllStrips(Module& module, const Options& options) {
-  for (Function& fn : module.functions) joinStrips(module, fn, options.strips);
+template <void (*pass)(Module&, const Machine&)>
+void whole(Module& module, const Options& options) {
+  pass(module, *options.machine);
 }
-
-void outlineAllKernels(Module& module, const Options&) {
-  auto count = static_cast<uint32_t>(module.functions.size());
-  for (uint32_t f = 0; f < count; ++f) outlineKernels(module, FunctionId(f));
-}
-
-void chooseAllLanes(Module& module, const Options& options) { vectorizeLoops(module, *options.machine); }
 
 bool always(const Options&) { return true; }
 bool onPool(const Options& options) { return options.parallel; }

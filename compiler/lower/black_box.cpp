@@ -32,7 +32,7 @@ ValueId BodyLowering::blackBox(const Node& node) {
                                  }},
                                  node.type, {});
   const core::FunctionId made = core::outline(module_, function_, b_.fn().values[value].def, "boxed");
-  module_.functions[made].isApart = true;
+  module_.functions[made].isCold = true;
   return value;
 }
 

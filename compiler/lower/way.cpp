@@ -74,8 +74,8 @@ bool BodyLowering::isIntoOpen(NodeId n, NodeId next) const {
   return next == node.children[0] || (node.as<Nest>().filtered && next == node.children[1]);
 }
 
-/// The way to the last of `nodes`. With `axes`: for points of these only, as far as they tell; conditions
-/// that need more are skipped. Without: what decides whether a point reaches the end.
+/// The way to the last of `nodes`. With `axes`: for independent of these only, as far as they tell;
+/// conditions that need more are skipped. Without: what decides whether a point reaches the end.
 std::optional<BodyLowering::Way> BodyLowering::wayTo(const std::vector<NodeId>& nodes,
                                                      std::optional<uint64_t> axes) {
   Way way;

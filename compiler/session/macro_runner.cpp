@@ -122,7 +122,7 @@ Outcome MacroRunner::run(names::DeclId function, const std::vector<expand::Macro
   const Ready& r = ready(function);
   Outcome out;
   if (!r.program) {
-    out.kind = r.runnable.problem.empty() ? OutcomeKind::Told : OutcomeKind::Panic;
+    out.kind = r.runnable.problem.empty() ? OutcomeKind::Reported : OutcomeKind::Panic;
     out.problem = r.runnable.problem;
     return out;
   }

@@ -67,7 +67,7 @@ Problems plain(core::Module& module, FusionLog* log) {
 }
 
 /// Nothing but calls needs a function of its own once derivatives are there.
-void inlineExpanded(core::Module& module) {
+void inlineCalls(core::Module& module) {
   transforms::InlineOptions options;
   options.beforeDerivatives = false;
   transforms::inlineCalls(module, options);
@@ -78,66 +78,66 @@ void inlineExpanded(core::Module& module) {
 void inlineScalarFunctions(core::Module& module) {
   transforms::InlineOptions options;
   options.largestCallee = 24;
-  options.largestLoopOfRows = 0;
+  options.mostBatchedOps = 0;
   options.onlyScalars = true;
   if (transforms::inlineCalls(module, options)) transforms::simplify(module); // checks are proved in place
 }
 
-void openResults(core::Module& module) { transforms::openResults(module); }
-void openRecords(core::Module& module) { transforms::openRecords(module); }
+void scalariseResults(core::Module& module) { transforms::scalariseResults(module); }
+void scalariseCarriedRecords(core::Module& module) { transforms::scalariseCarriedRecords(module); }
 
-void raise(core::Module& module) {
-  if (transforms::nameSizes(module)) transforms::simplify(module);
-  if (transforms::raiseLoops(module)) transforms::simplify(module);
+void loopsToNests(core::Module& module) {
+  if (transforms::reuseSizeSymbols(module)) transforms::simplify(module);
+  if (transforms::loopsToNests(module)) transforms::simplify(module);
   // A loop that is sunk leaves one around it with a nest: that may be a nest too then.
   while (transforms::interchangeAccumulatingLoops(module)) {
     transforms::simplify(module);
-    if (!transforms::raiseLoops(module)) break;
+    if (!transforms::loopsToNests(module)) break;
     transforms::simplify(module);
   }
 }
 
-void splitRecords(core::Module& module) {
-  if (transforms::splitRecords(module)) transforms::simplify(module);
+void scalariseCollectedRecords(core::Module& module) {
+  if (transforms::scalariseCollectedRecords(module)) transforms::simplify(module);
 }
 
-void splitAccumulators(core::Module& module) {
-  if (transforms::splitAccumulators(module)) transforms::simplify(module);
+void scalariseAccumulators(core::Module& module) {
+  if (transforms::scalariseAccumulators(module)) transforms::simplify(module);
 }
 
 void predicateRaggedSums(core::Module& module) {
   if (transforms::predicateRaggedSums(module)) transforms::simplify(module);
 }
 
-void splitAxes(core::Module& module) {
+void delineariseAxes(core::Module& module) {
   if (transforms::versionAxes(module)) transforms::simplify(module);
-  if (transforms::splitAxes(module)) transforms::simplify(module);
-  if (transforms::splitPlaces(module)) transforms::simplify(module);
+  if (transforms::delineariseAxes(module)) transforms::simplify(module);
+  if (transforms::delineariseAccumulators(module)) transforms::simplify(module);
 }
 
 /// What is solved for is divided.
-void accumulate(core::Module& module) {
-  transforms::mergeAccumulations(module);
-  transforms::accumulateToReduce(module);
-  if (transforms::splitAxes(module)) transforms::simplify(module);
+void scatterToGather(core::Module& module) {
+  transforms::flattenAccumulatingNests(module);
+  transforms::scatterToGather(module);
+  if (transforms::delineariseAxes(module)) transforms::simplify(module);
 }
 
 void deferAccumulation(core::Module& module) {
   if (!transforms::deferAccumulation(module)) return;
   transforms::simplify(module);
-  transforms::accumulateToReduce(module);
+  transforms::scatterToGather(module);
 }
 
-void sumBeforeScatter(core::Module& module) {
-  if (transforms::sumBeforeScatter(module)) transforms::simplify(module);
+void preaggregateScatter(core::Module& module) {
+  if (transforms::preaggregateScatter(module)) transforms::simplify(module);
 }
 
 void scalariseReductions(core::Module& module) {
   if (transforms::scalariseReductions(module)) transforms::simplify(module);
 }
 
-void hoistSizes(core::Module& module) {
-  if (transforms::hoistSizes(module)) transforms::simplify(module);
+void hoistUnpacks(core::Module& module) {
+  if (transforms::hoistUnpacks(module)) transforms::simplify(module);
 }
 
 void hoistChecks(core::Module& module) {
@@ -156,19 +156,21 @@ void fissionProducts(core::Module& module) {
   if (transforms::fissionProducts(module)) transforms::simplify(module);
 }
 
-void fixSizes(core::Module& module) {
-  if (transforms::fixSizes(module)) transforms::simplify(module);
+void propagateConstantSizes(core::Module& module) {
+  if (transforms::propagateConstantSizes(module)) transforms::simplify(module);
 }
 
-Problems expand(core::Module& module, FusionLog*) { return transforms::expandDerivatives(module).problems; }
+Problems expandDerivatives(core::Module& module, FusionLog*) {
+  return transforms::expandDerivatives(module).problems;
+}
 
 void fuse(core::Module& module, FusionLog* log) { transforms::fuse(module, log); }
 
 /// What a branch kept is the branch again once fusion reads it where it was made: adds in it are sums too.
-void accumulateAgain(core::Module& module, FusionLog* log) {
-  if (!transforms::accumulateToReduce(module)) return;
+void scatterToGatherAndFuse(core::Module& module, FusionLog* log) {
+  if (!transforms::scatterToGather(module)) return;
   for (const Pass& pass : passes())
-    if (pass.isFusing && !pass.rounds) pass.run(module, log);
+    if (pass.isFusing && !pass.mayRound) pass.run(module, log);
 }
 
 /// Rows of passes.def in sequence; `derivativesEnd` counts those that write derivatives out.
@@ -183,8 +185,8 @@ Table makeTable() {
   Table table;
 #define NONE States()
 #define STATES(...) (States{__VA_ARGS__})
-#define ROW(Name, run, Requires, Establishes, Ends, Rounds, Sentence, fusing)                                \
-  table.rows.push_back({#Name, Sentence, run, Requires, Establishes, Ends, Rounds, fusing});
+#define ROW(Name, run, Requires, Establishes, Ends, MayRound, Sentence, fusing)                              \
+  table.rows.push_back({#Name, Sentence, run, Requires, Establishes, Ends, MayRound, fusing});
 #define PASS(Name, run, ...) ROW(Name, plain<run>, __VA_ARGS__, false)
 #define FUSING(Name, run, ...) ROW(Name, plain<run>, __VA_ARGS__, true)
 #define EXPAND(Name, run, ...) ROW(Name, run, __VA_ARGS__, false)

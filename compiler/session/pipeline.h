@@ -19,7 +19,7 @@ struct Pass {
   /// is given.
   std::optional<std::vector<transforms::AdProblem>> (*run)(core::Module&, transforms::FusionLog*);
   core::States needs, establishes, ends; ///< before it; from here on; no longer
-  bool rounds = false;                   ///< decides how floats are rounded: not under `--strict-fp`
+  bool mayRound = false;                 ///< decides how floats are rounded: not under `--strict-fp`
   bool isFusing = false;                 ///< runs again where scatter_to_gather found a sum
 };
 

@@ -91,9 +91,9 @@ syntax::Ast Session::parse(FileId file) {
 void Session::expand(names::ModuleId module, syntax::Ast& ast) {
   const bool isBroken = broken_.others || (broken_.root && modules_[module].isRoot);
   if (isBroken && !modules_.isLibraryFile(ast.file)) return;
-  const size_t told = sink.all().size();
+  const size_t alreadyReported = sink.all().size();
   expander_.expand(module, ast);
-  sink.sortSince(told);
+  sink.sortSince(alreadyReported);
   // What was checked on the way saw only some of the items.
   if (expander_.takeExpanded() && modules_[module].isRoot) checker_.forgetInstances(module);
 }
@@ -272,9 +272,9 @@ void Session::keepWritten(std::vector<transforms::AdProblem>& problems, const co
   };
   if (std::ranges::none_of(problems, isIndependent)) return;
   core::Module written(types);
-  const std::unique_ptr<Lowered> again = makeLowering(written);
-  for (check::InstanceId id : lowering.added) written.functions[again->add(id)].keep = true;
-  const core::EffectAudit own(written); // passes tell of this module, not of the one that is compiled
+  const std::unique_ptr<Lowered> unoptimised = makeLowering(written);
+  for (check::InstanceId id : lowering.added) written.functions[unoptimised->add(id)].keep = true;
+  const core::EffectAudit own(written); // passes speak of this module, not of the one that is compiled
   functionsKnown(written);
   std::vector<Span> places;
   for (core::LocId loc : transforms::independentGradients(written))
@@ -346,7 +346,7 @@ bool Session::advance(CoreStage wanted) {
   if (options_.verify) audit.emplace(*module_);
   auto run = [&](std::span<const Pass> passes) {
     return std::ranges::all_of(passes, [&](const Pass& pass) {
-      return (pass.rounds && options_.strictFloats) || runPass(pass, audit ? &*audit : nullptr);
+      return (pass.mayRound && options_.strictFloats) || runPass(pass, audit ? &*audit : nullptr);
     });
   };
   if (reached_.stage < CoreStage::Derivatives && wanted >= CoreStage::Derivatives) {

@@ -77,7 +77,7 @@ checks_left() {
     /^ *check / {
       for (k = column - 1; k > 0; k--) {
         if (around[k] == "other arm" && around[k + 2] ~ /^ *for /) break
-        if (around[k] ~ /for points/) { left[kind]++; break }
+        if (around[k] ~ /for independent/) { left[kind]++; break }
       }
     }
     /\{( \(.*\))?$/ { around[column] = /^ *\}/ ? "other arm" : $0 }

@@ -40,18 +40,20 @@ void scheduleAnyhow(loops::Module& module, loops::Function& fn, loops::RegionId 
     for (loops::RegionId r : s.regions) {
       scheduleAnyhow(module, fn, r, random);
       for (loops::StmtId in : fn.regions[r].stmts)
-        inside |= fn.stmts[in].kind == loops::StmtKind::For && fn.stmts[in].as<loops::ForAttr>().lanes > 0;
+        inside |=
+            fn.stmts[in].kind == loops::StmtKind::For && fn.stmts[in].as<loops::ForAttr>().vectorWidth > 0;
     }
     if (s.kind != loops::StmtKind::For || random() % 4 == 0) continue;
     auto& attr = s.as<loops::ForAttr>();
     if (inside) {
-      if (loops::gainsByRows(module, fn, s)) attr.rows = 2 + random() % 3;
+      if (loops::gainsByRows(module, fn, s)) attr.unrollJam = 2 + random() % 3;
       continue;
     }
-    if (!loops::canWiden(module, fn, s)) continue;
-    attr.lanes = 4U << random() % 3;
-    attr.unroll = 1U << random() % 4;
-    while (attr.strip > 0 && attr.lanes * attr.unroll > attr.strip) attr.unroll /= 2;
+    if (!loops::canVectorize(module, fn, s)) continue;
+    attr.vectorWidth = 4U << random() % 3;
+    attr.interleave = 1U << random() % 4;
+    while (attr.minDistance > 0 && attr.vectorWidth * attr.interleave > attr.minDistance)
+      attr.interleave /= 2;
   }
 }
 
@@ -72,9 +74,9 @@ loops::Result scheduled(const core::Module& core, fuzz::Random& random) {
   if (out.error || !out.bug.empty()) return out;
   for (loops::Function& fn : out.module.functions) {
     loops::hoistLoopChecks(out.module, fn);
-    loops::dropCarries(fn);
-    loops::hoistQuotients(fn);
-    loops::splitWrapped(fn);
+    loops::dropInvariantCarries(fn);
+    loops::hoistIntegerDivision(fn);
+    loops::splitAtWraparound(fn);
     if (!fn.inlined) scheduleAnyhow(out.module, fn, fn.body, random);
     loops::unrollAndJam(fn);
   }

@@ -32,7 +32,7 @@ void AccessInfo::usedInside(RegionId r, std::set<ValueId>& out) const {
 void AccessInfo::op(const Op& op, std::set<ValueId>& all) {
   for (ValueId v : op.operands) all.insert(axesOf(v).begin(), axesOf(v).end());
   const bool loops = op.kind == OpKind::For || op.kind == OpKind::While;
-  if (loops) // what is carried varies with what any turn makes of it
+  if (loops) // what is carried varies with what any iteration makes of it
     for (RegionId inner : op.regions) usedInside(inner, all);
   for (RegionId inner : op.regions) {
     const std::vector<ValueId>& params = f_.regions[inner].params;

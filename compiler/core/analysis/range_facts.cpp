@@ -1,4 +1,4 @@
-// What ranges know at a place: what ops and checks in front say, and the conditions around.
+// What ranges know at a place: what ops and checks before say, and the conditions around.
 
 #include "core/analysis/ranges.h"
 #include "core/ir/flow.h"

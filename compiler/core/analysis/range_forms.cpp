@@ -71,7 +71,7 @@ public:
     }
     return form;
   }
-  /// With the numbers that sizes are made of, if these are told by numbers that are known here.
+  /// With the numbers that sizes are made of, if numbers that are known here determine these.
   Form of(DimId d) {
     Form form{{}, dims_.constant(0)};
     for (const types::DimTerm& term : std::vector(dims_.terms(d))) {

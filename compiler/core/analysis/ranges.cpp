@@ -285,8 +285,8 @@ std::optional<Ranges::Range> Ranges::ofParameter(ValueId v, int depth) {
   return std::nullopt;
 }
 
-/// A carry that each turn leaves or makes greater by a constant, while the condition holds it below a limit.
-/// Of a loop whose body is being rewritten, which has no end then, nothing is known.
+/// A carry that each iteration leaves or makes greater by a constant, while the condition holds it below a
+/// limit. Of a loop whose body is being rewritten, which has no end then, nothing is known.
 std::optional<Ranges::Range> Ranges::ofCarry(const Op& loop, uint32_t k, int depth) {
   const LoopView view(f_, loop);
   const std::vector<OpId>& body = f_.regions[view.body()].ops;
@@ -323,7 +323,7 @@ std::optional<DimId> Ranges::limitOf(ValueId condition, ValueId carry, int depth
   return limit ? std::optional(limit->high) : std::nullopt;
 }
 
-/// `from` + the index of a loop of `to - from` turns, or none if that is negative: it stays below `to`.
+/// `from` + the index of a loop of `to - from` iterations, or none if that is negative: it stays below `to`.
 std::optional<Ranges::Range> Ranges::ofOffset(ValueId from, ValueId index, int depth) {
   const Value& value = f_.values[index];
   const OpId parent = value.def.valid() ? OpId() : f_.regions[value.region].parent;

@@ -111,7 +111,8 @@ bool Sharing::mayUseWithin(ValueId v, OpId from, OpId at) const {
 /// Whether nothing updates it from an op on until `end`, a time of a later op.
 bool Sharing::isUntouched(ValueId v, OpId from, OpId at, uint32_t end) const {
   if (v.index >= parents_.size() || !isThere(from)) return false;
-  // An op around the later one, but not around the earlier, may update on one turn what it reads on the next.
+  // An op around the later one, but not around the earlier, may update on one iteration what it reads on the
+  // next.
   for (OpId op = at; homes_[op.index] != homes_[from.index];) {
     op = f_.regions[homes_[op.index]].parent;
     if (!op.valid()) return false;

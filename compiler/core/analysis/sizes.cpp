@@ -39,7 +39,7 @@ KnownSizes::KnownSizes(const Function& f) : f_(f), places_(f.ops.size()) {
   enter(enter, f.body);
 }
 
-bool KnownSizes::isInFront(DimSym s, OpId op) const {
+bool KnownSizes::isDefinedBefore(DimSym s, OpId op) const {
   if (std::ranges::find(f_.dimParams, s) != f_.dimParams.end()) return true;
   const auto param = params_.find(s);
   const auto definition = definitions_.find(s);
@@ -54,8 +54,8 @@ bool KnownSizes::isInFront(DimSym s, OpId op) const {
   return false;
 }
 
-bool KnownSizes::areInFront(const Module& m, const Op& of, OpId op) const {
-  return std::ranges::all_of(sizesOf(m, f_, of), [&](DimSym s) { return isInFront(s, op); });
+bool KnownSizes::areDefinedBefore(const Module& m, const Op& of, OpId op) const {
+  return std::ranges::all_of(sizesOf(m, f_, of), [&](DimSym s) { return isDefinedBefore(s, op); });
 }
 
 } // namespace melix::core

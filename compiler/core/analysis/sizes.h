@@ -19,9 +19,9 @@ public:
   explicit KnownSizes(const Function& f);
 
   /// Whether the function, an op before this op, or an enclosing op defines it.
-  bool isInFront(DimSym s, OpId op) const;
+  bool isDefinedBefore(DimSym s, OpId op) const;
   /// All that the other op itself mentions.
-  bool areInFront(const Module& m, const Op& of, OpId op) const;
+  bool areDefinedBefore(const Module& m, const Op& of, OpId op) const;
 
 private:
   /// The place of an op in the list of its region.

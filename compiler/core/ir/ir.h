@@ -233,7 +233,7 @@ struct Function {
   FunctionId customJvp; ///< `@derivative` rule: (params, tangents) -> (results, tangents); keeps it from
                         ///< being inlined
   bool keep = false;    ///< a root (entry, export, test): never removed
-  bool isApart = false; ///< never inlined: seldom executed work beside a frequent path
+  bool isCold = false;  ///< never inlined: seldom executed work beside a frequent path
   LocId loc;
 
   Store<ValueId, Value> values;

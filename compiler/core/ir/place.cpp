@@ -114,7 +114,7 @@ public:
         goes = true;
       } else if (r_ < read_.size() && isField(updated_[u_]) && isField(read_[r_])) {
         const uint32_t part = updated_[u_++].step.number;
-        if (read_[r_++].step.number != part) return apart();
+        if (read_[r_++].step.number != part) return setDisjoint();
         goes = types.kind(at) == TypeKind::Tuple || types.kind(at) == TypeKind::Struct;
         if (goes && types.kind(at) == TypeKind::Tuple)
           at = types[at].parts[part];
@@ -149,12 +149,12 @@ private:
     if (updated.step.kind != StepKind::Index) return false;
     if (updated.index == read.index) return true;
     const std::optional<uint64_t> a = constantOf(updated.index), b = constantOf(read.index);
-    if (a && b && *a != *b) return apart(), false;
+    if (a && b && *a != *b) return setDisjoint(), false;
     if (!a || !b) out_.equal.emplace_back(updated.index, read.index);
     return true;
   }
-  Overlap apart() {
-    out_ = {Overlap::Apart, {}, {}, {}};
+  Overlap setDisjoint() {
+    out_ = {Overlap::Disjoint, {}, {}, {}};
     return out_;
   }
   void rest(const Step& s) {

@@ -35,7 +35,7 @@ std::optional<Place> placeWithin(Builder& b, TypeId root, const Place& outer, co
 struct Overlap {
   enum Kind {
     Unknown, ///< perhaps partly in it
-    Apart,
+    Disjoint,
     Within, ///< the place `rest` of the updated part, if all of these hold; else disjoint
   } kind = Unknown;
   /// An index of an axis of which a slice was updated.

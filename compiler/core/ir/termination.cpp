@@ -26,7 +26,7 @@ private:
     return signedBits(kind, op->as<Constant>().bits);
   }
 
-  /// Whether the loop ends by what has to hold for a further turn.
+  /// Whether the loop ends by what has to hold for a further iteration.
   bool ends(ValueId condition) const {
     const Op* op = def(condition);
     if (!op) return false;
@@ -70,7 +70,7 @@ private:
     return op && op->kind == how && op->operands[0] == c->param && constant(op->operands[1]) == 1 &&
            isOutside(limit);
   }
-  /// A number that is the same in all turns.
+  /// A number that is the same in all iterations.
   bool isOutside(ValueId v) const {
     const Value& value = f_.values[v];
     if (!value.def.valid()) return value.region != view_.condition();
@@ -86,7 +86,7 @@ private:
 
 } // namespace
 
-bool surelyEnds(const Module& m, const Function& f, const Op& loop) {
+bool provablyTerminates(const Module& m, const Function& f, const Op& loop) {
   return Termination(m, f, loop).holds();
 }
 

@@ -8,6 +8,6 @@ namespace melix::core {
 /// Proves that a `while` ends. Its condition requires one of these, or a conjunction that contains one:
 ///   1. A carry is not zero, and each iteration shifts it to the right by 1 to 7 bits, without a sign.
 ///   2. A carry is below, or above, a loop-invariant number, and each iteration brings it nearer by one.
-bool surelyEnds(const Module& m, const Function& f, const Op& loop);
+bool provablyTerminates(const Module& m, const Function& f, const Op& loop);
 
 } // namespace melix::core

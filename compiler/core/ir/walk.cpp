@@ -41,14 +41,14 @@ std::vector<ValueId> panickingSums(const Module& m, const Function& f, const Op&
 
 Effects::Effects(const Module& m) : module_(&m), functions_(m.functions.size()) {
   const CallGraph calls(m);
-  for (bool again = true; again;) { // once, but for functions that call each other
-    again = false;
+  for (bool changed = true; changed;) { // once, but for functions that call each other
+    changed = false;
     for (FunctionId id : calls.order()) {
       const Function& f = m.functions[id];
       if (!f.body.valid()) continue;
       EffectSet all;
       for (OpId op : f.regions[f.body].ops) all |= ofOp(f, op);
-      again |= calls.isRecursive(id) && !(all == functions_[id.index]);
+      changed |= calls.isRecursive(id) && !(all == functions_[id.index]);
       functions_[id.index] = all;
     }
   }
@@ -76,7 +76,7 @@ EffectSet Effects::ofItself(const Function& f, OpId id) const {
     break;
   }
   case ops::EffectKind::Regions:
-    if (op.kind == OpKind::Apply || (op.kind == OpKind::While && !surelyEnds(*module_, f, op)))
+    if (op.kind == OpKind::Apply || (op.kind == OpKind::While && !provablyTerminates(*module_, f, op)))
       out.panics = true;
     if (op.kind == OpKind::Apply) out.io = true;
     if (op.kind == OpKind::Call) out |= functions_[op.as<CallAttr>().callee.index];

@@ -71,7 +71,7 @@ private:
     return haveTwoSides(std::move(sides));
   }
 
-  /// Whether the term holds sums of products of which a kept axis tells one side, and a reduced one the
+  /// Whether the term holds sums of products of which a kept axis determines one side, and a reduced one the
   /// other, whose elements do not lie side by side along it.
   bool isOverProducts() const {
     std::set<Axes> rows, columns;
@@ -81,7 +81,7 @@ private:
       else if (!a.indices.empty() && !meets(a.indices.back(), reduced_))
         columns.insert(a.axes);
     }
-    auto tellsRows = [&](const Axes& row, const Axes& column) {
+    auto separatesRows = [&](const Axes& row, const Axes& column) {
       return std::any_of(row.begin(), row.end(), [&](ValueId x) {
         return about_.together.contains(x) && !about_.shortAxes.contains(x) && !column.contains(x);
       });
@@ -97,7 +97,7 @@ private:
     };
     return std::any_of(rows.begin(), rows.end(), [&](const Axes& row) {
       return std::any_of(columns.begin(), columns.end(), [&](const Axes& column) {
-        return tellsRows(row, column) && holdsKept(row, column) && isSummedInside(row, column);
+        return separatesRows(row, column) && holdsKept(row, column) && isSummedInside(row, column);
       });
     });
   }
@@ -169,7 +169,7 @@ private:
     bool isShort;
   };
 
-  /// Whether what stands inside is done for one turn or point after another.
+  /// Whether what stands inside is done for one iteration or point after another.
   static bool runsInOrder(const Op& op) {
     return op.kind == OpKind::For || op.kind == OpKind::While ||
            (op.kind == OpKind::Nest && nestAccs(op) > 0);

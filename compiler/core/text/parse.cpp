@@ -103,7 +103,7 @@ private:
     }
     if (accept("jvp")) b.fn().customJvp = callee();
     b.fn().keep = accept("keep");
-    b.fn().isApart = accept("apart");
+    b.fn().isCold = accept("cold");
     expect("{");
     ops(b);
   }

@@ -52,7 +52,7 @@ public:
       out_ += " inout " + std::to_string(p.param) + "=" + std::to_string(p.result);
     if (f_.customJvp.valid()) out_ += " jvp @" + names_.function(f_.customJvp);
     if (f_.keep) out_ += " keep";
-    if (f_.isApart) out_ += " apart";
+    if (f_.isCold) out_ += " cold";
     out_ += " {\n";
     indent_ = 1;
     noted(f_.body);

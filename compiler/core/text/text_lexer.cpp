@@ -12,7 +12,7 @@ static unsigned hexDigit(char c) {
   return static_cast<unsigned>(std::tolower(static_cast<unsigned char>(c)) - 'a' + 10) & 15;
 }
 
-/// What stands in quotes from `i` on, which goes behind them.
+/// What stands in quotes from `i` on, which goes after them.
 static std::string unquoted(std::string_view s, size_t& i) {
   auto at = [&](size_t k) { return k < s.size() ? s[k] : '\0'; };
   std::string out;

@@ -54,7 +54,7 @@ std::string TextNames::sym(DimSym s) {
 std::string TextNames::wantedName(const types::DimSymInfo& info) const {
   if (naming_ == Dims::Numbered) return "D" + std::to_string(info.lowerBound);
   std::string word = asValueWord(info.name);
-  return word[0] == '_' ? "D" + word : word; // names with an underscore in front are those of hidden dims
+  return word[0] == '_' ? "D" + word : word; // names with a leading underscore are those of hidden dims
 }
 
 std::string TextNames::dim(DimId d) {
@@ -93,7 +93,7 @@ std::string TextNames::type(TypeId id) {
                    module_.types.kind(t.parts[0]) != TypeKind::Enum;
     std::string element = type(t.parts[0]);
     bool plain = module_.types.isScalar(t.parts[0]) || !grouped;
-    // A record without dimensions is written `R[]` in front of the extents.
+    // A record without dimensions is written `R[]` before the extents.
     if (!grouped && element.back() != ']') element += "[]";
     return (plain ? element : "{" + element + "}") + "[" + dims() + "]";
   }

@@ -16,7 +16,7 @@ bool hasCheck(const Function& fn) {
 /// A loop that is to become a launch.
 bool hasParallelLoop(const Function& fn) {
   for (const Stmt& s : fn.stmts)
-    if (s.kind == StmtKind::For && s.as<ForAttr>().mark == MarkKind::Parallel) return true;
+    if (s.kind == StmtKind::For && s.as<ForAttr>().dependence == Dependence::None) return true;
   return false;
 }
 
@@ -38,14 +38,14 @@ namespace {
 
 bool isScalarType(ValueType type) { return type.cls == ClassKind::Scalar; }
 
-/// What a function may do that its callers are not told of. What goes through a black box is done at each
+/// What a function may do that its callers do not know of. What goes through a black box is done at each
 /// call.
-bool isQuiet(const Stmt& s) { return kindIsClosed(s.kind) && s.kind != StmtKind::BlackBox; }
+bool isEffectFree(const Stmt& s) { return kindIsClosed(s.kind) && s.kind != StmtKind::BlackBox; }
 
 /// Whether a function is silent but for what it calls.
 bool mayBeSilent(const Function& fn) {
   for (const Stmt& s : fn.stmts)
-    if (s.kind != StmtKind::Call && s.kind != StmtKind::Panic && !isQuiet(s)) return false;
+    if (s.kind != StmtKind::Call && s.kind != StmtKind::Panic && !isEffectFree(s)) return false;
   return std::ranges::all_of(fn.results, isScalarType) && !hasParallelLoop(fn) &&
          std::ranges::all_of(fn.modes, isReadOnly);
 }
@@ -55,7 +55,7 @@ bool mayBeClosed(const Function& fn) {
   for (ValueId p : fn.params())
     if (fn.typeOf(p).counted()) return false;
   for (const Stmt& s : fn.stmts)
-    if (s.kind != StmtKind::Call && !isQuiet(s)) return false;
+    if (s.kind != StmtKind::Call && !isEffectFree(s)) return false;
   return std::ranges::all_of(fn.results, isScalarType) && !hasCheck(fn) && !hasParallelLoop(fn);
 }
 

@@ -45,13 +45,13 @@ std::vector<ValueId> sharedIn(const Function& fn, RegionId chain, const Variance
 
 bool isPoints(const Stmt& s) {
   const auto& attr = s.as<ForAttr>();
-  return attr.mark == MarkKind::Points && s.results.empty() && attr.strip == 0;
+  return attr.dependence == Dependence::Independent && s.results.empty() && attr.minDistance == 0;
 }
 
-/// The sum that takes some turns together.
+/// The sum that takes some iterations together.
 std::optional<size_t> rowSumOf(const Function& fn, std::span<const StmtId> sums) {
   for (size_t k = 0; k + 1 < sums.size(); ++k)
-    if (fn.stmts[sums[k]].as<ForAttr>().rows > 1) return k;
+    if (fn.stmts[sums[k]].as<ForAttr>().unrollJam > 1) return k;
   return std::nullopt;
 }
 
@@ -100,7 +100,7 @@ std::optional<Contraction> findContraction(const Function& fn, StmtId loop) {
   auto passes = [](const Stmt& s) { return isNumber(s) || s.kind == StmtKind::Yield; };
   for (StmtId at = loop;; at = onlyLoop(fn, fn.stmts[at].regions[0], passes)) {
     if (!at.valid() || !isPoints(fn.stmts[at])) return std::nullopt;
-    if (fn.stmts[at].as<ForAttr>().lanes > 0) {
+    if (fn.stmts[at].as<ForAttr>().vectorWidth > 0) {
       out.columns = at;
       break;
     }
@@ -109,7 +109,8 @@ std::optional<Contraction> findContraction(const Function& fn, StmtId loop) {
   out.sums = sumsIn(fn, out.columns);
   if (out.sums.empty()) return std::nullopt;
   if (out.around.empty()) out.rowSum = rowSumOf(fn, out.sums);
-  if (out.around.empty() ? !out.rowSum : fn.stmts[out.rows()].as<ForAttr>().rows < 2) return std::nullopt;
+  if (out.around.empty() ? !out.rowSum : fn.stmts[out.rows()].as<ForAttr>().unrollJam < 2)
+    return std::nullopt;
   const Variance rows(fn, fn.stmts[out.rows()]), columns(fn, fn.stmts[out.columns]);
   for (StmtId sum : out.sums) {
     const std::span<const ValueId> ends = std::span(fn.stmts[sum].operands).first(2);

@@ -3,16 +3,16 @@
 // leaves them. Several rows run together, columns run in vector lanes. The values that the columns read are
 // the same for all rows.
 //
-//   for points … %y                                    around
-//     for points rows 6 … %i                           rows
-//       for points vector 16 unroll 4 … %j             columns
+//   for independent … %y                                    around
+//     for independent unroll_jam 6 … %i                           rows
+//       for independent vector 16 interleave 4 … %j             columns
 //         %s = for %l in … %c                          sums, the innermost last: the chain
 //           %b = f(%w[%l, %j], %v[%l])                 shared by rows
 //           yield fma %x[%y + %i, %l], %b, %c
 //         store … g(%s)
 //
-// The rows may also be iterations of a sum that contains the columns: `for points rows 6 … %i, %c` between
-// the columns and the chain. No loop is around then.
+// The rows may also be iterations of a sum that contains the columns: `for independent unroll_jam 6 … %i, %c`
+// between the columns and the chain. No loop is around then.
 //
 // The form of the sum does not matter, nor whether it is a product. The chain is all statements of the
 // innermost loop. A shared value is any value of them that differs between columns, not between rows.

@@ -61,8 +61,8 @@ std::optional<int> Slopes::slopeOf(const Stmt& s) const {
   if (s.kind != StmtKind::Scalar) return std::nullopt;
   bool isSame = true;
   for (ValueId v : s.operands) {
-    if (!of(v)) return std::nullopt;
-    isSame &= *of(v) == 0;
+    if (!strideOf(v)) return std::nullopt;
+    isSame &= *strideOf(v) == 0;
   }
   return isSame ? 0 : slopeOfVarying(s);
 }
@@ -71,7 +71,7 @@ std::optional<int> Slopes::slopeOf(const Stmt& s) const {
 std::optional<int> Slopes::slopeOfVarying(const Stmt& s) const {
   const ScalarAttr& attr = s.as<ScalarAttr>();
   if (attr.from != TypeKind::I64) return std::nullopt;
-  const int first = *of(s.operands[0]), second = s.operands.size() > 1 ? *of(s.operands[1]) : 0;
+  const int first = *strideOf(s.operands[0]), second = s.operands.size() > 1 ? *strideOf(s.operands[1]) : 0;
   switch (attr.op) {
   case OpKind::Add: return ifUnit(first + second);
   case OpKind::Sub: return ifUnit(first - second);

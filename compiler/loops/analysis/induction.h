@@ -23,7 +23,7 @@ public:
   std::vector<StmtId> quotients; ///< quotients and remainders with slope 0, in order
 
   /// The slope of a value; none if the value changes in any other way.
-  std::optional<int> of(ValueId v) const {
+  std::optional<int> strideOf(ValueId v) const {
     if (auto found = slopes_.find(v); found != slopes_.end()) return found->second;
     return made_.contains(v) ? std::nullopt : std::optional(0);
   }

@@ -8,16 +8,16 @@ namespace melix::loops {
 
 using core::OpKind;
 
-TurnAccesses::TurnAccesses(const Function& fn, const Stmt& loop, bool throughPointers)
-    : fn_(fn), turn_(fn.regions[loop.regions[0]].params[0]), throughPointers_(throughPointers),
+IterationAccesses::IterationAccesses(const Function& fn, const Stmt& loop, bool throughPointers)
+    : fn_(fn), index_(fn.regions[loop.regions[0]].params[0]), throughPointers_(throughPointers),
       all_(region(loop.regions[0])) {}
 
-bool TurnAccesses::region(RegionId r) {
+bool IterationAccesses::region(RegionId r) {
   inside_.insert(r);
   return std::ranges::all_of(fn_.regions[r].stmts, [&](StmtId id) { return statement(fn_.stmts[id]); });
 }
 
-bool TurnAccesses::statement(const Stmt& s) {
+bool IterationAccesses::statement(const Stmt& s) {
   switch (s.kind) {
   case StmtKind::Const:
   case StmtKind::Scalar:
@@ -30,7 +30,7 @@ bool TurnAccesses::statement(const Stmt& s) {
   }
 }
 
-bool TurnAccesses::access(const Stmt& s, size_t operands) {
+bool IterationAccesses::access(const Stmt& s, size_t operands) {
   const ValueId base = blockOf(s.operands[0]);
   if (fn_.typeOf(base) != dataType || isInside(s.operands[0])) return false;
   std::vector<ValueId> terms(s.operands.begin() + 1,
@@ -41,25 +41,25 @@ bool TurnAccesses::access(const Stmt& s, size_t operands) {
   return true;
 }
 
-ValueId TurnAccesses::blockOf(ValueId base) const {
+ValueId IterationAccesses::blockOf(ValueId base) const {
   const StmtId def = fn_.values[base].def;
   const bool isPointer = throughPointers_ && def.valid() && fn_.stmts[def].kind == StmtKind::PointerOf;
   return isPointer ? fn_.stmts[def].operands[0] : base;
 }
 
-bool TurnAccesses::areApart() const {
+bool IterationAccesses::areDisjoint() const {
   return all_ && std::ranges::all_of(places_, [&](const auto& of) {
            const Places& places = of.second;
-           return !places.stored || (places.equal && isOfTurn(places.terms));
+           return !places.stored || (places.equal && isOwnPlace(places.terms));
          });
 }
 
-/// Whether it is another place in each turn: one index goes with the turns, by more than nothing.
-bool TurnAccesses::isOfTurn(const std::vector<ValueId>& terms) const {
+/// Whether it is another place in each iteration: one index goes with the iterations, by more than nothing.
+bool IterationAccesses::isOwnPlace(const std::vector<ValueId>& terms) const {
   unsigned moving = 0;
   for (size_t k = 0; k < terms.size(); k += 2) {
     const uint64_t* stride = asConstant(fn_, terms[k + 1]);
-    if ((turnSum(terms[k]) || goesBack(terms[k])) && stride && *stride > 0)
+    if ((indexPlusOffset(terms[k]) || goesBack(terms[k])) && stride && *stride > 0)
       ++moving;
     else if (isInside(terms[k]) || isInside(terms[k + 1]))
       return false;
@@ -67,24 +67,26 @@ bool TurnAccesses::isOfTurn(const std::vector<ValueId>& terms) const {
   return moving == 1;
 }
 
-bool TurnAccesses::goesBack(ValueId index) const {
+bool IterationAccesses::goesBack(ValueId index) const {
   const StmtId def = fn_.values[index].def;
   if (!def.valid() || fn_.stmts[def].kind != StmtKind::Scalar) return false;
   const Stmt& s = fn_.stmts[def];
-  return s.as<ScalarAttr>().op == OpKind::Sub && s.operands[1] == turn_ &&
+  return s.as<ScalarAttr>().op == OpKind::Sub && s.operands[1] == index_ &&
          (!isInside(s.operands[0]) || asConstant(fn_, s.operands[0]));
 }
 
-std::optional<TurnSum> TurnAccesses::turnSum(ValueId index) const {
-  if (index == turn_) return TurnSum{};
+std::optional<IndexPlusOffset> IterationAccesses::indexPlusOffset(ValueId index) const {
+  if (index == index_) return IndexPlusOffset{};
   const StmtId def = fn_.values[index].def;
   if (!def.valid() || fn_.stmts[def].kind != StmtKind::Scalar) return std::nullopt;
   const Stmt& s = fn_.stmts[def];
   const OpKind op = s.as<ScalarAttr>().op;
   if (op != OpKind::Add && op != OpKind::Sub) return std::nullopt;
   auto isFixed = [&](ValueId v) { return !isInside(v) || asConstant(fn_, v); };
-  if (s.operands[0] == turn_ && isFixed(s.operands[1])) return TurnSum{s.operands[1], op == OpKind::Sub};
-  if (op == OpKind::Add && s.operands[1] == turn_ && isFixed(s.operands[0])) return TurnSum{s.operands[0]};
+  if (s.operands[0] == index_ && isFixed(s.operands[1]))
+    return IndexPlusOffset{s.operands[1], op == OpKind::Sub};
+  if (op == OpKind::Add && s.operands[1] == index_ && isFixed(s.operands[0]))
+    return IndexPlusOffset{s.operands[0]};
   return std::nullopt;
 }
 

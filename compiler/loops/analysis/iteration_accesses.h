@@ -3,7 +3,7 @@
 //
 //   for %a, %b { (%i)
 //     %j = add %i, %c   %x = load %v[%i*%1]   store %y[%j*%1] = %x      %y is stored to at one place in each
-//     yield }                                                           turn, another one in each
+//     yield }                                                           iteration, another one in each
 
 #include "loops/ir/ir.h"
 
@@ -14,12 +14,12 @@
 namespace melix::loops {
 
 /// A sum of the loop's index and a number defined before the loop; none: the index itself.
-struct TurnSum {
+struct IndexPlusOffset {
   ValueId addend;
   bool subtracts = false;
 };
 
-class TurnAccesses {
+class IterationAccesses {
 public:
   /// The terms of all accesses to a block.
   struct Places {
@@ -28,16 +28,16 @@ public:
   };
 
   /// `throughPointers`: a pointer to a block, defined before the loop, counts as the block.
-  TurnAccesses(const Function& fn, const Stmt& loop, bool throughPointers = false);
+  IterationAccesses(const Function& fn, const Stmt& loop, bool throughPointers = false);
 
   /// Whether these are all memory accesses of the loop, and the loop ends unless it is cancelled.
   bool areAll() const { return all_; }
   /// Whether the iterations are disjoint: none accesses an element that another one stores to.
-  bool areApart() const;
+  bool areDisjoint() const;
   /// The accessed places, by the value that is the block.
   const std::map<ValueId, Places>& places() const { return places_; }
   /// How an index depends on the loop's index, if its slope is one.
-  std::optional<TurnSum> turnSum(ValueId index) const;
+  std::optional<IndexPlusOffset> indexPlusOffset(ValueId index) const;
   /// Whether an index decreases by one with each iteration.
   bool goesBack(ValueId index) const;
 
@@ -47,10 +47,10 @@ private:
   bool access(const Stmt& s, size_t operands);
   bool isInside(ValueId v) const { return inside_.contains(fn_.values[v].region); }
   ValueId blockOf(ValueId base) const;
-  bool isOfTurn(const std::vector<ValueId>& terms) const;
+  bool isOwnPlace(const std::vector<ValueId>& terms) const;
 
   const Function& fn_;
-  const ValueId turn_;
+  const ValueId index_;
   const bool throughPointers_;
   std::unordered_set<RegionId> inside_;
   std::map<ValueId, Places> places_;

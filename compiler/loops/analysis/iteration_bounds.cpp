@@ -48,7 +48,7 @@ void dropProvenConjuncts(Function& fn, StmtId branch, RegionId home,
   std::erase(fn.regions[home].stmts, branch);
 }
 
-ValueId isSmall(Builder& b, ValueId v) {
+ValueId emitFitsWithoutOverflow(Builder& b, ValueId v) {
   return b.both(b.compare(CmpKind::Le, v, b.integer(smallNumber)),
                 b.compare(CmpKind::Ge, v, b.integer(-smallNumber)));
 }
@@ -114,7 +114,7 @@ std::optional<ValueId> MaskRange::fromOutside(ValueId v) {
   return v;
 }
 
-/// Whether a number is not negative as far as its form tells, in which nothing wraps: loops inside count, and
+/// Whether a number is not negative as far as its form shows, in which nothing wraps: loops inside count, and
 /// blocks of their sums begin at multiples.
 bool MaskRange::isNatural(ValueId v, int depth) const {
   if (const uint64_t* known = asConstant(fn_, v)) return *known <= static_cast<uint64_t>(smallNumber);
@@ -158,11 +158,11 @@ void MaskRange::requireSmall(ValueId v) {
   if (std::ranges::find(small_, v) != small_.end()) return;
   if (const uint64_t* known = asConstant(fn_, v); known && *known <= static_cast<uint64_t>(smallNumber))
     return;
-  const ValueId is = isSmall(b_, v);
+  const ValueId is = emitFitsWithoutOverflow(b_, v);
   isExact_ = isExact_.valid() ? b_.both(isExact_, is) : is;
 }
 
-/// The least or greatest that the form without the row is at any turn of the loops inside.
+/// The least or greatest that the form without the row is at any iteration of the loops inside.
 std::optional<ValueId> MaskRange::extreme(const Form& form, bool greatest) {
   ValueId sum = b_.integer(form.constant);
   for (auto [v, factor] : form.terms) {

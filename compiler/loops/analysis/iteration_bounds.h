@@ -18,7 +18,7 @@ void dropProvenConjuncts(Function& fn, StmtId branch, RegionId home,
 /// Numbers below this limit are small: sums of a few of them do not wrap.
 inline constexpr int64_t smallNumber = int64_t(1) << 48;
 /// Emits a test that a number is that small.
-ValueId isSmall(Builder& b, ValueId v);
+ValueId emitFitsWithoutOverflow(Builder& b, ValueId v);
 
 /// Computes the rows, from `first` to `end`, at which conditions hold at all iterations of the inner loops.
 /// They also hold at all iterations of one enclosing loop, if the caller gives one. The conditions depend on

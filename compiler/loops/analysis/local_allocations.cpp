@@ -6,7 +6,7 @@ namespace melix::loops {
 
 namespace {
 
-constexpr size_t boundOperands = 2; ///< of a `for` and a launch, in front of what they carry
+constexpr size_t boundOperands = 2; ///< of a `for` and a launch, before what they carry
 
 } // namespace
 

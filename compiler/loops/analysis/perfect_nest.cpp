@@ -17,7 +17,8 @@ StmtId innerOf(const Module& module, const Function& fn, const Stmt& outer) {
 bool isPointsLoop(const Stmt& s) {
   if (s.kind != StmtKind::For || !s.results.empty()) return false;
   const auto& attr = s.as<ForAttr>();
-  return attr.mark == MarkKind::Points && attr.strip == 0 && attr.lanes == 0 && !attr.polls;
+  return attr.dependence == Dependence::Independent && attr.minDistance == 0 && attr.vectorWidth == 0 &&
+         !attr.polls;
 }
 
 std::vector<StmtId> perfectPoints(const Module& module, const Function& fn, StmtId loop) {

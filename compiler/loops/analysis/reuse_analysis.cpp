@@ -55,17 +55,17 @@ bool isAlong(const Function& fn, const Variance& points, const Stmt& s, ValueId 
 }
 
 bool isOrHoldsLoop(const Function& fn, const Stmt& s) {
-  return siteOf(s.kind) != SiteKind::Lane || s.kind == StmtKind::For || s.kind == StmtKind::While ||
+  return siteOf(s.kind) != SiteKind::Vectorisable || s.kind == StmtKind::For || s.kind == StmtKind::While ||
          std::ranges::any_of(s.regions, [&](RegionId r) {
            return anyOf(fn, r, [&](const Stmt& inner) { return isOrHoldsLoop(fn, inner); });
          });
 }
 
 /// Whether a region reads of each point, and for each lane, something else.
-bool readsApart(const Function& fn, RegionId region, const Variance& points, const Variance& lanes) {
+bool readsStrided(const Function& fn, RegionId region, const Variance& points, const Variance& lanes) {
   return anyOf(fn, region, [&](const Stmt& s) {
     return (s.kind == StmtKind::Load && !points.isUniform(s.results[0]) && !lanes.isUniform(s.results[0])) ||
-           std::ranges::any_of(s.regions, [&](RegionId r) { return readsApart(fn, r, points, lanes); });
+           std::ranges::any_of(s.regions, [&](RegionId r) { return readsStrided(fn, r, points, lanes); });
   });
 }
 
@@ -76,7 +76,7 @@ bool canMix(const Module& module, const Function& fn, RegionId region, const Var
       const std::span<const ValueId> place = std::span(s.operands).first(s.operands.size() - 1);
       return fn.typeOf(s.operands.back()).counted() || points.allUniform(place);
     }
-    const bool isLoop = s.kind == StmtKind::For && s.as<ForAttr>().mark != MarkKind::Parallel;
+    const bool isLoop = s.kind == StmtKind::For && s.as<ForAttr>().dependence != Dependence::None;
     if (!isLoop && s.kind != StmtKind::If && s.kind != StmtKind::Scratch && !isPlain(module, fn, s))
       return true;
     return std::ranges::any_of(s.regions, [&](RegionId r) { return !canMix(module, fn, r, points); });
@@ -89,7 +89,7 @@ bool sharesInStrip(const Function& fn, RegionId region, const Variance& points) 
     if (s.kind != StmtKind::For || !points.isUniform(s.operands[0]) || !points.isUniform(s.operands[1]))
       return false;
     const auto& attr = s.as<ForAttr>();
-    const bool isStrip = attr.lanes > 0 && attr.strip > 0;
+    const bool isStrip = attr.vectorWidth > 0 && attr.minDistance > 0;
     return isStrip ? readsShared(fn, s.regions[0], points, Variance(fn, s))
                    : sharesInStrip(fn, s.regions[0], points);
   });
@@ -113,28 +113,28 @@ std::vector<StmtId> storedTogether(const Function& fn, const Variance& points, s
   std::vector<ValueId> read;
   for (StmtId id : stmts) {
     const Stmt& s = fn.stmts[id];
-    if (!s.regions.empty() || siteOf(s.kind) != SiteKind::Lane) return {};
+    if (!s.regions.empty() || siteOf(s.kind) != SiteKind::Vectorisable) return {};
     if (s.kind == StmtKind::Load) read.push_back(s.operands[0]);
     if (isAlong(fn, points, s, point)) out.push_back(id);
   }
   auto isBlock = [&](ValueId base) { return fn.typeOf(base) == dataType; };
-  const bool areApart = std::ranges::all_of(out, [&](StmtId id) {
+  const bool areStrided = std::ranges::all_of(out, [&](StmtId id) {
     const ValueId base = fn.stmts[id].operands[0];
     return isBlock(base) && std::ranges::find(read, base) == read.end();
   });
-  if (!read.empty() && !(areApart && std::ranges::all_of(read, isBlock))) return {};
+  if (!read.empty() && !(areStrided && std::ranges::all_of(read, isBlock))) return {};
   return out;
 }
 
 std::optional<uint64_t> frameOfStrips(const Module& module, const Function& fn, const Stmt& loop) {
-  if (loop.as<ForAttr>().mark != MarkKind::Points || !loop.results.empty()) return std::nullopt;
+  if (loop.as<ForAttr>().dependence != Dependence::Independent || !loop.results.empty()) return std::nullopt;
   const Variance points(fn, loop, FramesKind::OfEach);
   if (!sharesInStrip(fn, loop.regions[0], points) || !canMix(module, fn, loop.regions[0], points))
     return std::nullopt;
   return bytesOfFrames(fn, loop.regions[0]);
 }
 
-bool addsBehindLoops(const Function& fn, const Stmt& sum) {
+bool addsAfterLoops(const Function& fn, const Stmt& sum) {
   const std::vector<StmtId>& stmts = fn.regions[sum.regions[0]].stmts;
   const std::span<const ValueId> carried = std::span(fn.regions[sum.regions[0]].params).subspan(1);
   size_t last = stmts.size();
@@ -158,7 +158,9 @@ bool storesAlong(const Function& fn, const Stmt& loop) {
 
 std::vector<StmtId> storesOfChain(const Function& fn, const Stmt& loop) {
   const auto& attr = loop.as<ForAttr>();
-  if (loop.results.empty() || attr.lanes > 0 || attr.strip > 0 || attr.mark == MarkKind::Parallel) return {};
+  if (loop.results.empty() || attr.vectorWidth > 0 || attr.minDistance > 0 ||
+      attr.dependence == Dependence::None)
+    return {};
   const Region& body = fn.regions[loop.regions[0]];
   const Variance points(fn, loop);
   std::vector<StmtId> out =
@@ -175,18 +177,18 @@ std::optional<StmtId> sumForRows(const Function& fn, StmtId lanes, std::span<con
   for (StmtId id : sums) {
     const Stmt& sum = fn.stmts[id];
     const auto& attr = sum.as<ForAttr>();
-    if (attr.mark != MarkKind::Points || attr.strip > 0 || attr.lanes > 0 ||
-        !columns.allUniform(std::span(sum.operands).first(2)) || !addsBehindLoops(fn, sum))
+    if (attr.dependence != Dependence::Independent || attr.minDistance > 0 || attr.vectorWidth > 0 ||
+        !columns.allUniform(std::span(sum.operands).first(2)) || !addsAfterLoops(fn, sum))
       continue;
     const Variance points(fn, sum);
     if (sharesInChain(fn, sum.regions[0], points, columns) &&
-        !readsApart(fn, sum.regions[0], points, columns))
+        !readsStrided(fn, sum.regions[0], points, columns))
       return id;
   }
   return std::nullopt;
 }
 
-/// Whether turns of a loop share in the chains of one in lanes.
+/// Whether iterations of a loop share in the chains of one in lanes.
 static bool shareIn(const Function& fn, const Variance& points, const Stmt& lanes) {
   return points.allUniform(lanes.operands) &&
          sharesInChain(fn, lanes.regions[0], points, Variance(fn, lanes));
@@ -194,21 +196,21 @@ static bool shareIn(const Function& fn, const Variance& points, const Stmt& lane
 
 bool haveTwoSides(const Function& fn, const Stmt& rows, const Variance& byRow, const Stmt& columns,
                   const Variance& byColumn) {
-  if (rows.as<ForAttr>().mark != MarkKind::Points || !rows.results.empty()) return false;
+  if (rows.as<ForAttr>().dependence != Dependence::Independent || !rows.results.empty()) return false;
   return byRow.allUniform(columns.operands) && sharesInChain(fn, columns.regions[0], byRow, byColumn) &&
          sharesInChain(fn, columns.regions[0], byColumn, byRow);
 }
 
 bool gainsByRows(const Module& module, const Function& fn, const Stmt& loop) {
-  if (!loop.results.empty() || !canWiden(module, fn, loop)) return false;
+  if (!loop.results.empty() || !canVectorize(module, fn, loop)) return false;
   const Variance points(fn, loop);
   return anyOf(fn, loop.regions[0], [&](const Stmt& s) {
-    return s.kind == StmtKind::For && s.as<ForAttr>().lanes > 0 && shareIn(fn, points, s);
+    return s.kind == StmtKind::For && s.as<ForAttr>().vectorWidth > 0 && shareIn(fn, points, s);
   });
 }
 
 bool gainsAround(const Module& module, const Function& fn, const Stmt& loop, const Stmt& lanes) {
-  return loop.results.empty() && canWiden(module, fn, loop) && shareIn(fn, Variance(fn, loop), lanes);
+  return loop.results.empty() && canVectorize(module, fn, loop) && shareIn(fn, Variance(fn, loop), lanes);
 }
 
 } // namespace melix::loops

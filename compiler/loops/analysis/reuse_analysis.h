@@ -36,7 +36,7 @@ std::optional<uint64_t> frameOfStrips(const Module& module, const Function& fn, 
 
 /// Whether the values that a loop carries are used only after the last loop in it, by pure statements. Jammed
 /// iterations then add one after another.
-bool addsBehindLoops(const Function& fn, const Stmt& sum);
+bool addsAfterLoops(const Function& fn, const Stmt& sum);
 
 /// Of nested sums in a loop, the one whose iterations can be jammed with profit once the loop is vectorised.
 /// Its chains read values that are the same in all of its iterations. The values that they read of each

@@ -83,7 +83,7 @@ private:
     return s->operands[1] == v ? std::optional(s->operands[0]) : std::nullopt;
   }
 
-  /// Whether the turns of the inner loop are the rows, so many in each turn of the outer one.
+  /// Whether the iterations of the inner loop are the rows, so many in each iteration of the outer one.
   bool cutsInto(StmtId outer, StmtId inner, RowSum& out) const {
     const Stmt &blocks = fn_.stmts[outer], &chain = fn_.stmts[inner];
     const ValueId first = chain.operands[0], index = fn_.regions[blocks.regions[0]].params[0];

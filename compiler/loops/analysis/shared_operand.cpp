@@ -45,7 +45,7 @@ void operandsWithin(const Function& fn, const Stmt& s, std::vector<ValueId>& out
     for (StmtId id : fn.regions[r].stmts) operandsWithin(fn, fn.stmts[id], out);
 }
 
-/// Memory that a turn may have of its own.
+/// Memory that an iteration may have of its own.
 bool isOfFrame(const Function& fn, ValueId base) {
   const StmtId def = fn.values[base].def;
   if (!def.valid()) return false;
@@ -58,11 +58,11 @@ bool isOfFrame(const Function& fn, ValueId base) {
 
 void SharedSide::need(ValueId v) {
   const int level = levelOf(v);
-  if (level < 0 || !isFree_ || !seen_.insert(v).second) return;
+  if (level < 0 || !isMovable_ || !seen_.insert(v).second) return;
   const StmtId def = fn_.values[v].def;
   if (!def.valid()) return needParam(v, level);
   const Stmt& s = fn_.stmts[def];
-  isFree_ = isPlain(module_, fn_, s) && !(s.kind == StmtKind::Load && isOfFrame(fn_, s.operands[0]));
+  isMovable_ = isPlain(module_, fn_, s) && !(s.kind == StmtKind::Load && isOfFrame(fn_, s.operands[0]));
   needed_.insert(def);
   std::vector<ValueId> operands;
   operandsWithin(fn_, s, operands);
@@ -71,7 +71,7 @@ void SharedSide::need(ValueId v) {
 
 void SharedSide::needParam(ValueId v, int level) {
   const size_t place = static_cast<size_t>(level), columns = found_.around.size();
-  if (place < columns) isFree_ = false;
+  if (place < columns) isMovable_ = false;
   if (place <= columns) return;
   const size_t sum = place - columns - 1;
   const std::vector<ValueId>& params = fn_.regions[path_[place]].params;
@@ -79,7 +79,7 @@ void SharedSide::needParam(ValueId v, int level) {
     usesIndex_[sum] = true;
     return;
   }
-  isFree_ &= columns_.isUniform(v);
+  isMovable_ &= columns_.isUniform(v);
   const auto k = static_cast<size_t>(std::ranges::find(params, v) - params.begin()) - 1;
   carries_[sum].push_back(k);
   need(fn_.stmts[found_.sums[sum]].operands[k + 2]);
@@ -89,7 +89,7 @@ void SharedSide::needParam(ValueId v, int level) {
 // --- extents
 // ----------------------------------------------------------------------------------------------------------
 
-/// As far as its form tells: sizes and indices are not, nor what is made of them so.
+/// As far as its form shows: sizes and indices are not, nor what is made of them so.
 bool SharedSide::isNotNegative(ValueId v) const {
   if (const uint64_t* known = asConstant(fn_, v)) return static_cast<int64_t>(*known) >= 0;
   const StmtId def = fn_.values[v].def;
@@ -171,10 +171,10 @@ void SharedSide::writeOuterSums(Builder& b, Copies& copies,
   inside(0);
 }
 
-/// The loop over a sum, or once what is in it, if nothing differs from turn to turn.
+/// The loop over a sum, or once what is in it, if nothing differs from iteration to iteration.
 void SharedSide::writeSum(Builder& b, size_t sum, Copies& copies,
                           const std::function<void(size_t)>& inside) const {
-  if (!turns(sum)) return writeBody(b, sum, copies, inside);
+  if (!iterates(sum)) return writeBody(b, sum, copies, inside);
   const Stmt loop = fn_.stmts[found_.sums[sum]];
   const std::vector<ValueId> params = fn_.regions[loop.regions[0]].params;
   std::vector<ValueId> begun;

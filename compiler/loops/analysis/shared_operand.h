@@ -17,7 +17,7 @@ public:
   SharedSide(const Module& module, const Function& fn, const Contraction& found);
 
   /// Whether it is computed only from columns, sums, memory, and values invariant in all enclosing loops.
-  bool isFree() const { return isFree_; }
+  bool isMovable() const { return isMovable_; }
   /// The ranges of the sums, from 0: the extents of the sums that the operand varies with. The others only
   /// cut another sum into blocks and have none. None at all if an extent is not known before the loops.
   struct Extent {
@@ -56,7 +56,7 @@ private:
   void need(ValueId v);
   void needParam(ValueId v, int level);
   bool isNotNegative(ValueId v) const;
-  bool turns(size_t sum) const { return usesIndex_[sum] || !carries_[sum].empty(); }
+  bool iterates(size_t sum) const { return usesIndex_[sum] || !carries_[sum].empty(); }
   void writeSame(Builder& b, RegionId region, Copies& copies) const;
   void writeSum(Builder& b, size_t sum, Copies& copies, const std::function<void(size_t)>& inside) const;
   void writeBody(Builder& b, size_t sum, Copies& copies, const std::function<void(size_t)>& inside) const;
@@ -73,7 +73,7 @@ private:
   std::vector<std::vector<size_t>> carries_; ///< the needed carries of each sum
   std::vector<StmtId> terms_;
   std::optional<std::vector<Extent>> extents_;
-  bool isFree_ = true;
+  bool isMovable_ = true;
 };
 
 } // namespace melix::loops

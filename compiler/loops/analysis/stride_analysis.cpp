@@ -44,7 +44,7 @@ void Neighbours::note(const Stmt& scalar) {
   }
 }
 
-std::optional<int64_t> Neighbours::bytesApart(const Stmt& s) const {
+std::optional<int64_t> Neighbours::strideInBytes(const Stmt& s) const {
   const size_t end = s.operands.size() - (s.kind == StmtKind::Store ? 1 : 0);
   if (!variance_.isUniform(s.operands[0])) return std::nullopt;
   int64_t step = 0;
@@ -58,9 +58,11 @@ std::optional<int64_t> Neighbours::bytesApart(const Stmt& s) const {
   return product(step, s.as<Access>().elemBytes);
 }
 
-bool Neighbours::areSideBySide(const Stmt& s) const { return bytesApart(s) == bytesOf(s.as<Access>().elem); }
+bool Neighbours::areSideBySide(const Stmt& s) const {
+  return strideInBytes(s) == bytesOf(s.as<Access>().elem);
+}
 bool Neighbours::areBackwards(const Stmt& s) const {
-  return bytesApart(s) == -int64_t(bytesOf(s.as<Access>().elem));
+  return strideInBytes(s) == -int64_t(bytesOf(s.as<Access>().elem));
 }
 
 } // namespace melix::loops

@@ -1,7 +1,7 @@
 #pragma once
 // Stride analysis: finds accesses whose lanes are contiguous in memory.
 //
-//   for points %0, %n { (%i)
+//   for independent %0, %n { (%i)
 //     %j = sub %i, %k : i64             %j goes by 1 from lane to lane
 //     %x = load %v[%j*%1] : f32         side by side: one read for all
 //     %y = load %v[%j*%2] : f32         apart
@@ -22,7 +22,7 @@ public:
 
   void note(const Stmt& scalar);
   /// The stride of an access in bytes, from lane to lane.
-  std::optional<int64_t> bytesApart(const Stmt& access) const;
+  std::optional<int64_t> strideInBytes(const Stmt& access) const;
   /// Whether lanes read or store neighbours in ascending order.
   bool areSideBySide(const Stmt& access) const;
   /// Whether they do so in descending order.

@@ -14,7 +14,7 @@ using enum VarianceKind;
 Variance::Variance(const Function& fn, const Stmt& loop, FramesKind frames) : fn_(fn), frames_(frames) {
   const std::vector<ValueId>& params = fn.regions[loop.regions[0]].params;
   raise(params[0], Affine);
-  strip_ = loop.as<ForAttr>().strip;
+  strip_ = loop.as<ForAttr>().minDistance;
   if (strip_ > 0 && isMultipleOf(fn, loop.operands[0], strip_)) index_ = params[0];
   raiseAll(std::span(params).subspan(1), Varying);
   solve(loop.regions[0]);
@@ -116,7 +116,7 @@ void Variance::branches(const Stmt& s) {
   }
 }
 
-/// Lanes whose ends differ are done at different turns.
+/// Lanes whose ends differ are done at different iterations.
 void Variance::forLoop(const Stmt& s) {
   const std::vector<ValueId>& params = fn_.regions[s.regions[0]].params;
   raise(params[0], of(s.operands[0]));
@@ -130,7 +130,7 @@ void Variance::forLoop(const Stmt& s) {
   }
 }
 
-/// Lanes that stop at different turns.
+/// Lanes that stop at different iterations.
 void Variance::whileLoop(const Stmt& s) {
   const std::vector<ValueId>&tested = fn_.regions[s.regions[0]].params,
         &params = fn_.regions[s.regions[1]].params;

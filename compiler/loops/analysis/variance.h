@@ -2,7 +2,7 @@
 // Variance analysis: how the values in a loop differ between neighbouring iterations that run side by side in
 // vector lanes.
 //
-//   for points %0, %n { (%i)            %i affine
+//   for independent %0, %n { (%i)            %i affine
 //     %a = mul %i, %k : i64             affine, if %k is uniform
 //     %x = load %w[%r*%k] : f32         uniform
 //     %y = load %v[%i*%1] : f32         varying

@@ -107,7 +107,7 @@ private:
         ++uses[take];
         uses[carried_[j]] = uses[next_[j]] = 1;
       }
-    if (best.turn == k) return std::nullopt;
+    if (best.iteration == k) return std::nullopt;
     if (negations_.insert(either->operands[0]).second) ++uses[carried_[isThere]];
     for (const auto& [v, count] : uses) expected_[v] += count;
     const uint64_t unit = unitOf(*beyond == ops::CmpKind::Lt ? OpKind::Min : OpKind::Max, kind);
@@ -132,9 +132,9 @@ private:
   bool isPlace(size_t k, ValueId take, ArgExtremeStep& best) const {
     const Stmt* place = scalar(next_[k], OpKind::Select);
     if (!place || place->operands[0] != take || place->operands[2] != carried_[k]) return false;
-    const bool isTurn = place->operands[1] == fn_.regions[body_].params[0];
-    if (!isTurn && fn_.values[place->operands[1]].region == body_) return false;
-    if (isTurn) best.turn = k;
+    const bool isLoopIndex = place->operands[1] == fn_.regions[body_].params[0];
+    if (!isLoopIndex && fn_.values[place->operands[1]].region == body_) return false;
+    if (isLoopIndex) best.iteration = k;
     return true;
   }
   bool areUsedSo() const {
@@ -161,12 +161,12 @@ public:
   bool canDo(RegionId r) {
     return std::ranges::all_of(fn_.regions[r].stmts, [&](StmtId id) { return canDo(fn_.stmts[id]); });
   }
-  /// Whether the turn that would panic first, one after another, does so in lanes.
+  /// Whether the iteration that would panic first, one after another, does so in lanes.
   bool keepsFirstPanic() const { return panics_ == 0 || (endless_ == 1 && !panicsInLoop_); }
 
 private:
   bool canDo(const Stmt& s) {
-    if (siteOf(s.kind) != SiteKind::Lane && s.kind != StmtKind::Call) return false;
+    if (siteOf(s.kind) != SiteKind::Vectorisable && s.kind != StmtKind::Call) return false;
     auto isFine = [&](ValueId v) { return !fn_.typeOf(v).counted() || variance_.isUniform(v); };
     if (!std::ranges::all_of(s.results, isFine)) return false;
     if (!isSideBySide(s)) return false;
@@ -186,7 +186,7 @@ private:
              !variance_.allUniform(std::span(s.operands).first(s.operands.size() - 1));
     case StmtKind::Call: return canCall(s);
     case StmtKind::For:
-      return variance_.isUniform(s.operands[0]) && s.as<ForAttr>().mark != MarkKind::Parallel;
+      return variance_.isUniform(s.operands[0]) && s.as<ForAttr>().dependence != Dependence::None;
     default: return true;
     }
   }
@@ -210,7 +210,7 @@ private:
 
 /// Whether a function stands beside its callers as what is seldom called.
 bool isSeldom(const Module& module, const Function& fn) {
-  return fn.source.valid() && module.core.functions[fn.source].isApart;
+  return fn.source.valid() && module.core.functions[fn.source].isCold;
 }
 
 /// So many statements are merged into what calls them.
@@ -273,19 +273,19 @@ bool storesToFrame(const Function& fn, const Stmt& s) {
 /// The highest place that the first of so many lanes reaches by an index: that of the loop, or its place in a
 /// strip.
 std::optional<uint64_t> lastFirstPlace(const Function& fn, const Stmt& loop, ValueId index, uint32_t lanes) {
-  const ValueId turn = fn.regions[loop.regions[0]].params[0];
-  if (index == turn) {
+  const ValueId iteration = fn.regions[loop.regions[0]].params[0];
+  if (index == iteration) {
     const uint64_t* first = asConstant(fn, loop.operands[0]);
-    const std::optional<uint64_t> turns = constantTripCount(fn, loop);
-    if (!first || !turns || *turns == 0) return std::nullopt;
-    return *first + (*turns - 1) / lanes * lanes;
+    const std::optional<uint64_t> tripCount = constantTripCount(fn, loop);
+    if (!first || !tripCount || *tripCount == 0) return std::nullopt;
+    return *first + (*tripCount - 1) / lanes * lanes;
   }
   const StmtId def = fn.values[index].def;
   if (!def.valid() || fn.stmts[def].kind != StmtKind::Scalar) return std::nullopt;
   const Stmt& s = fn.stmts[def];
-  if (s.as<ScalarAttr>().op != OpKind::And || s.operands[0] != turn) return std::nullopt;
+  if (s.as<ScalarAttr>().op != OpKind::And || s.operands[0] != iteration) return std::nullopt;
   const uint64_t* mask = asConstant(fn, s.operands[1]);
-  const uint32_t strip = loop.as<ForAttr>().strip;
+  const uint32_t strip = loop.as<ForAttr>().minDistance;
   const bool isPlace =
       mask && *mask + 1 >= strip && strip % lanes == 0 && isMultipleOf(fn, loop.operands[0], strip);
   return isPlace ? std::optional(*mask + 1 - lanes) : std::nullopt;
@@ -333,7 +333,7 @@ std::optional<std::vector<ReassociableStep>> exactSteps(const Function& fn, cons
   return steps;
 }
 
-bool masks(const Stmt& s, const Variance& variance) {
+bool needsMask(const Stmt& s, const Variance& variance) {
   switch (s.kind) {
   case StmtKind::While: return true;
   case StmtKind::For: return !variance.isUniform(s.operands[1]);
@@ -369,13 +369,13 @@ bool storesHaveRoomInFrame(const Function& fn, const Stmt& loop, RegionId region
   });
 }
 
-bool canWiden(const Module& module, const Function& fn, const Stmt& loop) {
-  return loop.kind == StmtKind::For && loop.as<ForAttr>().mark == MarkKind::Points &&
-         canWiden(module, fn, loop, Variance(fn, loop));
+bool canVectorize(const Module& module, const Function& fn, const Stmt& loop) {
+  return loop.kind == StmtKind::For && loop.as<ForAttr>().dependence == Dependence::Independent &&
+         canVectorize(module, fn, loop, Variance(fn, loop));
 }
 
-bool canWiden(const Module& module, const Function& fn, const Stmt& loop, const Variance& variance) {
-  if (loop.as<ForAttr>().mark != MarkKind::Points || !exactSteps(fn, loop)) return false;
+bool canVectorize(const Module& module, const Function& fn, const Stmt& loop, const Variance& variance) {
+  if (loop.as<ForAttr>().dependence != Dependence::Independent || !exactSteps(fn, loop)) return false;
   VectorizabilityReader reader(module, fn, variance);
   return reader.canDo(loop.regions[0]) && reader.keepsFirstPanic();
 }

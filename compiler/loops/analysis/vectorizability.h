@@ -12,7 +12,7 @@ namespace melix::loops {
 /// recurrences may share the flag.
 struct ArgExtremeStep {
   ops::CmpKind beyond; ///< how a better one is to the best
-  size_t isThere, turn;
+  size_t isThere, iteration;
   std::vector<size_t> places; ///< with the loop's index
 };
 
@@ -38,12 +38,12 @@ std::optional<std::vector<ReassociableStep>> exactSteps(const Function& fn, cons
 /// (4) A callee that may panic is the only statement that may not end, and is in no loop.
 ///
 /// Lanes are called in order, so the first that panics is that of the lowest iteration.
-bool canWiden(const Module& module, const Function& fn, const Stmt& loop);
+bool canVectorize(const Module& module, const Function& fn, const Stmt& loop);
 /// The same, given how values of the loop differ between iterations.
-bool canWiden(const Module& module, const Function& fn, const Stmt& loop, const Variance& variance);
+bool canVectorize(const Module& module, const Function& fn, const Stmt& loop, const Variance& variance);
 
 /// Whether the regions of a statement run under a vector mask.
-bool masks(const Stmt& s, const Variance& variance);
+bool needsMask(const Stmt& s, const Variance& variance);
 
 /// Whether a region writes to memory of the frame.
 bool writesToFrame(const Function& fn, RegionId region);

@@ -179,7 +179,7 @@ ValueId CheckExtremes::exactly(CheckKind check, OpKind op, ValueId a, ValueId b)
   return b_.arith(op, a, b);
 }
 
-/// A value that is the same at all points, in front of them.
+/// A value that is the same at all points, before them.
 ValueId CheckExtremes::invariant(ValueId v) {
   if (!slice_.isInside(v)) return v;
   if (const auto known = copies_.find(v); known != copies_.end()) return known->second;

@@ -9,8 +9,8 @@ namespace melix::loops {
 
 namespace {
 
-constexpr size_t mostChecks = 64; ///< of a loop: what is behind them is looked at for each
-constexpr size_t mostSwept = 16;  ///< of these not tested at extremes: each looks at those in front
+constexpr size_t mostChecks = 64; ///< of a loop: what is after them is looked at for each
+constexpr size_t mostSwept = 16;  ///< of these not tested at extremes: each looks at those before
 
 constexpr double leastRatio = 4;  ///< of the work of a loop and of the passes over it
 constexpr double lanesOfPass = 8; ///< whose reads lie side by side
@@ -44,8 +44,9 @@ CheckSlice::CheckSlice(const Module& module, const Function& fn, StmtId loop) : 
   computable_ = computable_ && checks_.size() <= mostChecks;
   for (Check& c : checks_) {
     Stmts needed;
-    std::unordered_set<ValueId> told;
-    computable_ = computable_ && addCheck(c, false, needed, c.indices) && addCheck(c, true, needed, told);
+    std::unordered_set<ValueId> messageValues;
+    computable_ =
+        computable_ && addCheck(c, false, needed, c.indices) && addCheck(c, true, needed, messageValues);
   }
 }
 
@@ -54,7 +55,7 @@ double CheckSlice::walk(RegionId region) {
   double work = 0;
   for (StmtId id : fn_.regions[region].stmts) {
     const Stmt& s = fn_.stmts[id];
-    computable_ = computable_ && isQuiet(s);
+    computable_ = computable_ && isEffectFree(s);
     if (!computable_) return work;
     places_[id] = places_.size();
     if (s.kind == StmtKind::Check) checks_.push_back({id, around_, {}});
@@ -71,7 +72,7 @@ double CheckSlice::walk(RegionId region) {
 }
 
 /// Whether nobody sees that a statement did not run because a later check failed.
-bool CheckSlice::isQuiet(const Stmt& s) const {
+bool CheckSlice::isEffectFree(const Stmt& s) const {
   switch (s.kind) {
   case StmtKind::Builtin:
   case StmtKind::Runtime:
@@ -152,7 +153,7 @@ bool CheckSlice::addAll(std::span<const ValueId> values, Stmts& needed,
   return std::ranges::all_of(values, [&](ValueId v) { return add(v, needed, indices); });
 }
 
-/// The statements behind a value, and the indices; false if it is not known before the loop.
+/// The statements after a value, and the indices; false if it is not known before the loop.
 bool CheckSlice::add(ValueId v, Stmts& needed, std::unordered_set<ValueId>& indices) const {
   std::vector<ValueId> open{v};
   while (!open.empty()) {
@@ -168,7 +169,7 @@ bool CheckSlice::add(ValueId v, Stmts& needed, std::unordered_set<ValueId>& indi
     if (!needed.insert(def).second) continue;
     const Stmt& s = fn_.stmts[def];
     const bool isScalarRead = s.kind == StmtKind::Load && fn_.typeOf(v).cls == ClassKind::Scalar &&
-                              !s.as<Access>().take && isUnwritten(s.operands[0]);
+                              !s.as<Access>().transfersOwnership && isUnwritten(s.operands[0]);
     const bool isKnown = s.kind == StmtKind::Const || s.kind == StmtKind::Scalar ||
                          s.kind == StmtKind::PointerOf || s.kind == StmtKind::AddressOf || isScalarRead ||
                          isBranch(s);
@@ -210,7 +211,7 @@ Slice CheckSlice::sliceOf(std::span<const size_t> numbers, bool messages) const 
 
 // --- passes
 
-/// Indices and values read that others are computed from, without what stands behind a read.
+/// Indices and values read that others are computed from, without what stands after a read.
 std::unordered_set<ValueId> CheckSlice::atomsOf(std::span<const ValueId> values) const {
   std::unordered_set<ValueId> atoms;
   std::unordered_set<StmtId> seen;
@@ -270,16 +271,16 @@ bool CheckSlice::isCheap() const {
   for (const Check& c : checks_) {
     auto index = [&](StmtId loop) { return fn_.regions[fn_.stmts[loop].regions[0]].params[0]; };
     if (c.pass == 0 || !c.indices.contains(index(c.around[0]))) continue;
-    double turns = 1;
+    double tripCount = 1;
     for (StmtId id : std::span(c.around).subspan(1))
       if (fn_.stmts[id].kind == StmtKind::For && c.indices.contains(index(id)))
-        turns *= timesOf(fn_, fn_.stmts[id]);
+        tripCount *= timesOf(fn_, fn_.stmts[id]);
     Stmts needed;
     std::unordered_set<ValueId> indices;
     addCheck(c, false, needed, indices);
     const double together = isSideBySide(needed, c) ? lanesOfPass : 1;
     for (StmtId id : needed)
-      if (seen.insert(id).second) passes += turns * costOf(fn_.stmts[id]) / together;
+      if (seen.insert(id).second) passes += tripCount * costOf(fn_.stmts[id]) / together;
   }
   return work_ >= leastRatio * passes;
 }

@@ -49,7 +49,7 @@ private:
 
   double walk(RegionId region);
   void noteWrites(const Stmt& s);
-  bool isQuiet(const Stmt& s) const;
+  bool isEffectFree(const Stmt& s) const;
   ValueId rootOf(ValueId v) const;
   bool isUnwritten(ValueId base) const;
   bool add(ValueId v, Stmts& needed, std::unordered_set<ValueId>& indices) const;

@@ -11,7 +11,7 @@ using ops::CmpKind;
 
 namespace {
 
-constexpr uint64_t fewTurns = 8; ///< of a loop whose checks stay where they are
+constexpr uint64_t fewIterations = 8; ///< of a loop whose checks stay where they are
 
 /// Writes tests of the checks of a loop where the builder stands.
 class CheckWriter {
@@ -126,7 +126,7 @@ ValueId CheckWriter::sweep(StmtId loop, std::span<const size_t> checks) {
   }
   if (varying.empty()) return holds;
   ForAttr points;
-  points.mark = MarkKind::Points;
+  points.dependence = Dependence::Independent;
   const Slice slice = slice_.sliceOf(varying, false);
   return b_.carryLoop(
       first, end, {holds},
@@ -137,7 +137,7 @@ ValueId CheckWriter::sweep(StmtId loop, std::span<const size_t> checks) {
       points)[0];
 }
 
-/// A branch that gives the values which the slice needs, and behind them what `body` gives of a region.
+/// A branch that gives the values which the slice needs, and after them what `body` gives of a region.
 template <class Body>
 StmtId CheckWriter::branch(StmtId id, const Slice& slice, const std::vector<ValueType>& more,
                            const Body& body) {
@@ -251,9 +251,9 @@ bool ChecksBefore::hasChecks(RegionId region) {
 
 /// A loop of many points; those that programs write look for cancellation.
 bool ChecksBefore::isSwept(const Stmt& s) const {
-  if (s.kind != StmtKind::For || s.as<ForAttr>().polls || s.as<ForAttr>().mark == MarkKind::Parallel)
+  if (s.kind != StmtKind::For || s.as<ForAttr>().polls || s.as<ForAttr>().dependence == Dependence::None)
     return false;
-  return constantTripCount(fn_, s).value_or(fewTurns + 1) > fewTurns;
+  return constantTripCount(fn_, s).value_or(fewIterations + 1) > fewIterations;
 }
 
 /// Whether all checks hold: those of each pass are tested where those of the passes before do.
@@ -280,7 +280,7 @@ ValueId ChecksBefore::testAll(Builder& b, const CheckSlice& slice, CheckExtremes
   }
 }
 
-/// What comes in front of a loop, which then has no checks; nothing if they stay.
+/// What comes before a loop, which then has no checks; nothing if they stay.
 std::vector<StmtId> ChecksBefore::testsBefore(StmtId loop, RegionId home) {
   if (!isSwept(fn_.stmts[loop]) || !hasChecks(fn_.stmts[loop].regions[0])) return {};
   CheckSlice slice(module_, fn_, loop);

@@ -104,8 +104,8 @@ std::vector<ValueId> BlockLoops::sweepSpan(const Span& span, size_t level, std::
 std::vector<ValueId> BlockLoops::sweepRow(ValueId first, ValueId end, std::vector<ValueId> carried,
                                           const Point& point) {
   ForAttr attr;
-  attr.mark = plan_.mark;
-  attr.strip = plan_.strip;
+  attr.dependence = plan_.mark;
+  attr.minDistance = plan_.strip;
   return b_.carryLoop(
       first, end, std::move(carried),
       [&](ValueId k, std::vector<ValueId> state) {

@@ -84,11 +84,11 @@ private:
     });
   }
 
-  /// Blocks `first` … `first + count` run in any order; each leaves its states, behind those of the block
+  /// Blocks `first` … `first + count` run in any order; each leaves its states, after those of the block
   /// before.
   void runBlocks(ValueId first, ValueId count) {
     ForAttr attr;
-    attr.mark = MarkKind::Parallel;
+    attr.dependence = Dependence::None;
     RegionId region = b_.begin({indexType});
     const ValueId at = b_.params(region)[0];
     const BlockLoops::Span span = blocks_.spanOf(b_.arith(OpKind::Add, first, at));

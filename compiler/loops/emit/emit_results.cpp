@@ -200,7 +200,7 @@ void SweepResults::finishFilter(const SweptResult& r, ValueId count, ValueId cou
   lower_.define(result(r, 0), {data});
 }
 
-/// Copies the elements at the beginning of each block one behind the other; `bytes` is the size of one.
+/// Copies the elements at the beginning of each block one after the other; `bytes` is the size of one.
 void SweepResults::joinBlocks(ValueId to, ValueId from, ValueId bytes, ValueId counts, ValueId blocks) {
   ValueId one = b_.integer(1);
   b_.carryLoop(b_.integer(0), blocks, {b_.integer(0)}, [&](ValueId b, std::vector<ValueId> at) {

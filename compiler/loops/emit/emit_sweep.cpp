@@ -58,9 +58,9 @@ std::vector<ValueId> SweepEmitter::sweepAxis(uint32_t level, std::vector<ValueId
     return sweepLevel(level + 1, std::move(carried));
   }
   ForAttr attr;
-  attr.mark = plan.mark;
+  attr.dependence = plan.dependence;
   return b_.carryLoop(
-      b_.integer(0), turnsAt(level), std::move(carried),
+      b_.integer(0), iterationsAt(level), std::move(carried),
       [&](ValueId i, std::vector<ValueId> values) {
         axes_[plan.axis] = i;
         std::vector<ValueId> next = sweepLevel(level + 1, std::move(values));
@@ -71,17 +71,17 @@ std::vector<ValueId> SweepEmitter::sweepAxis(uint32_t level, std::vector<ValueId
 }
 
 /// How often the loop of a level runs.
-ValueId SweepEmitter::turnsAt(uint32_t level) {
-  ValueId turns = extents_[plan_.order[level]];
-  if (!plan_.levels[level].asksInner) return turns;
+ValueId SweepEmitter::iterationsAt(uint32_t level) {
+  ValueId tripCount = extents_[plan_.order[level]];
+  if (!plan_.levels[level].skipsEmptyInner) return tripCount;
   for (size_t k = level + 1; k < plan_.order.size(); ++k) {
     const ValueId inner = extents_[plan_.order[k]];
     const uint64_t* known = b_.asConstant(inner);
     if (known && *known == 0) return inner;
     if (known) continue;
-    turns = b_.select(b_.compare(ops::CmpKind::Gt, inner, b_.integer(0)), turns, b_.integer(0));
+    tripCount = b_.select(b_.compare(ops::CmpKind::Gt, inner, b_.integer(0)), tripCount, b_.integer(0));
   }
-  return turns;
+  return tripCount;
 }
 
 // --- blocks

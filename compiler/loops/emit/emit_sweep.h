@@ -30,7 +30,7 @@ private:
   std::vector<ValueId> sweepAxis(uint32_t level, std::vector<ValueId> carried);
   std::vector<ValueId> sweepBlocks(std::vector<ValueId> carried);
   std::vector<ValueId> sweepPoint(std::vector<ValueId> carried);
-  ValueId turnsAt(uint32_t level);
+  ValueId iterationsAt(uint32_t level);
 
   Lower& lower_;
   Builder& b_;

@@ -96,7 +96,7 @@ void Lower::lowerArrayOf(const core::Op& op) {
   const Destination* given = destinationOf(op.results[0]);
   const Destination to =
       given ? *given : Destination{allocArray(types_.element(type), dimsOf(type), false), {}};
-  auto storeParts = [&](const auto& again, const core::Op& literal, const Destination& base) -> void {
+  auto storeParts = [&](const auto& self, const core::Op& literal, const Destination& base) -> void {
     if (literal.operands.empty()) return;
     const TypeId part = typeOf(literal.operands[0]);
     const bool nested = types_.kind(part) == TypeKind::Array;
@@ -106,7 +106,7 @@ void Lower::lowerArrayOf(const core::Op& op) {
       Destination at = base;
       at.terms.push_back({b_.integer(static_cast<int64_t>(k)), stride});
       if (nested && facts_->literals.isRow(v)) {
-        again(again, in_.ops[in_.values[v].def], at);
+        self(self, in_.ops[in_.values[v].def], at);
       } else if (nested) {
         copyBetween(densePlace(at, part), densePlace(leaf(v), part), true);
       } else {

@@ -1,4 +1,4 @@
-// Checks: what each tests, and the numbers its message tells.
+// Checks: what each tests, and the numbers its message prints.
 #include "loops/emit/lower.h"
 #include "loops/ir/overflow.h"
 
@@ -92,7 +92,7 @@ ValueId fits(Builder& b, ValueId v, TypeKind from, TypeKind to) {
 
 /// Number `k` of a failed check's message as 64 bits; one that is no i64 marks its place in the message (see
 /// melix_panic_format).
-ValueId toldNumber(Builder& b, ValueId v, std::string& message, size_t k) {
+ValueId numberInMessage(Builder& b, ValueId v, std::string& message, size_t k) {
   TypeKind kind = b.fn.typeOf(v).scalar;
   std::string place = "{" + std::to_string(k);
   auto mark = [&](char letter) {
@@ -150,7 +150,7 @@ ValueId checkHolds(Builder& b, const types::TypeStore& types, const core::CheckA
   return b.boolean(true);
 }
 
-/// An assertion whose message is a text made by the program: it is made before, and told if the condition
+/// An assertion whose message is a text made by the program: it is made before, and printed if the condition
 /// fails.
 void assertWithText(Builder& b, ValueId holds, const std::vector<ValueId>& text) {
   RegionId fine = b.begin();
@@ -178,7 +178,7 @@ void Lower::lowerCheck(const core::Op& op) {
   replaceText(message, attr.text);
   std::vector<ValueId> operands{holds};
   if (!asserts)
-    for (ValueId v : args) operands.push_back(toldNumber(b_, v, message, operands.size() - 1));
+    for (ValueId v : args) operands.push_back(numberInMessage(b_, v, message, operands.size() - 1));
   operands.insert(operands.end(), dims.begin(), dims.end());
   b_.stmt(StmtKind::Check, operands, {}, Message{message});
 }

@@ -30,7 +30,7 @@ ValueId Lower::enterContainer(Place& place, std::vector<ValueId>& leaves, bool u
     base = data;
   } else if (unique) {
     Access a = access(place, dataType);
-    a.take = true;
+    a.transfersOwnership = true;
     ValueId old = b_.load(place.base, place.terms, a);
     ValueId fresh = b_.value(StmtKind::EnsureUnique, {old}, dataType);
     base = b_.pointerOf(fresh);
@@ -101,7 +101,7 @@ Place Lower::walk(Place place, std::vector<ValueId>& leaves, const core::Path& p
       }
       ValueId index = leaf(op.operands[operand++]);
       place.terms.push_back({index, a.stride});
-      // What is left in front of this axis is no longer dense.
+      // What is left before this axis is no longer dense.
       for (Axis& before : left) before.whole = false;
       if (path[i].kind == core::StepKind::Index) continue;
       ValueId stride =

@@ -75,7 +75,7 @@ std::vector<ValueId> Lower::loadStored(const Place& place, bool take) {
   TypeKind kind = types_.kind(type);
   auto one = [&](ValueType leaf, int64_t more) {
     Access a = access(place, leaf, more);
-    a.take = take;
+    a.transfersOwnership = take;
     return b_.load(place.base, place.terms, a);
   };
   if (kind == TypeKind::Str) return {one(dataType, 0), one(indexType, 8)};
@@ -115,11 +115,11 @@ std::vector<ValueId> Lower::loadStored(const Place& place, bool take) {
 
 void Lower::storeLeaf(const Place& place, ValueType type, int64_t more, ValueId v, StoreMode mode) {
   Access a = access(place, type, more);
-  a.lend = mode == StoreMode::Lend;
+  a.borrowed = mode == StoreMode::Lend;
   ValueId old;
   if (mode == StoreMode::Replace && type.counted()) {
     Access taking = a;
-    taking.take = true;
+    taking.transfersOwnership = true;
     old = b_.load(place.base, place.terms, taking);
   }
   b_.store(place.base, place.terms, a, v);

@@ -24,7 +24,7 @@ constexpr uint32_t some = 16;
 template <class Body>
 void points(Builder& b, uint32_t n, const Body& body) {
   ForAttr attr;
-  attr.mark = MarkKind::Points;
+  attr.dependence = Dependence::Independent;
   b.carryLoop(
       b.integer(0), b.integer(n), {},
       [&](ValueId i, std::vector<ValueId> none) {

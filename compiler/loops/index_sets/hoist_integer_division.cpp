@@ -27,7 +27,7 @@ std::vector<StmtId> hoist(Function& fn, StmtId loop, RegionId home) {
 
 } // namespace
 
-void hoistQuotients(Function& function) {
+void hoistIntegerDivision(Function& function) {
   replaceInnermost(function, function.body,
                    [&](StmtId loop, RegionId home) { return hoist(function, loop, home); });
 }

@@ -13,6 +13,6 @@
 
 namespace melix::loops {
 
-void hoistQuotients(Function& function);
+void hoistIntegerDivision(Function& function);
 
 } // namespace melix::loops

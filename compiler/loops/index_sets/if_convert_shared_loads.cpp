@@ -27,11 +27,11 @@ private:
   /// Opens what the outer points of a loop share in the chains of the innermost ones.
   void contraction(StmtId outer) {
     const std::vector<StmtId> points = perfectPoints(module_, fn_, outer);
-    if (points.size() < 2 || !canWiden(module_, fn_, fn_.stmts[points.back()])) return;
+    if (points.size() < 2 || !canVectorize(module_, fn_, fn_.stmts[points.back()])) return;
     const std::vector<StmtId> sums = sumsIn(fn_, points.back());
     if (sums.empty()) return;
     const Stmt rows = fn_.stmts[outer], columns = fn_.stmts[points.back()];
-    if (constantTripCount(fn_, rows) == 1 || !canWiden(module_, fn_, rows)) return;
+    if (constantTripCount(fn_, rows) == 1 || !canVectorize(module_, fn_, rows)) return;
     const Variance byRow(fn_, rows), byColumn(fn_, columns);
     if (!byRow.allUniform(columns.operands)) return;
     const RegionId chain = fn_.stmts[sums.back()].regions[0];

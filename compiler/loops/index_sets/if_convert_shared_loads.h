@@ -3,8 +3,8 @@
 // loads (contraction.h). The shared loads are done under the mask, once for all rows. Each row selects
 // between the term and the previous value.
 //
-//   before:  for points %0, %m { (%o)                           rows
-//              for points 0, %n { (%j)                          columns
+//   before:  for independent %0, %m { (%o)                           rows
+//              for independent 0, %n { (%j)                          columns
 //                … for 0, %k, … { (%l, %c)
 //                  %m = …%j + %l…
 //                  %s = if %m { %x = load %v[%j + %l]   yield fma %x, %w, %c } { yield %c }

@@ -23,7 +23,7 @@ constexpr uint64_t leastTermsOfRow =
 struct BranchCondition {
   ValueId value;
   size_t sums = 0;
-  bool tellsRows = false;
+  bool boundsRows = false;
 };
 
 class Mover {
@@ -33,10 +33,10 @@ public:
         inside_(regionsWithin(fn, bodyOf(rows_))),
         fixed_(fn, [this](ValueId v) { return inside_.contains(fn_.values[v].region) && !isMoved(v); }) {}
 
-  std::optional<SumsAroundRows> run() {
+  std::optional<InterchangedReduction> run() {
     if (found_.rowSum || !findStore() || !findBranch() || !findConditions()) return std::nullopt;
     b_.loc = fn_.stmts[rows_].loc;
-    SumsAroundRows out;
+    InterchangedReduction out;
     Copies copies;
     out.front = b_.begin();
     out.when = areKnown(copies);
@@ -98,7 +98,7 @@ private:
       const StmtId inner = found_.sums[k + 1];
       const RegionId body = bodyOf(found_.sums[k]);
       if (fn_.regions[body].params.size() != 2 || stmt(inner).operands[2] != fn_.regions[body].params[1] ||
-          yieldsOf(body)[0] != stmt(inner).results[0] || !arePlainBeside(body, inner))
+          yieldsOf(body)[0] != stmt(inner).results[0] || !isOnlyPlainExcept(body, inner))
         return false;
     }
     const RegionId body = bodyOf(found_.chain());
@@ -120,10 +120,10 @@ private:
         stmt(def).as<ScalarAttr>().op != OpKind::Add || !isZero(stmt(inner).operands[2]))
       return false;
     const std::vector<ValueId> sides{fn_.regions[body].params[1], stmt(inner).results[0]};
-    return std::ranges::is_permutation(stmt(def).operands, sides) && arePlainBeside(body, inner) &&
+    return std::ranges::is_permutation(stmt(def).operands, sides) && isOnlyPlainExcept(body, inner) &&
            isZero(stmt(outermost()).operands[0]);
   }
-  bool arePlainBeside(RegionId body, StmtId inner) const {
+  bool isOnlyPlainExcept(RegionId body, StmtId inner) const {
     return std::ranges::all_of(fn_.regions[body].stmts,
                                [&](StmtId id) { return id == inner || isPlain(module_, fn_, stmt(id)); });
   }
@@ -151,25 +151,26 @@ private:
     return yieldsOf(stmt(branch_).regions[1])[static_cast<size_t>(at - results.begin())];
   }
 
-  /// Conditions that are asked around the chain; one at least tells rows apart, and a sum around.
+  /// Conditions that are asked around the chain; one at least distinguishes rows, and a sum around.
   bool findConditions() {
     const Variance rows(fn_, stmt(rows_)), columns(fn_, stmt(found_.columns));
     for (ValueId v : conjuncts(fn_, stmt(branch_).operands[0])) {
       if (!columns.isUniform(v)) continue;
       BranchCondition c{v, 0, !rows.isUniform(v)};
-      if (!reads(v, c) || (c.tellsRows && (c.sums <= first_ || !bounds(v) || !areSmallIn(v)))) continue;
+      if (!reads(v, c) || (c.boundsRows && (c.sums <= first_ || !bounds(v) || !areSmallIn(v)))) continue;
       conditions_.push_back(c);
-      if (c.tellsRows) moved_ = std::max(moved_, c.sums);
+      if (c.boundsRows) moved_ = std::max(moved_, c.sums);
     }
     std::erase_if(conditions_, [this](const BranchCondition& c) { return c.sums > moved_; });
     return moved_ > first_ && moved_ < found_.sums.size() && areLong() && canMove() &&
            areSmall(stmt(rows_).operands[0]) && areSmall(stmt(rows_).operands[1]);
   }
-  /// Whether the ends of sums, and what the first begins with, are known in front of the rows.
+  /// Whether the ends of sums, and what the first begins with, are known before the rows.
   bool canMove() const {
     for (size_t k = 0; k < moved_; ++k) {
       const Stmt& sum = stmt(found_.sums[k]);
-      if (sum.as<ForAttr>().lanes > 0 || !isFixedAt(sum.operands[0], k) || !isFixedAt(sum.operands[1], k))
+      if (sum.as<ForAttr>().vectorWidth > 0 || !isFixedAt(sum.operands[0], k) ||
+          !isFixedAt(sum.operands[1], k))
         return false;
     }
     return first_ == 0 || isFixedAt(stmt(outermost()).operands[2], 0);
@@ -258,7 +259,7 @@ private:
   ValueId areKnown(Copies& copies) {
     ValueId all;
     auto require = [&](ValueId v) { all = all.valid() ? b_.both(all, v) : v; };
-    for (ValueId v : small_) require(isSmall(b_, v));
+    for (ValueId v : small_) require(emitFitsWithoutOverflow(b_, v));
     if (first_ == 0) return all;
     const Stmt sum = stmt(outermost());
     const TypeKind kind = fn_.typeOf(sum.results[0]).scalar;
@@ -277,7 +278,7 @@ private:
     Copies copies(&around);
     const Stmt outer = stmt(rows_), inner = stmt(found_.columns);
     ForAttr attr = outer.as<ForAttr>();
-    attr.rows = rows;
+    attr.unrollJam = rows;
     b_.carryLoop(
         outer.operands[0], outer.operands[1], {},
         [&](ValueId row, std::vector<ValueId> none) {
@@ -322,7 +323,7 @@ private:
     for (size_t k = 1; k + 1 < operands.size(); k += 2)
       terms.push_back({number(operands[k], copies), number(operands[k + 1], copies)});
     Access access = stmt(store_).as<Access>();
-    access.lend = access.stream = false;
+    access.borrowed = access.nonTemporal = false;
     return b_.load(number(operands[0], copies), terms, access);
   }
 
@@ -341,24 +342,24 @@ private:
   // --- sums
   // -----------------------------------------------------------------------------------------------------
 
-  /// The turns of a sum, or the rows, as far as all conditions that are known in front of them hold.
+  /// The iterations of a sum, or the rows, as far as all conditions that are known before them hold.
   void sum(size_t level, Copies& copies) {
     std::vector<ValueId> asked;
     for (const BranchCondition& c : conditions_)
-      if (!c.tellsRows && std::max(c.sums, first_) == level)
+      if (!c.boundsRows && std::max(c.sums, first_) == level)
         asked.push_back(fixed_.write(b_, c.value, copies));
-    if (asked.empty()) return turns(level, copies);
+    if (asked.empty()) return loopOver(level, copies);
     ValueId all = asked[0];
     for (size_t k = 1; k < asked.size(); ++k) all = b_.both(all, asked[k]);
     const RegionId yes = b_.begin();
     Copies inner(&copies);
-    turns(level, inner);
+    loopOver(level, inner);
     b_.end();
     const RegionId no = b_.begin();
     b_.end();
     b_.stmt(StmtKind::If, {all}, {}, {}, {yes, no});
   }
-  void turns(size_t level, Copies& copies) {
+  void loopOver(size_t level, Copies& copies) {
     if (level == moved_) return rows(copies);
     const Stmt loop = stmt(found_.sums[level]);
     const ValueId first = fixed_.write(b_, loop.operands[0], copies),
@@ -376,7 +377,7 @@ private:
   void rows(const Copies& around) {
     StmtId branch;
     std::vector<ValueId> bounds, hold;
-    chains_ = sweep(around, stmt(rows_).as<ForAttr>().rows, [&](Copies& copies) {
+    chains_ = sweep(around, stmt(rows_).as<ForAttr>().unrollJam, [&](Copies& copies) {
       copyUpTo(outermost(), bodyOf(found_.columns), copies);
       const ValueId begun = kept(copies);
       for (size_t k = 0; k < moved_; ++k) {
@@ -386,7 +387,7 @@ private:
       }
       clone(b_, found_.sums[moved_], copies);
       for (const BranchCondition& c : conditions_)
-        (c.tellsRows ? bounds : hold).push_back(copies.of(c.value));
+        (c.boundsRows ? bounds : hold).push_back(copies.of(c.value));
       branch = fn_.values[copies.of(stmt(branch_).results[0])].def;
       keep(copies.of(stmt(found_.sums[moved_]).results[0]), copies);
     });
@@ -394,7 +395,7 @@ private:
     dropProvenConjuncts(fn_, branch, fn_.values[stmt(branch).results[0]].region,
                         [&](ValueId v) { return std::ranges::find(hold, v) != hold.end(); });
   }
-  /// Numbers in front of a statement.
+  /// Numbers before a statement.
   void copyUpTo(StmtId last, RegionId region, Copies& copies) {
     for (StmtId id : std::vector(fn_.regions[region].stmts)) {
       if (id == last) return;
@@ -434,7 +435,8 @@ private:
 
 } // namespace
 
-std::optional<SumsAroundRows> sumsAroundRows(const Module& module, Function& fn, const Contraction& found) {
+std::optional<InterchangedReduction> interchangeMaskedReduction(const Module& module, Function& fn,
+                                                                const Contraction& found) {
   return Mover(module, fn, found).run();
 }
 

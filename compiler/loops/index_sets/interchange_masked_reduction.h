@@ -4,16 +4,17 @@
 // over the edges of an image. Each iteration of these sums then takes only the rows at which the predicate
 // holds. The partial sums lie in the memory of the result meanwhile.
 //
-//   before:  for points rows 6 0, %m { (%x)
-//              for points vector 16 0, %n { (%j)
+//   before:  for independent unroll_jam 6 0, %m { (%x)
+//              for independent vector 16 0, %n { (%j)
 //                %s = for 0, 5, %z { (%b, %t)
 //                  %u = for 0, %k, %t { (%c, %v)  %q = if (and (cmp ge %x - %b, 0), (cmp lt %x - %b, %y)) {
 //                    … fma …, %v } { %v }   yield %q }   yield %u }
 //                store %r[%x*%n + %j] = %s } }
-//   after:   for points 0, %m { (%x)  for points vector 16 0, %n { (%j)  store %r[%x*%n + %j] = %z } }
+//   after:   for independent 0, %m { (%x)
+//              for independent vector 16 0, %n { (%j)  store %r[%x*%n + %j] = %z } }
 //            for 0, 5 { (%b)
-//              for points rows 6 (max 0, %b), (min %m, %y + %b) { (%x)
-//                for points vector 16 0, %n { (%j)
+//              for independent unroll_jam 6 (max 0, %b), (min %m, %y + %b) { (%x)
+//                for independent vector 16 0, %n { (%j)
 //                  %t = load %r[%x*%n + %j]
 //                  %u = for 0, %k, %t { (%c, %v) … yield fma …, %v }   store %r[%x*%n + %j] = %u } } }
 //
@@ -28,11 +29,12 @@ namespace melix::loops {
 
 /// The replacement for the rows of a contraction. It runs only where numbers are small enough and terms few
 /// enough; otherwise the rows stay.
-struct SumsAroundRows {
+struct InterchangedReduction {
   RegionId front; ///< computes `when`
   ValueId when;   ///< none if it is known while compiling
   RegionId made;
 };
-std::optional<SumsAroundRows> sumsAroundRows(const Module& module, Function& fn, const Contraction& found);
+std::optional<InterchangedReduction> interchangeMaskedReduction(const Module& module, Function& fn,
+                                                                const Contraction& found);
 
 } // namespace melix::loops

@@ -16,7 +16,7 @@ using ops::CmpKind;
 
 namespace {
 
-constexpr int64_t nearFirst = 8; ///< places of a row, of which some at its beginning are told apart
+constexpr int64_t nearFirst = 8; ///< places of a row, of which some at its beginning are distinguished
 
 bool isBound(const Stmt& s) {
   if (s.kind != StmtKind::Scalar || s.as<ScalarAttr>().from != TypeKind::I64) return false;
@@ -32,7 +32,7 @@ public:
       : fn_(fn), b_(fn), loop_(loop), edges_(edges), points_(fn, fn.stmts[loop]),
         inside_(regionsWithin(fn, fn.stmts[loop].regions[0])) {}
 
-  /// What stands in front of the points within all bounds, which are the loop itself then.
+  /// What stands before the points within all bounds, which are the loop itself then.
   std::optional<RegionId> cut() {
     const RegionId body = fn_.stmts[loop_].regions[0];
     b_.loc = fn_.stmts[loop_].loc;
@@ -67,15 +67,15 @@ public:
 
 private:
   /// In the order of the statements: a bound of what has one is one of the index.
-  void take(RegionId r, MaskRange& range, bool isTurn = false) {
+  void take(RegionId r, MaskRange& range, bool isLoopIndex = false) {
     const std::vector<StmtId> stmts = fn_.regions[r].stmts;
     for (StmtId id : stmts) {
       if (isBound(fn_.stmts[id])) takeOne(id, range);
       const StmtKind kind = fn_.stmts[id].kind;
-      if ((edges_ || isTurn) && kind == StmtKind::If && reads(fn_.stmts[id]))
+      if ((edges_ || isLoopIndex) && kind == StmtKind::If && reads(fn_.stmts[id]))
         takeEdges(fn_.stmts[id].operands[0], range);
       const std::vector<RegionId> inner = fn_.stmts[id].regions;
-      for (RegionId each : inner) take(each, range, isTurn || kind == StmtKind::For);
+      for (RegionId each : inner) take(each, range, isLoopIndex || kind == StmtKind::For);
     }
   }
   bool reads(const Stmt& branch) const {
@@ -222,7 +222,7 @@ public:
 
 private:
   void cut(StmtId loop, RegionId home) {
-    if (!canWiden(module_, fn_, fn_.stmts[loop])) return;
+    if (!canVectorize(module_, fn_, fn_.stmts[loop])) return;
     const bool isShared = std::ranges::any_of(
         around_, [&](StmtId outer) { return gainsAround(module_, fn_, fn_.stmts[outer], fn_.stmts[loop]); });
     if (isShared) return;
@@ -237,7 +237,7 @@ private:
 
 } // namespace
 
-void splitClamped(const Module& module, Function& function) {
+void peelBoundaries(const Module& module, Function& function) {
   BoundaryPeeler(module, function).region(function.body);
 }
 

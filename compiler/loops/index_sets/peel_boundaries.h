@@ -2,10 +2,10 @@
 // Peels the boundaries of loops whose indices are clamped, as in windows over the edges of an image. In the
 // steady part the clamps have no effect, and neighbours are read contiguously.
 //
-//   before:  for points %a, %b { (%j)
+//   before:  for independent %a, %b { (%j)
 //              … for 0, 5 { (%l)  %s = add %j, %l   %t = max %s, %0   %u = min %t, %last   load %x[%u] … } }
-//   after:   for 0, 2 { for points … { (%j) … as before … } }             both ends
-//            for points %first, %end { (%j)                       where 0 <= %j + %l <= %last for all %l
+//   after:   for 0, 2 { for independent … { (%j) … as before … } }             both ends
+//            for independent %first, %end { (%j)                       where 0 <= %j + %l <= %last for all %l
 //              … for 0, 5 { (%l)  %s = add %j, %l   load %x[%s] … } }
 //
 // An index that wraps, `irem %s, %n`, counts as clamped: in the steady part it is %s minus as many %n as in
@@ -23,6 +23,6 @@
 
 namespace melix::loops {
 
-void splitClamped(const Module& module, Function& function);
+void peelBoundaries(const Module& module, Function& function);
 
 } // namespace melix::loops

@@ -38,7 +38,7 @@ public:
     dropUnusedProducts(fn, fn.body, uses_);
   }
 
-  /// From the outside in: a sum may go on into the branch that it comes to stand behind.
+  /// From the outside in: a sum may go on into the branch that it comes to stand after.
   void region(RegionId r) {
     const std::vector<StmtId> stmts = fn_.regions[r].stmts;
     for (StmtId id : stmts)

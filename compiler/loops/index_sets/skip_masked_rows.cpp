@@ -71,7 +71,7 @@ private:
     for (RegionId r : s.regions) forEachUse(fn_, r, visit);
   }
 
-  /// Rows at which something that the sum needs does not hold, as loops without sums in front of the others.
+  /// Rows at which something that the sum needs does not hold, as loops without sums before the others.
   std::optional<RegionId> skip(const Mask& mask) {
     const std::vector<ValueId> needed =
         mask.takes ? conjuncts(fn_, mask.condition) : std::vector{mask.condition};
@@ -112,7 +112,7 @@ private:
   /// From the copy of the loop.
   void takeSums(StmtId loop, const Mask& mask, const Copies& copies) {
     Stmt& rows = fn_.stmts[loop];
-    rows.as<ForAttr>().rows = 0;
+    rows.as<ForAttr>().unrollJam = 0;
     const ValueId index = copies.of(fn_.regions[body_].params[0]);
     const RegionId columns = fn_.values[index].region;
     for (StmtId id : fn_.regions[body_].stmts) {
@@ -145,7 +145,7 @@ private:
 
 } // namespace
 
-std::optional<RegionId> skipRows(const Module& module, Function& fn, StmtId rows) {
+std::optional<RegionId> skipMaskedRows(const Module& module, Function& fn, StmtId rows) {
   const std::optional<Contraction> found = findContraction(fn, rows);
   return found ? MaskedRowSkipper(module, fn, *found).run() : std::nullopt;
 }

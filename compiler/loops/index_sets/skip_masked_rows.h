@@ -1,12 +1,12 @@
 #pragma once
 // Splits the rows of a panel so that rows whose sums are all masked out skip them. Part of split_predicated.
 //
-//   before:  for points rows 6 0, %n { (%i)
-//              for points vector 16 … %first, %last { (%j)
+//   before:  for independent unroll_jam 6 0, %n { (%i)
+//              for independent vector 16 … %first, %last { (%j)
 //                %s = for %k … { … }   store %r[…] = select (cmp le %j, %i), %s, %z } }
-//   after:   for points 0, %first { (%i)      at none of them is %j <= %i
-//              for points vector 16 … %first, %last { (%j)   store %r[…] = %z } }
-//            for points rows 6 %first, %n { (%i) … as before … }
+//   after:   for independent 0, %first { (%i)      at none of them is %j <= %i
+//              for independent vector 16 … %first, %last { (%j)   store %r[…] = %z } }
+//            for independent unroll_jam 6 %first, %n { (%i) … as before … }
 
 #include "loops/ir/ir.h"
 
@@ -15,6 +15,6 @@
 namespace melix::loops {
 
 /// For the rows of a contraction: the statements that now precede them, if any rows are skipped.
-std::optional<RegionId> skipRows(const Module& module, Function& fn, StmtId rows);
+std::optional<RegionId> skipMaskedRows(const Module& module, Function& fn, StmtId rows);
 
 } // namespace melix::loops

@@ -13,7 +13,7 @@ using ops::CmpKind;
 
 namespace {
 
-constexpr uint64_t fewTurnsOfPiece = 16; ///< if they are known, so few are not worth a piece
+constexpr uint64_t fewIterationsOfPiece = 16; ///< if they are known, so few are not worth a piece
 
 constexpr int64_t mostIndex = std::numeric_limits<int64_t>::max(),
                   leastIndex = std::numeric_limits<int64_t>::min();
@@ -21,7 +21,7 @@ constexpr int64_t mostIndex = std::numeric_limits<int64_t>::max(),
 /// A remainder at the first point of a piece: r = x mod n.
 struct Wrap {
   StmtId stmt; ///< in the body
-  bool rises;  ///< x does, by 1 in each turn, or it falls
+  bool rises;  ///< x does, by 1 in each iteration, or it falls
   ValueId x, n, r;
 };
 
@@ -113,7 +113,7 @@ private:
       ValueId& made = copies[s.results[0]];
       if (!isWrap || jumped) made = b_.value(s.kind, operands, fn_.typeOf(s.results[0]), s.attr);
       if (!isWrap) continue;
-      Wrap wrap{id, *slopes_.of(s.operands[0]) > 0, operands[0], operands[1], made};
+      Wrap wrap{id, *slopes_.strideOf(s.operands[0]) > 0, operands[0], operands[1], made};
       if (!jumped) made = wrap.r = remainder(wrap, isFirstPiece, reached[wraps_.size()]);
       wraps_.push_back(wrap);
     }
@@ -144,7 +144,7 @@ private:
     return b_.arith(OpKind::Max, b_.arith(OpKind::Min, points, room), b_.integer(1));
   }
 
-  /// The remainder behind a piece.
+  /// The remainder after a piece.
   ValueId after(const Wrap& wrap, ValueId points) {
     const ValueId zero = b_.integer(0), r = b_.arith(wrap.rises ? OpKind::Add : OpKind::Sub, wrap.r, points);
     if (wrap.rises) return b_.select(b_.compare(CmpKind::Eq, r, wrap.n), zero, r);
@@ -159,19 +159,19 @@ private:
   std::vector<Wrap> wraps_;
 };
 
-bool hasFewTurns(const Function& fn, const Stmt& loop) {
-  return constantTripCount(fn, loop).value_or(fewTurnsOfPiece) < fewTurnsOfPiece;
+bool hasFewIterations(const Function& fn, const Stmt& loop) {
+  return constantTripCount(fn, loop).value_or(fewIterationsOfPiece) < fewIterationsOfPiece;
 }
 
 std::vector<StmtId> split(Function& fn, StmtId loop, RegionId home) {
-  if (hasFewTurns(fn, fn.stmts[loop])) return {loop};
+  if (hasFewIterations(fn, fn.stmts[loop])) return {loop};
   const Slopes slopes(fn, fn.stmts[loop]);
   return slopes.wraps.empty() ? std::vector{loop} : WraparoundSplitter(fn, loop, slopes).run(home);
 }
 
 } // namespace
 
-void splitWrapped(Function& function) {
+void splitAtWraparound(Function& function) {
   replaceInnermost(function, function.body,
                    [&](StmtId loop, RegionId home) { return split(function, loop, home); });
 }

@@ -25,6 +25,6 @@
 
 namespace melix::loops {
 
-void splitWrapped(Function& function);
+void splitAtWraparound(Function& function);
 
 } // namespace melix::loops

@@ -152,7 +152,7 @@ private:
     const Stmt& s = fn_.stmts[id];
     if (s.kind != StmtKind::For) return false;
     const auto& attr = s.as<ForAttr>();
-    return attr.mark == MarkKind::Points && s.results.empty() && attr.strip == 0;
+    return attr.dependence == Dependence::Independent && s.results.empty() && attr.minDistance == 0;
   }
 
   /// Loops of points around a sum, each the only one in the one before.
@@ -200,7 +200,7 @@ private:
   void overPhases(Builder& b, std::span<Divided> loops, const Inside& inside) {
     if (loops.empty()) return inside();
     ForAttr attr;
-    attr.mark = MarkKind::Points;
+    attr.dependence = Dependence::Independent;
     b.carryLoop(
         b.integer(0), b.integer(loops[0].phases.count()), {},
         [&](ValueId phase, std::vector<ValueId> none) {
@@ -217,6 +217,6 @@ private:
 
 } // namespace
 
-void splitPhases(const Module& module, Function& function) { ResidueSplitter(module, function).run(); }
+void splitByResidue(const Module& module, Function& function) { ResidueSplitter(module, function).run(); }
 
 } // namespace melix::loops

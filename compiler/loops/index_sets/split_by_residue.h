@@ -4,13 +4,13 @@
 // so columns read the same values for all rows. Examples are windows with a stride, backwards, and enlarged
 // images.
 //
-//   before:  for points %a, %b { (%i)
-//              for points … %j { %s = for %l in … {
+//   before:  for independent %a, %b { (%i)
+//              for independent … %j { %s = for %l in … {
 //                %r = irem %i, 2   %q = idiv %i, 2   … load %x[%q, %l] * load %w[%r, %l, %j] … } … } }
-//   after:   for points 0, 2 { (%p)
+//   after:   for independent 0, 2 { (%p)
 //              %first = add %a, %p   %n = max 0, (%b - %first + 1) idiv 2   %r = irem %first, 2   %t = idiv
-//              %first, 2 for points 0, %n { (%k)   %i = %first + 2·%k
-//                for points … %j { %s = for %l in … {
+//              %first, 2 for independent 0, %n { (%k)   %i = %first + 2·%k
+//                for independent … %j { %s = for %l in … {
 //                  %q = add %t, %k   … load %x[%q, %l] * load %w[%r, %l, %j] … } … } } }
 //
 // The loops over remainders stand outside of all loops around the sum, its columns included. A loop over a
@@ -20,6 +20,6 @@
 
 namespace melix::loops {
 
-void splitPhases(const Module& module, Function& function);
+void splitByResidue(const Module& module, Function& function);
 
 } // namespace melix::loops

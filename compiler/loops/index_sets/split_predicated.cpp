@@ -32,10 +32,10 @@ void branchesWithin(const Function& fn, RegionId r, std::vector<std::pair<StmtId
 /// Rows that are so few blocks are not cut: between ends most of what is left would be single ones.
 constexpr int64_t fewBlocks = 2;
 
-/// What stands in front of the rows at which masks hold, which are the loop itself then; none where the rows
+/// What stands before the rows at which masks hold, which are the loop itself then; none where the rows
 /// stay as they are. Rows that the running program finds to be few stand there, all of them.
 std::optional<RegionId> cutRows(Function& fn, StmtId loop) {
-  const int64_t few = fewBlocks * fn.stmts[loop].as<ForAttr>().rows;
+  const int64_t few = fewBlocks * fn.stmts[loop].as<ForAttr>().unrollJam;
   const std::optional<uint64_t> known = constantTripCount(fn, fn.stmts[loop]);
   if (known && *known <= static_cast<uint64_t>(few)) return std::nullopt;
   Builder b(fn);
@@ -53,8 +53,8 @@ std::optional<RegionId> cutRows(Function& fn, StmtId loop) {
     return std::nullopt;
   }
   const std::vector<ValueId> ends = fn.stmts[loop].operands;
-  const ValueId turns = b.arith(OpKind::Sub, ends[1], ends[0]);
-  const ValueId areFew = b.compare(ops::CmpKind::Le, turns, b.integer(few));
+  const ValueId tripCount = b.arith(OpKind::Sub, ends[1], ends[0]);
+  const ValueId areFew = b.compare(ops::CmpKind::Le, tripCount, b.integer(few));
   MaskRange::Rows rows = range.rows();
   rows = {b.select(areFew, ends[1], rows.first), b.select(areFew, ends[1], rows.end)};
   b.carryLoop(b.integer(0), b.integer(2), {}, [&](ValueId end, const std::vector<ValueId>& none) {
@@ -88,7 +88,7 @@ public:
     }
   }
 
-  /// Whether a turn of the innermost sum in which the branch is not taken changes nothing.
+  /// Whether an iteration of the innermost sum in which the branch is not taken changes nothing.
   bool keepsInnermost(StmtId branch) const { return keepsCarries(found_.sums.size() - 1, branch); }
 
 private:
@@ -112,7 +112,7 @@ private:
       moved.push_back(v);
     }
     if (moved.empty()) return false;
-    moveInFront(stmts, sum, home);
+    moveBefore(stmts, sum, home);
     dropProvenConjuncts(fn_, *branch, bodyOf(sum),
                         [&](ValueId v) { return std::ranges::find(moved, v) != moved.end(); });
     wrap(sum, home, moved);
@@ -137,7 +137,7 @@ private:
     });
   }
 
-  /// Whether a turn in which the branch is not taken carries on what it began with.
+  /// Whether an iteration in which the branch is not taken carries on what it began with.
   bool keepsCarries(size_t level, StmtId branch) const {
     const RegionId body = bodyOf(found_.sums[level]);
     const std::vector<ValueId>&params = fn_.regions[body].params, &yields = yieldsOf(body);
@@ -167,7 +167,7 @@ private:
     return yieldsOf(fn_.stmts[branch].regions[1])[static_cast<size_t>(at - results.begin())];
   }
 
-  /// Whether what a sum carries, and only sums are added to, was +0 in front of all loops over it, or a sum
+  /// Whether what a sum carries, and only sums are added to, was +0 before all loops over it, or a sum
   /// with +0: it is never -0 then, which a sum is only if both its sides are.
   bool beginsAtZero(size_t level, ValueId carried) const {
     const Stmt& loop = fn_.stmts[found_.sums[level]];
@@ -199,9 +199,9 @@ private:
     return static_cast<size_t>(found - params.begin()) - 1;
   }
 
-  // --- conditions go in front of the sum
+  // --- conditions go before the sum
   // ---------------------------------------------------------------------------------------------------------
-  /// Adds what makes the value in the region to the statements; whether all of it can stand in front.
+  /// Adds what makes the value in the region to the statements; whether all of it can stand before.
   bool collect(std::unordered_set<StmtId>& stmts, RegionId region, ValueId v) const {
     if (fn_.values[v].region != region) return true;
     const StmtId def = fn_.values[v].def;
@@ -211,14 +211,14 @@ private:
     stmts.insert(def);
     return std::ranges::all_of(s.operands, [&](ValueId operand) { return collect(stmts, region, operand); });
   }
-  /// A division, by what may be zero where the sum has no turns.
+  /// A division, by what may be zero where the sum has no iterations.
   bool mayFail(const Stmt& s) const {
     const OpKind op = s.as<ScalarAttr>().op;
     if (op != OpKind::IDiv && op != OpKind::IRem) return false;
     const uint64_t* known = asConstant(fn_, s.operands[1]);
     return !known || *known == 0;
   }
-  void moveInFront(const std::unordered_set<StmtId>& moved, StmtId sum, RegionId home) {
+  void moveBefore(const std::unordered_set<StmtId>& moved, StmtId sum, RegionId home) {
     std::vector<StmtId>&from = fn_.regions[bodyOf(sum)].stmts, &to = fn_.regions[home].stmts;
     std::vector<StmtId> stmts;
     std::ranges::copy_if(from, std::back_inserter(stmts), [&](StmtId id) { return moved.contains(id); });
@@ -264,11 +264,12 @@ public:
   void region(RegionId r) {
     const std::vector<StmtId> stmts = fn_.regions[r].stmts;
     for (StmtId id : stmts) {
-      if (fn_.stmts[id].kind == StmtKind::For && fn_.stmts[id].as<ForAttr>().rows > 1) {
+      if (fn_.stmts[id].kind == StmtKind::For && fn_.stmts[id].as<ForAttr>().unrollJam > 1) {
         rows(id, r);
         continue;
       }
-      if (fn_.stmts[id].kind == StmtKind::For && fn_.stmts[id].as<ForAttr>().lanes > 0) { // no rows in it
+      if (fn_.stmts[id].kind == StmtKind::For &&
+          fn_.stmts[id].as<ForAttr>().vectorWidth > 0) { // no rows in it
         trimVectorReduction(fn_, id, r);
         continue;
       }
@@ -281,11 +282,12 @@ private:
   void rows(StmtId loop, RegionId home) {
     const std::optional<Contraction> found = findContraction(fn_, loop);
     if (!found) return;
-    if (const std::optional<SumsAroundRows> around = sumsAroundRows(module_, fn_, *found)) {
+    if (const std::optional<InterchangedReduction> around =
+            interchangeMaskedReduction(module_, fn_, *found)) {
       home = putAround(loop, home, *around);
       if (!around->when.valid()) return;
     }
-    if (const std::optional<RegionId> without = skipRows(module_, fn_, loop))
+    if (const std::optional<RegionId> without = skipMaskedRows(module_, fn_, loop))
       splice(fn_, *without, home, placeOf(fn_, home, loop));
     if (narrows(loop)) return leaveOutSums(loop);
     const std::optional<RegionId> front = cutRows(fn_, loop);
@@ -294,7 +296,7 @@ private:
     leaveOutSumsIn(*front);
     splice(fn_, *front, home, placeOf(fn_, home, loop));
   }
-  /// Whether rows leave out turns of the chain when they are swept together.
+  /// Whether rows leave out iterations of the chain when they are swept together.
   bool narrows(StmtId loop) {
     const std::optional<Contraction> found = findContraction(fn_, loop);
     return found && !found->rowSum &&
@@ -302,7 +304,7 @@ private:
                        Variance(fn_, fn_.stmts[found->columns]));
   }
   /// Where the rows stand then, if they are still there.
-  RegionId putAround(StmtId loop, RegionId home, const SumsAroundRows& around) {
+  RegionId putAround(StmtId loop, RegionId home, const InterchangedReduction& around) {
     Builder b(fn_);
     b.loc = fn_.stmts[loop].loc;
     const RegionId made = b.begin(), no = b.begin();
@@ -344,7 +346,7 @@ private:
 
 } // namespace
 
-void splitMasked(const Module& module, Function& function) {
+void splitPredicated(const Module& module, Function& function) {
   PredicateSplitter(module, function).region(function.body);
 }
 

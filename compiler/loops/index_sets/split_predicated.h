@@ -2,13 +2,14 @@
 // Splits the rows of a contraction with predicated terms where the predicate begins and ends to hold. Where
 // the predicate does not vary in a sum, a branch skips the whole sum.
 //
-//   before:  for points rows 6 0, %w { (%x)
-//              for points vector 16 … { for %b … { for %c … {
+//   before:  for independent unroll_jam 6 0, %w { (%x)
+//              for independent vector 16 … { for %b … { for %c … {
 //                %m = 0 <= %x - %b < %n and %y …   %t = if %m { load %e[%x - %b, %c] * … } { 0 }
 //                yield add %acc, %t } } } }
-//   after:   for 0, 2 { for points rows 6 … { … as before … } }           the ends
-//            for points rows 6 %first, %end { (%x)                        where 0 <= %x - %b < %n for all %b
-//              for points vector 16 … {
+//   after:   for 0, 2 { for independent unroll_jam 6 … { … as before … } }     the ends
+//            for independent unroll_jam 6 %first, %end { (%x)                  where 0 <= %x - %b < %n,
+//                                                                              for all %b
+//              for independent vector 16 … {
 //                if %y … { for %b … { for %c … { yield add %acc, load %e[%x - %b, %c] * … } } } { … } } }
 //
 // Rows that are two blocks at most are not split. If their number is only known at run time, all of them are
@@ -28,6 +29,6 @@
 
 namespace melix::loops {
 
-void splitMasked(const Module& module, Function& function);
+void splitPredicated(const Module& module, Function& function);
 
 } // namespace melix::loops

@@ -22,8 +22,8 @@ public:
         body_(fn.stmts[chain_].regions[0]) {}
 
   void run() {
-    const std::optional<uint64_t> turns = constantTripCount(fn_, fn_.stmts[chain_]);
-    if (turns && *turns <= longestShortChain) return;
+    const std::optional<uint64_t> tripCount = constantTripCount(fn_, fn_.stmts[chain_]);
+    if (tripCount && *tripCount <= longestShortChain) return;
     const Variance rows(fn_, fn_.stmts[found_.rows()]), columns(fn_, fn_.stmts[found_.columns]);
     for (StmtId id : std::vector(fn_.regions[body_].stmts)) {
       if (fn_.stmts[id].kind != StmtKind::If) continue;
@@ -33,7 +33,7 @@ public:
   }
 
 private:
-  /// Whether a condition bounds the turns of the sum from one side.
+  /// Whether a condition bounds the iterations of the sum from one side.
   bool isBound(ValueId condition) {
     b_.begin();
     const bool is = MaskRange(b_, chain_, found_.rows()).take(condition);
@@ -61,12 +61,12 @@ private:
       b_.end();
       splice(fn_, front, around, placeOf(fn_, around, chain_));
       setEnds(chain_, begin, holds.first);
-      freeBehind(around, branch, condition, holds.first, ends[1]);
+      splitAfter(around, branch, condition, holds.first, ends[1]);
     } else { // all, then some
       const ValueId begin = b_.select(same(holds.first, ends[0]), holds.end, ends[0]);
       const ValueId end = mayEnd ? b_.arith(OpKind::Max, begin, fails.first) : ends[1];
       const std::vector<ValueId> sums =
-          freeCopy(branch, condition, ends[0], begin, {ends.begin() + 2, ends.end()});
+          copyUnconditional(branch, condition, ends[0], begin, {ends.begin() + 2, ends.end()});
       b_.end();
       splice(fn_, front, around, placeOf(fn_, around, chain_));
       setEnds(chain_, begin, end);
@@ -85,8 +85,8 @@ private:
   }
 
   /// The sum where the condition holds: a copy, where the builder stands.
-  std::vector<ValueId> freeCopy(StmtId branch, ValueId condition, ValueId begin, ValueId end,
-                                const std::vector<ValueId>& carried) {
+  std::vector<ValueId> copyUnconditional(StmtId branch, ValueId condition, ValueId begin, ValueId end,
+                                         const std::vector<ValueId>& carried) {
     Copies copies;
     clone(b_, chain_, copies);
     const std::vector<ValueId> sums = copies.of(fn_.stmts[chain_].results);
@@ -99,10 +99,10 @@ private:
     return sums;
   }
   /// The copy goes on where the sum ends.
-  void freeBehind(RegionId around, StmtId branch, ValueId condition, ValueId begin, ValueId end) {
+  void splitAfter(RegionId around, StmtId branch, ValueId condition, ValueId begin, ValueId end) {
     const std::vector<ValueId> sums = fn_.stmts[chain_].results;
     const RegionId made = b_.begin();
-    const std::vector<ValueId> all = freeCopy(branch, condition, begin, end, sums);
+    const std::vector<ValueId> all = copyUnconditional(branch, condition, begin, end, sums);
     b_.end();
     for (size_t k = 0; k < sums.size(); ++k) replaceUses(fn_, around, sums[k], all[k]);
     splice(fn_, made, around, placeOf(fn_, around, chain_) + 1);
@@ -129,7 +129,7 @@ void stripMine(Builder& b, StmtId loop, RegionId home, int64_t together) {
   const ValueId blocks = b.scalar(OpKind::IDiv, {b.arith(OpKind::Add, count, b.integer(together - 1)), size},
                                   TypeKind::I64, TypeKind::I64);
   ForAttr attr;
-  attr.mark = fn.stmts[loop].as<ForAttr>().mark;
+  attr.dependence = fn.stmts[loop].as<ForAttr>().dependence;
   b.carryLoop(
       zero, blocks, {},
       [&](ValueId block, const std::vector<ValueId>& nothing) {

@@ -2,12 +2,12 @@
 // Splits the range of the innermost sum of a contraction whose predicate varies with its rows. The cuts are
 // where the predicate begins or ends to hold, for some rows at a time. Part of split_predicated.
 //
-//   before:  for points rows 6 0, %n { (%i)
-//              for points vector 16 … { … for 0, %k, %c { (%l)  %t = if (cmp le %l, %i) { … } { 0 }   yield
-//              add … } } }
-//   after:   for points 0, (%n + 47) / 48 { (%b)  %first = %b·48   %last = min %n, %first + 48
-//              for points rows 6 %first, %last { (%i)
-//                for points vector 16 … {
+//   before:  for independent unroll_jam 6 0, %n { (%i)
+//              for independent vector 16 … { … for 0, %k, %c { (%l)  %t = if (cmp le %l, %i) { … } { 0 }
+//              yield add … } } }
+//   after:   for independent 0, (%n + 47) / 48 { (%b)  %first = %b·48   %last = min %n, %first + 48
+//              for independent unroll_jam 6 %first, %last { (%i)
+//                for independent vector 16 … {
 //                  … for 0, %first + 1, %c { (%l)  %t = …   yield add … }                    where it holds
 //                  for all … for %first + 1, %last { (%l)  %t = if (cmp le %l, %i) { … } { 0 } … } } } } and
 //                  for some

@@ -48,7 +48,7 @@ private:
     const Stmt& s = fn_.stmts[loop];
     if (s.kind != StmtKind::For || !s.results.empty()) return std::nullopt;
     const auto& attr = s.as<ForAttr>();
-    if (attr.mark != MarkKind::Points || attr.strip > 0) return std::nullopt;
+    if (attr.dependence != Dependence::Independent || attr.minDistance > 0) return std::nullopt;
     const ValueId index = fn_.regions[s.regions[0]].params[0];
     Quotients out;
     bool stores = false;
@@ -62,7 +62,7 @@ private:
     }
     return stores && !out.quotients.empty() ? std::optional(out) : std::nullopt;
   }
-  /// Whether it has no effect but stores, so that statements of several points may take turns.
+  /// Whether it has no effect but stores, so that statements of several points may alternate.
   bool isPlain(RegionId r) const {
     return std::ranges::all_of(fn_.regions[r].stmts, [this](StmtId id) {
       const Stmt& s = fn_.stmts[id];
@@ -116,7 +116,7 @@ private:
 
   void rows(Builder& b, StmtId loop, const Quotients& parts, ValueId first, ValueId last) {
     ForAttr attr;
-    attr.mark = MarkKind::Points;
+    attr.dependence = Dependence::Independent;
     auto row = [&](ValueId quotient, std::vector<ValueId> none) {
       points(b, loop, parts, quotient);
       return none;
@@ -176,6 +176,6 @@ private:
 
 } // namespace
 
-void splitQuotients(Function& function) { QuotientStripMiner(function).region(function.body); }
+void stripMineQuotients(Function& function) { QuotientStripMiner(function).region(function.body); }
 
 } // namespace melix::loops

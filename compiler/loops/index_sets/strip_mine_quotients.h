@@ -3,12 +3,12 @@
 // handles one quotient. Reads at the quotient are contiguous over these iterations, and are done once for all
 // remainders.
 //
-//   before:  for points %a, %b { (%i)
+//   before:  for independent %a, %b { (%i)
 //              %q = idiv %i, 2   %r = irem %i, 2   store %y[%i*%1] = f(%x[%q*%1], %r) }
-//   after:   for points %a, … { (%i)   as before }     up to the first whole row, if %a may be inside
-//            for points …, %b idiv 2 { (%q)
+//   after:   for independent %a, … { (%i)   as before }     up to the first whole row, if %a may be inside
+//            for independent …, %b idiv 2 { (%q)
 //              %x = %x[%q*%1]   store %y[2·%q*%1] = f(%x, 0)   store %y[(2·%q + 1)*%1] = f(%x, 1) }
-//            for points …, %b { (%i)   as before }     behind the last whole row, if %b may be inside
+//            for independent …, %b { (%i)   as before }     after the last whole row, if %b may be inside
 //
 // For innermost loops without an effect except stores. Requires: points marked. Keeps: bits.
 
@@ -16,6 +16,6 @@
 
 namespace melix::loops {
 
-void splitQuotients(Function& function);
+void stripMineQuotients(Function& function);
 
 } // namespace melix::loops

@@ -9,7 +9,7 @@
 namespace melix::loops {
 namespace {
 
-constexpr uint64_t fewTurnsOfSum = 16;
+constexpr uint64_t fewTermsOfSum = 16;
 
 bool isNumberOrYield(const Stmt& s) { return isNumber(s) || s.kind == StmtKind::Yield; }
 bool onlyReads(const Function& fn, RegionId r) {
@@ -30,8 +30,8 @@ std::optional<StmtId> onlyBranch(const Function& fn, StmtId chain) {
   return branches.size() == 1 ? std::optional(branches[0]) : std::nullopt;
 }
 
-/// Conditions of a branch that bound the turns of each row, all columns alike; none if none differs between
-/// rows.
+/// Conditions of a branch that bound the iterations of each row, all columns alike; none if none differs
+/// between rows.
 std::vector<ValueId> boundsOf(Function& fn, StmtId chain, StmtId branch, const Variance& rows,
                               const Variance& columns) {
   Builder b(fn);
@@ -40,7 +40,7 @@ std::vector<ValueId> boundsOf(Function& fn, StmtId chain, StmtId branch, const V
   std::vector<ValueId> out;
   bool any = false;
   for (ValueId v : conjuncts(fn, fn.stmts[branch].operands[0]))
-    if (columns.isUniform(v) && range.take(turnBound(fn, chain, v).compared)) {
+    if (columns.isUniform(v) && range.take(iterationBound(fn, chain, v).compared)) {
       out.push_back(v);
       any |= !rows.isUniform(v);
     }
@@ -83,10 +83,10 @@ void nest(Function& fn, StmtId chain, StmtId branch, const std::vector<ValueId>&
 
 std::vector<StmtId> branchesOf(const Function& fn, StmtId chain) {
   const Stmt& loop = fn.stmts[chain];
-  const std::optional<uint64_t> turns = constantTripCount(fn, loop);
+  const std::optional<uint64_t> tripCount = constantTripCount(fn, loop);
   const RegionId body = loop.regions[0];
-  if (loop.results.empty() || loop.as<ForAttr>().rows > 1 || (turns && *turns <= fewTurnsOfSum) ||
-      !onlyReads(fn, body))
+  if (loop.results.empty() || loop.as<ForAttr>().unrollJam > 1 ||
+      (tripCount && *tripCount <= fewTermsOfSum) || !onlyReads(fn, body))
     return {};
   std::vector<StmtId> branches;
   for (StmtId id : fn.regions[body].stmts)
@@ -106,7 +106,7 @@ std::vector<StmtId> branchesOf(const Function& fn, StmtId chain) {
   return branches;
 }
 
-TurnBound turnBound(const Function& fn, StmtId chain, ValueId condition) {
+IterationBound iterationBound(const Function& fn, StmtId chain, ValueId condition) {
   const StmtId def = fn.values[condition].def;
   if (!def.valid() || fn.stmts[def].kind != StmtKind::Scalar) return {condition, {}};
   const Stmt& s = fn.stmts[def];

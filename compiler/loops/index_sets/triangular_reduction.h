@@ -17,10 +17,10 @@ namespace melix::loops {
 
 /// The test of a condition: a comparison, and, if present, an alternative condition that is the same for all
 /// iterations.
-struct TurnBound {
+struct IterationBound {
   ValueId compared, unless;
 };
-TurnBound turnBound(const Function& fn, StmtId chain, ValueId condition);
+IterationBound iterationBound(const Function& fn, StmtId chain, ValueId condition);
 
 /// The branches of a chain that has more than a few iterations and no effects but reads. If no branch is
 /// taken, all carried values pass on unchanged. No branches if the chain does not qualify.

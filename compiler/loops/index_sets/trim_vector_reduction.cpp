@@ -24,12 +24,12 @@ public:
     find(fn_.stmts[points_].regions[0], Variance(fn_, fn_.stmts[points_]));
     if (chains_.empty()) return;
     const ForAttr lanes = fn_.stmts[points_].as<ForAttr>();
-    stripMine(b_, points_, home_, int64_t(lanes.lanes) * std::max(lanes.unroll, 1U));
+    stripMine(b_, points_, home_, int64_t(lanes.vectorWidth) * std::max(lanes.interleave, 1U));
     for (const Chain& chain : chains_) cut(chain);
   }
 
 private:
-  /// Conditions that bound the turns at which a branch is taken, at each point.
+  /// Conditions that bound the iterations at which a branch is taken, at each point.
   using Bounds = std::vector<ValueId>;
   /// Sums in the loop, where they stand, and what bounds each branch of theirs.
   struct Chain {
@@ -73,7 +73,7 @@ private:
     splice(fn_, front, chain.home, placeOf(fn_, chain.home, chain.loop));
     setEnds(chain.loop, all.begin, all.end);
   }
-  /// Of the turns at which a branch is taken at some point.
+  /// Of the iterations at which a branch is taken at some point.
   struct Ends {
     ValueId begin, end;
   };

@@ -2,10 +2,10 @@
 // Trims the range of masked sums in a vectorised loop. Only the iterations remain at which the mask holds for
 // some lane, for as many points at a time as run side by side. Part of split_predicated.
 //
-//   before:  for points vector 8 unroll 8 0, %n { (%i)
+//   before:  for independent vector 8 interleave 8 0, %n { (%i)
 //              %s = for 0, %n, %z { (%j, %c)  %t = if (cmp le %j, %i) { … fma …, %c } { %c }   yield %t } … }
-//   after:   for points 0, (%n + 63) / 64 { (%b)  %first = %b·64   %last = min %n, %first + 64
-//              for points vector 8 unroll 8 %first, %last { (%i)
+//   after:   for independent 0, (%n + 63) / 64 { (%b)  %first = %b·64   %last = min %n, %first + 64
+//              for independent vector 8 interleave 8 %first, %last { (%i)
 //                %s = for 0, (min %n, %last), %z { … as before … } … } }
 //
 // A masked load with all lanes off may point to unmapped memory, which costs about 100 times a normal load.

@@ -115,7 +115,7 @@ std::optional<uint64_t> knownBytes(const Function& fn, const Stmt& alloc) {
   uint64_t bytes = alloc.as<AllocAttr>().bytes;
   if (alloc.kind == StmtKind::FrameArray) return bytes;
   for (ValueId d : alloc.operands) {
-    if (fn.typeOf(d).counted()) break; // behind the sizes
+    if (fn.typeOf(d).counted()) break; // after the sizes
     const uint64_t* extent = asConstant(fn, d);
     if (!extent || __builtin_mul_overflow(bytes, *extent, &bytes)) return std::nullopt;
   }
@@ -135,7 +135,7 @@ std::unordered_set<RegionId> regionsWithin(const Function& fn, RegionId region) 
 }
 
 /// From a number to that and so many.
-static std::optional<uint64_t> turnsFrom(const Function& fn, ValueId first, ValueId end) {
+static std::optional<uint64_t> tripCountFrom(const Function& fn, ValueId first, ValueId end) {
   const StmtId def = fn.values[end].def;
   if (!def.valid() || fn.stmts[def].kind != StmtKind::Scalar) return std::nullopt;
   const Stmt& s = fn.stmts[def];
@@ -146,7 +146,7 @@ static std::optional<uint64_t> turnsFrom(const Function& fn, ValueId first, Valu
 
 std::optional<uint64_t> constantTripCount(const Function& fn, const Stmt& loop) {
   const uint64_t *first = asConstant(fn, loop.operands[0]), *end = asConstant(fn, loop.operands[1]);
-  if (!first && !end) return turnsFrom(fn, loop.operands[0], loop.operands[1]);
+  if (!first && !end) return tripCountFrom(fn, loop.operands[0], loop.operands[1]);
   if (!first || !end) return std::nullopt;
   const auto a = static_cast<int64_t>(*first), z = static_cast<int64_t>(*end);
   return a < z ? *end - *first : 0;

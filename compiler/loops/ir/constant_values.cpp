@@ -42,8 +42,8 @@ std::optional<int64_t> knownNumber(const Function& fn, ValueId v, int depth) {
   }
 }
 
-std::optional<uint64_t> knownTurns(const Function& fn, const Stmt& loop) {
-  if (const std::optional<uint64_t> turns = constantTripCount(fn, loop)) return turns;
+std::optional<uint64_t> provenTripCount(const Function& fn, const Stmt& loop) {
+  if (const std::optional<uint64_t> tripCount = constantTripCount(fn, loop)) return tripCount;
   const std::optional<int64_t> first = knownNumber(fn, loop.operands[0]);
   const std::optional<int64_t> end = first ? knownNumber(fn, loop.operands[1]) : std::nullopt;
   if (!end) return std::nullopt;

@@ -17,6 +17,6 @@ bool areSameNumber(const Function& fn, ValueId a, ValueId b, int depth = numberD
 std::optional<int64_t> knownNumber(const Function& fn, ValueId v, int depth = numberDepth);
 
 /// The trip count of a loop, if its ends are such numbers.
-std::optional<uint64_t> knownTurns(const Function& fn, const Stmt& loop);
+std::optional<uint64_t> provenTripCount(const Function& fn, const Stmt& loop);
 
 } // namespace melix::loops

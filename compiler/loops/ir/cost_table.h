@@ -30,6 +30,6 @@ inline constexpr double byte = 0.03;      ///< copied or set to zero
 inline constexpr uint64_t streamedBytes = 8 << 20;
 
 /// The assumed trip count of a loop whose trip count is unknown.
-inline constexpr uint64_t unknownTurns = 16;
+inline constexpr uint64_t assumedTripCount = 16;
 
 } // namespace melix::loops

@@ -46,7 +46,7 @@ enum class StmtKind : uint8_t {
 };
 
 /// Where a statement of a kind may stand.
-enum class SiteKind : uint8_t { Host, Kernel, Lane };
+enum class SiteKind : uint8_t { Host, Kernel, Vectorisable };
 constexpr SiteKind siteOf(StmtKind kind) {
   using enum SiteKind;
   constexpr SiteKind sites[] = {
@@ -84,10 +84,10 @@ struct Access {
   ValueType elem;
   uint32_t elemBytes = 0;
   int64_t offset = 0;
-  bool take = false;   ///< of a load: the memory transfers its ownership
-  bool lend = false;   ///< of a store: the memory gets no ownership
-  bool stream = false; ///< of a store: non-temporal if the array is large
-  bool ahead = false;  ///< of a load in a chain: prefetches the loads of later iterations
+  bool transfersOwnership = false; ///< of a load: the memory transfers its ownership
+  bool borrowed = false;           ///< of a store: the memory gets no ownership
+  bool nonTemporal = false;        ///< of a store: non-temporal if the array is large
+  bool prefetch = false; ///< of a load in a sequential reduction: prefetches the loads of later iterations
   bool operator==(const Access&) const = default;
 };
 
@@ -126,20 +126,20 @@ struct SwitchAttr {
   bool operator==(const SwitchAttr&) const = default;
 };
 
-/// How the iterations of a loop depend on each other.
-enum class MarkKind : uint8_t {
-  Serial,
-  Points,   ///< points of a nest: only by carried values, or at the distance `strip`
-  Parallel, ///< independent, nothing is carried: any order, any thread
+/// The dependences between the iterations of a loop.
+enum class Dependence : uint8_t {
+  Carried,     ///< each iteration may depend on the one before it
+  Independent, ///< none through memory within `minDistance`; values may be carried
+  None,        ///< none at all: any order, any thread
 };
 struct ForAttr {
-  MarkKind mark = MarkKind::Serial;
-  uint32_t strip = 0;  ///< dependence distance: so many iterations share no written memory; 0: all
-  bool polls = false;  ///< looks for cancellation at its back-edge
-  uint32_t lanes = 0;  ///< vector width: iterations side by side in a register; 0: scalar
-  uint32_t unroll = 0; ///< interleave count of a vectorised loop
-  bool masked = false; ///< of a vectorised loop: all strips are masked, so one copy of the body suffices
-  uint32_t rows = 0;   ///< unroll-and-jam factor: iterations run together in inner loops; 0: none
+  Dependence dependence = Dependence::Carried;
+  uint32_t minDistance = 0; ///< that many consecutive iterations share no written memory; 0: all of them
+  bool polls = false;       ///< looks for cancellation at its back-edge
+  uint32_t vectorWidth = 0; ///< iterations side by side in a register; 0: scalar
+  uint32_t interleave = 0;  ///< vectors of a vectorised loop in one step
+  bool predicated = false;  ///< of a vectorised loop: all steps are masked, so one copy of the body suffices
+  uint32_t unrollJam = 0;   ///< unroll-and-jam factor: iterations that share inner loops; 0: none
   bool operator==(const ForAttr&) const = default;
 };
 
@@ -196,9 +196,9 @@ enum class EffectsKind : uint8_t {
 };
 
 /// Properties of the trip count of a chunk or kernel.
-struct ChunkTurns {
-  uint32_t step = 1;     ///< iterations that run together, if that many exist
-  uint64_t multiple = 1; ///< divides the trip count of each launch
+struct ChunkTripCount {
+  uint32_t unrolledBy = 1;          ///< iterations that run together, if that many exist
+  uint64_t tripCountMultipleOf = 1; ///< divides the trip count of each launch
 };
 
 struct Function {
@@ -213,7 +213,7 @@ struct Function {
   EffectsKind effects = EffectsKind::Any; ///< of an orchestration function
   bool exported = false;                  ///< visible outside the object: the entry
   bool inlined = false;                   ///< a body of an elementary function: merged into its callers
-  ChunkTurns turns;
+  ChunkTripCount tripCount;
 
   Store<ValueId, Value> values;
   Store<StmtId, Stmt> stmts;

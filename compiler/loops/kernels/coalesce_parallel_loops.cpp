@@ -15,17 +15,17 @@ using ops::CmpKind;
 
 namespace {
 
-/// About how many turns the loops in a region make, all together, if none makes more than is known.
-uint64_t turnsIn(const Function& fn, RegionId region, uint64_t most) {
+/// About how many iterations the loops in a region have, all together, if none makes more than is known.
+uint64_t iterationsIn(const Function& fn, RegionId region, uint64_t most) {
   uint64_t all = 1;
   for (StmtId id : fn.regions[region].stmts) {
     const Stmt& s = fn.stmts[id];
     if (s.kind == StmtKind::While) return most;
     uint64_t inner = 0;
-    for (RegionId r : s.regions) inner += turnsIn(fn, r, most);
-    const uint64_t turns = s.kind == StmtKind::For ? knownTurns(fn, s).value_or(most) : 1;
-    if (turns >= most || inner >= most) return most;
-    all += turns * inner;
+    for (RegionId r : s.regions) inner += iterationsIn(fn, r, most);
+    const uint64_t tripCount = s.kind == StmtKind::For ? provenTripCount(fn, s).value_or(most) : 1;
+    if (tripCount >= most || inner >= most) return most;
+    all += tripCount * inner;
   }
   return std::min(all, most);
 }
@@ -33,8 +33,8 @@ uint64_t turnsIn(const Function& fn, RegionId region, uint64_t most) {
 /// Whether it takes some microseconds or more, as far as is known.
 bool mayBeLong(const Function& fn, StmtId loop) {
   constexpr uint64_t many = 1024;
-  const uint64_t turns = knownTurns(fn, fn.stmts[loop]).value_or(many);
-  return turns >= many || turns * turnsIn(fn, fn.stmts[loop].regions[0], many) >= many;
+  const uint64_t tripCount = provenTripCount(fn, fn.stmts[loop]).value_or(many);
+  return tripCount >= many || tripCount * iterationsIn(fn, fn.stmts[loop].regions[0], many) >= many;
 }
 
 class NestFinder {
@@ -66,7 +66,7 @@ private:
     });
   }
   bool nest(StmtId loop) {
-    if (!isPointsLoop(fn_.stmts[loop]) || fn_.stmts[loop].as<ForAttr>().rows > 1) return false;
+    if (!isPointsLoop(fn_.stmts[loop]) || fn_.stmts[loop].as<ForAttr>().unrollJam > 1) return false;
     out_.nests.push_back(perfectPoints(module_, fn_, loop));
     return true;
   }
@@ -84,7 +84,7 @@ private:
   }
 
   ValueId extentOf(StmtId loop) const { return fn_.stmts[loop].operands[1]; }
-  /// Whether the loops of a level make as many turns in all nests, and in all turns around them.
+  /// Whether the loops of a level have as many iterations in all nests, and in all iterations around them.
   bool isShared(size_t level) const {
     const ValueId extent = extentOf(out_.nests.front()[level]);
     return LaunchValues::isUniform(fn_, extent) &&
@@ -102,24 +102,24 @@ private:
 
 class UnitWriter {
 public:
-  UnitWriter(Function& fn, const ChunkNests& found, ValueId turns, ValueId units)
-      : fn_(fn), b_(fn), found_(found), turns_(turns), units_(units) {}
+  UnitWriter(Function& fn, const ChunkNests& found, ValueId tripCount, ValueId units)
+      : fn_(fn), b_(fn), found_(found), iterations_(tripCount), units_(units) {}
 
   UnitRange run(UnitRange units) {
     b_.loc = fn_.stmts[found_.nests.front().front()].loc;
     const RegionId front = b_.begin();
     measure();
-    const UnitRange turns = around(isAll(units, units_), units, turns_, sizes_[0]);
+    const UnitRange iterations = around(isAll(units, units_), units, iterations_, sizes_[0]);
     b_.end();
-    replaceUses(fn_, fn_.body, fn_.params()[0], turns.first);
-    replaceUses(fn_, fn_.body, fn_.params()[1], turns.end);
+    replaceUses(fn_, fn_.body, fn_.params()[0], iterations.first);
+    replaceUses(fn_, fn_.body, fn_.params()[1], iterations.end);
     splice(fn_, front, fn_.body, 0);
     for (const std::vector<StmtId>& nest : found_.nests) write(nest, units);
-    return turns;
+    return iterations;
   }
 
 private:
-  /// How many units a turn of each loop has.
+  /// How many units an iteration of each loop has.
   void measure() {
     const FixedNumbers numbers(fn_, [this](ValueId v) { return fn_.values[v].def.valid(); });
     Copies copies;
@@ -131,10 +131,10 @@ private:
     return b_.both(b_.compare(CmpKind::Eq, units.first, b_.integer(0)),
                    b_.compare(CmpKind::Eq, units.end, all));
   }
-  /// The turns that hold some units, of which each has `size`: all of them where it is all units.
-  UnitRange around(ValueId isAll, UnitRange units, ValueId turns, ValueId size) {
+  /// The iterations that hold some units, of which each has `size`: all of them where it is all units.
+  UnitRange around(ValueId isAll, UnitRange units, ValueId tripCount, ValueId size) {
     const RegionId all = b_.begin();
-    b_.end({b_.integer(0), turns});
+    b_.end({b_.integer(0), tripCount});
     const RegionId some = b_.begin();
     const ValueId one = b_.integer(1), each = b_.arith(OpKind::Max, size, one);
     const ValueId filled = b_.arith(OpKind::Add, units.end, b_.arith(OpKind::Sub, each, one));
@@ -150,20 +150,20 @@ private:
       const RegionId home = fn_.stmts[nest[level - 1]].regions[0];
       b_.loc = fn_.stmts[nest[level]].loc;
       const RegionId front = b_.begin();
-      units = unitsOfTurn(units, fn_.regions[home].params[0], sizes_[level - 1]);
-      UnitRange turns = units;
+      units = unitsOfIteration(units, fn_.regions[home].params[0], sizes_[level - 1]);
+      UnitRange iterations = units;
       if (level + 1 < nest.size()) {
-        turns = around(isAll(units, sizes_[level - 1]), units, extents_[level - 1], sizes_[level]);
+        iterations = around(isAll(units, sizes_[level - 1]), units, extents_[level - 1], sizes_[level]);
       }
       b_.end();
       splice(fn_, front, home, placeOf(fn_, home, nest[level]));
-      fn_.stmts[nest[level]].operands[0] = turns.first;
-      fn_.stmts[nest[level]].operands[1] = turns.end;
+      fn_.stmts[nest[level]].operands[0] = iterations.first;
+      fn_.stmts[nest[level]].operands[1] = iterations.end;
     }
   }
-  /// Those of some units that are of one turn, counted from its own first one.
-  UnitRange unitsOfTurn(UnitRange units, ValueId turn, ValueId size) {
-    const ValueId before = b_.arith(OpKind::Mul, turn, size);
+  /// Those of some units that are of one iteration, counted from its own first one.
+  UnitRange unitsOfIteration(UnitRange units, ValueId iteration, ValueId size) {
+    const ValueId before = b_.arith(OpKind::Mul, iteration, size);
     return {b_.arith(OpKind::Max, b_.arith(OpKind::Sub, units.first, before), b_.integer(0)),
             b_.arith(OpKind::Min, b_.arith(OpKind::Sub, units.end, before), size)};
   }
@@ -171,8 +171,9 @@ private:
   Function& fn_;
   Builder b_;
   const ChunkNests& found_;
-  const ValueId turns_, units_;
-  std::vector<ValueId> extents_, sizes_; ///< of the loops behind the first; of all, how many units a turn is
+  const ValueId iterations_, units_;
+  std::vector<ValueId> extents_,
+      sizes_; ///< of the loops after the first; of all, how many units an iteration is
 };
 
 } // namespace
@@ -181,8 +182,9 @@ std::optional<ChunkNests> findChunkNests(const Module& module, const Function& f
   return NestFinder(module, fn).run();
 }
 
-UnitRange sweepUnits(Function& fn, const ChunkNests& found, UnitRange some, ValueId turns, ValueId units) {
-  return UnitWriter(fn, found, turns, units).run(some);
+UnitRange sweepUnits(Function& fn, const ChunkNests& found, UnitRange some, ValueId tripCount,
+                     ValueId units) {
+  return UnitWriter(fn, found, tripCount, units).run(some);
 }
 
 } // namespace melix::loops

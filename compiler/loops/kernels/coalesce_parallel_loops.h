@@ -2,11 +2,11 @@
 // Coalesces the loops of a chunk: its own iterations, and as many inner loops as form one sequence with them.
 // Its *units* are the points of these loops in their order, so a chunk may take any consecutive units.
 //
-//   before:  kernel @k(%0, %1, %n) { for points %0, %1 { (%b) … for points 0, %n { (%i) … } } }
-//   after:   kernel @k(%0, %1, %n, %count, %units) {
-//              %first, %last = if %0 == 0 and %1 == %units { 0, %count } { %0 / %n, (%1 + %n - 1) / %n }
-//              for points %first, %last { (%b) …
-//                for points max 0, %0 - %b·%n, min %n, %1 - %b·%n { (%i) … } } }
+//   before:  kernel @k(%0, %1, %n) { for independent %0, %1 { (%b) … for independent 0, %n { (%i) … } } }
+//   after:   kernel @k(%0, %1, %n, %iterations, %units) {
+//              %first, %last = if %0 == 0 and %1 == %units { 0, %iterations } { %0 / %n, (%1 + %n - 1) / %n }
+//              for independent %first, %last { (%b) …
+//                for independent max 0, %0 - %b·%n, min %n, %1 - %b·%n { (%i) … } } }
 //
 // Every chunk executes the function's other statements, beside and around these loops. They write only memory
 // of the thread's own.
@@ -33,6 +33,6 @@ struct UnitRange {
 /// Rewrites the function to do only some units, of all units that the given iterations of the outermost loops
 /// have. Returns the outermost iterations that hold these units. The statements that compute the range may
 /// stand anywhere before the loops.
-UnitRange sweepUnits(Function& fn, const ChunkNests& found, UnitRange some, ValueId turns, ValueId units);
+UnitRange sweepUnits(Function& fn, const ChunkNests& found, UnitRange some, ValueId tripCount, ValueId units);
 
 } // namespace melix::loops

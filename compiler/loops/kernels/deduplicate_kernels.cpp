@@ -181,9 +181,9 @@ private:
 
 } // namespace
 
-void mergeKernels(Module& module) { KernelDeduplicator(module, 0).run(); }
+void deduplicateKernels(Module& module) { KernelDeduplicator(module, 0).run(); }
 
-void mergeKernelsOfConstants(Module& module) {
+void deduplicateKernelsModuloConstants(Module& module) {
   constexpr size_t mostGiven = 8;
   KernelDeduplicator(module, mostGiven).run();
 }

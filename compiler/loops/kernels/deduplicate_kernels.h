@@ -11,12 +11,12 @@
 
 namespace melix::loops {
 
-void mergeKernels(Module& module);
+void deduplicateKernels(Module& module);
 
 /// The same for kernels that also differ in constants, which become parameters. Excluded are constants whose
 /// value helps the compiler: sizes, strides and divisors. Requires: kernels scheduled, as schedules use
 /// constants.
-void mergeKernelsOfConstants(Module& module);
+void deduplicateKernelsModuloConstants(Module& module);
 
 /// Removes the functions that nothing calls or launches.
 void dropUncalled(Module& module);

@@ -28,7 +28,8 @@ enum class LeavesKind { Numbers, Blocks };
 
 LeavesKind leavesOf(const Function& kernel) {
   const bool counted = std::ranges::any_of(kernel.stmts, [&kernel](const Stmt& s) {
-    return s.kind == StmtKind::Store && !s.as<Access>().lend && kernel.typeOf(s.operands.back()).counted();
+    return s.kind == StmtKind::Store && !s.as<Access>().borrowed &&
+           kernel.typeOf(s.operands.back()).counted();
   });
   return counted ? LeavesKind::Blocks : LeavesKind::Numbers;
 }
@@ -57,18 +58,18 @@ private:
 struct LanesAround {
   LanesAround(const Function& fn, const Stmt& loop, const ForAttr& attr)
       : variance(fn, loop), neighbours(fn, variance, fn.regions[loop.regions[0]].params[0]),
-        lane(1.0 / attr.lanes), strip(lane / attr.unroll) {}
+        lane(1.0 / attr.vectorWidth), strip(lane / attr.interleave) {}
   LanesAround(const LanesAround&) = delete;
 
   Variance variance;
   Neighbours neighbours;
-  double lane;  ///< the part of a strip's time that a turn takes, of what differs between lanes
+  double lane;  ///< the part of a strip's time that an iteration takes, of what differs between lanes
   double strip; ///< the same, of what is done once for all lanes in all registers
 };
 
 class TimeReader {
 public:
-  /// `launched` is none where turns are to be known.
+  /// `launched` is none where iterations are to be known.
   TimeReader(const Function& fn, FunctionTimes& times, Builder* b = nullptr, LaunchValues* launched = nullptr)
       : fn_(fn), times_(times), b_(b), launched_(launched), isUsed_(fn.values.size()) {
     for (const Stmt& s : fn.stmts)
@@ -139,12 +140,12 @@ private:
     return units(time::division * (varying ? 1 : share(false)));
   }
 
-  Time access(const Stmt& s, bool varying, double apart) const {
-    if (varying && !lanes_->neighbours.areSideBySide(s)) return units(apart);
+  Time access(const Stmt& s, bool varying, double bytes) const {
+    if (varying && !lanes_->neighbours.areSideBySide(s)) return units(bytes);
     return units(time::access * share(varying));
   }
 
-  /// Of a branch that all turns take, or none, whether they do, as far as that can be told in front.
+  /// Of a branch that all iterations take, or none, whether they do, as far as that is known before.
   std::optional<ValueId> known(const Stmt& s) {
     const bool isSame = launched_ && s.kind == StmtKind::If && LaunchValues::isUniform(fn_, s.operands[0]);
     return isSame ? launched_->of(s.operands[0]) : std::nullopt;
@@ -174,57 +175,58 @@ private:
   }
 
   Time whileLoop(const Stmt& s) {
-    Time turn = region(s.regions[0]);
-    add(turn, region(s.regions[1]));
-    return times(unknownTurns, turn);
+    Time iteration = region(s.regions[0]);
+    add(iteration, region(s.regions[1]));
+    return times(assumedTripCount, iteration);
   }
 
   Time forLoop(const Stmt& s) {
     const auto& attr = s.as<ForAttr>();
     std::optional<LanesAround> lanes;
     LanesAround* const outer = lanes_;
-    if (attr.lanes > 0) lanes_ = &lanes.emplace(fn_, s, attr);
+    if (attr.vectorWidth > 0) lanes_ = &lanes.emplace(fn_, s, attr);
     if (launched_) launched_->enter(s);
-    Time turn = region(s.regions[0]);
+    Time iteration = region(s.regions[0]);
     if (std::ranges::any_of(s.results, [this](ValueId v) { return isFloat(v); }))
-      turn.known = std::max(turn.known, units(time::chain * share(false)).known);
+      iteration.known = std::max(iteration.known, units(time::chain * share(false)).known);
     lanes_ = outer;
-    return repeat(s, turn);
+    return repeat(s, iteration);
   }
   bool isFloat(ValueId v) const {
     const ValueType type = fn_.typeOf(v);
     return type.cls == ClassKind::Scalar && types::isFloatKind(type.scalar);
   }
 
-  /// As often as the loop turns.
-  Time repeat(const Stmt& loop, Time turn) {
-    if (const std::optional<uint64_t> turns = constantTripCount(fn_, loop)) return times(*turns, turn);
+  /// As often as the loop iterates.
+  Time repeat(const Stmt& loop, Time iteration) {
+    if (const std::optional<uint64_t> tripCount = constantTripCount(fn_, loop))
+      return times(*tripCount, iteration);
     std::optional<ValueId> first, end;
     if (launched_) first = launched_->of(loop.operands[0]), end = launched_->of(loop.operands[1]);
-    if (!first || !end) return times(turnsGuessed(loop), turn);
+    if (!first || !end) return times(guessedTripCount(loop), iteration);
     const uint64_t* from = b_->asConstant(*first);
-    if (from && *from == 0) return times(*end, turn);
-    return times(b_->arith(OpKind::Max, b_->arith(OpKind::Sub, *end, *first), b_->integer(0)), turn);
+    if (from && *from == 0) return times(*end, iteration);
+    return times(b_->arith(OpKind::Max, b_->arith(OpKind::Sub, *end, *first), b_->integer(0)), iteration);
   }
-  /// Of a loop of unknown turns; some are known to be few.
-  uint64_t turnsGuessed(const Stmt& loop) const {
+  /// Of a loop of unknown iterations; some are known to be few.
+  uint64_t guessedTripCount(const Stmt& loop) const {
     const StmtId def = fn_.values[loop.operands[1]].def;
-    uint64_t turns = unknownTurns;
-    if (!def.valid() || fn_.stmts[def].kind != StmtKind::Scalar) return turns;
-    if (fn_.stmts[def].as<ScalarAttr>().op != OpKind::Min) return turns;
+    uint64_t tripCount = assumedTripCount;
+    if (!def.valid() || fn_.stmts[def].kind != StmtKind::Scalar) return tripCount;
+    if (fn_.stmts[def].as<ScalarAttr>().op != OpKind::Min) return tripCount;
     for (ValueId v : fn_.stmts[def].operands)
-      if (const uint64_t* most = asConstant(fn_, v)) turns = std::min(turns, *most);
-    return turns;
+      if (const uint64_t* most = asConstant(fn_, v)) tripCount = std::min(tripCount, *most);
+    return tripCount;
   }
-  Time times(ValueId turns, Time turn) {
-    if (const uint64_t* known = b_->asConstant(turns)) return times(*known, turn);
-    if (!turn.more.valid()) turn.known = std::max(turn.known, 1.0);
-    return {0, b_->arith(OpKind::Mul, turns, total(turn))};
+  Time times(ValueId tripCount, Time iteration) {
+    if (const uint64_t* known = b_->asConstant(tripCount)) return times(*known, iteration);
+    if (!iteration.more.valid()) iteration.known = std::max(iteration.known, 1.0);
+    return {0, b_->arith(OpKind::Mul, tripCount, total(iteration))};
   }
-  Time times(uint64_t turns, Time turn) {
-    Time out{static_cast<double>(turns) * turn.known};
-    if (turn.more.valid())
-      out.more = b_->arith(OpKind::Mul, turn.more, b_->integer(static_cast<int64_t>(turns)));
+  Time times(uint64_t tripCount, Time iteration) {
+    Time out{static_cast<double>(tripCount) * iteration.known};
+    if (iteration.more.valid())
+      out.more = b_->arith(OpKind::Mul, iteration.more, b_->integer(static_cast<int64_t>(tripCount)));
     return out;
   }
   Time bytes(const Stmt& s) {
@@ -302,7 +304,7 @@ private:
 
 } // namespace
 
-void estimateWork(Module& module) {
+void estimateLaunchCost(Module& module) {
   FunctionTimes ofNumbers(module, LeavesKind::Numbers), ofBlocks(module, LeavesKind::Blocks);
   for (Function& fn : module.functions) Estimator(module, fn, ofNumbers, ofBlocks).region(fn.body);
 }

@@ -24,6 +24,6 @@
 
 namespace melix::loops {
 
-void estimateWork(Module& module);
+void estimateLaunchCost(Module& module);
 
 } // namespace melix::loops

@@ -8,13 +8,13 @@
 
 namespace melix::loops {
 
-struct LaunchTurns {
+struct LaunchTripCount {
   std::optional<uint64_t> most; ///< none if some launch has as many as the program says when it runs
   uint64_t multiple = 0;        ///< all are multiples of it; 0 where there are none
 };
 
 /// The result, by launched function.
-std::vector<LaunchTurns> turnsOfLaunches(const Module& module);
+std::vector<LaunchTripCount> launchTripCounts(const Module& module);
 
 /// Records in functions a number that divides all their trip counts, so that vectorised loops over these need
 /// no epilogue. Requires: launches are partitioned in their final form. Keeps: everything but

@@ -22,7 +22,7 @@ public:
     to_.body = body;
     RegionId inner = region(loop.regions[0]);
     ForAttr attr;
-    attr.mark = MarkKind::Points;
+    attr.dependence = Dependence::Independent;
     StmtId made = to_.stmts.add({StmtKind::For, loop.loc, {begin_, end_}, {}, {inner}, attr});
     StmtId yield = to_.stmts.add({StmtKind::Yield, loop.loc, {}, {}, {}, {}});
     std::vector<StmtId>& stmts = to_.regions[body].stmts;
@@ -88,7 +88,7 @@ void outlineKernels(Module& module, FunctionId function) {
     const Function& fn = module.functions[function];
     for (uint32_t s = 0; s < fn.stmts.size(); ++s) {
       const Stmt& stmt = fn.stmts[StmtId(s)];
-      if (stmt.kind == StmtKind::For && stmt.as<ForAttr>().mark == MarkKind::Parallel)
+      if (stmt.kind == StmtKind::For && stmt.as<ForAttr>().dependence == Dependence::None)
         loops.push_back(StmtId(s));
     }
   }

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t manyChunks = 8; ///< as many are enough for the threads of most processors
 
-/// A loop over panels around all that a kernel does with the turns of a chunk.
+/// A loop over panels around all that a kernel does with the iterations of a chunk.
 struct PackedPanels {
   StmtId loop;
   RegionId home;
@@ -73,13 +73,13 @@ private:
     if (s.kind != StmtKind::For || !s.results.empty()) return std::nullopt;
     const auto& attr = s.as<ForAttr>();
     const uint64_t* begin = asConstant(fn_, s.operands[0]);
-    if (attr.mark != MarkKind::Points || attr.strip > 0 || attr.lanes > 0 || attr.rows > 1 || !begin ||
-        *begin != 0 || !hasLoopOverChunk(s.regions[0]))
+    if (attr.dependence != Dependence::Independent || attr.minDistance > 0 || attr.vectorWidth > 0 ||
+        attr.unrollJam > 1 || !begin || *begin != 0 || !hasLoopOverChunk(s.regions[0]))
       return std::nullopt;
     return PackedPanels{loop, home, std::nullopt, !onlyOf(s.regions[0]).valid()};
   }
   bool isOfChunk(ValueId v) const { return ofChunk_.contains(v); }
-  /// Numbers that tell where a chunk is.
+  /// Numbers that determine where a chunk is.
   void noteChunk(RegionId region) {
     for (StmtId id : fn_.regions[region].stmts) {
       const Stmt& s = fn_.stmts[id];
@@ -111,21 +111,22 @@ struct Cuts {
 class Cutter {
 public:
   Cutter(Module& module, FunctionId f, const Cuts& cuts, std::span<const LaunchPlace> launches)
-      : module_(module), fn_(module.functions[f]), cuts_(cuts), launches_(launches), block_(fn_.turns.step) {
+      : module_(module), fn_(module.functions[f]), cuts_(cuts), launches_(launches),
+        block_(fn_.tripCount.unrolledBy) {
     if (cuts.nests) sizes_ = cuts.nests->extents;
     if (cuts.panels) sizes_.push_back(fn_.stmts[cuts.panels->loop].operands[1]);
   }
 
   void run() {
-    if (!std::ranges::all_of(launches_, [this](const LaunchPlace& at) { return canTell(at); })) return;
-    for (const LaunchPlace& at : launches_) tell(at);
+    if (!std::ranges::all_of(launches_, [this](const LaunchPlace& at) { return canSizeChunks(at); })) return;
+    for (const LaunchPlace& at : launches_) setChunks(at);
     writeKernel();
-    if (cuts_.panels) fn_.turns.step = 1;
+    if (cuts_.panels) fn_.tripCount.unrolledBy = 1;
   }
 
 private:
   /// Whether a launch can compute what it asks for.
-  bool canTell(const LaunchPlace& at) const {
+  bool canSizeChunks(const LaunchPlace& at) const {
     Function& caller = module_.functions[at.caller];
     Builder b(caller);
     b.begin();
@@ -134,17 +135,17 @@ private:
     b.end();
     return can;
   }
-  void tell(const LaunchPlace& at) const {
+  void setChunks(const LaunchPlace& at) const {
     Function& caller = module_.functions[at.caller];
     const Stmt launch = caller.stmts[at.launch];
     Builder b(caller);
     b.loc = launch.loc;
     const RegionId made = b.begin();
     LaunchValues values(b, fn_, launch);
-    const ValueId turns = launch.operands[0];
+    const ValueId tripCount = launch.operands[0];
     std::vector<ValueId> given;
-    if (cuts_.nests) given.push_back(turns);
-    ValueId extent = cuts_.nests ? unitsOf(b, values, turns) : turns;
+    if (cuts_.nests) given.push_back(tripCount);
+    ValueId extent = cuts_.nests ? unitsOf(b, values, tripCount) : tripCount;
     given.push_back(extent);
     if (cuts_.panels) {
       const ValueId count = *values.of(sizes_.back());
@@ -160,8 +161,8 @@ private:
     operands[0] = extent;
     operands.insert(operands.end(), given.begin(), given.end());
   }
-  ValueId unitsOf(Builder& b, LaunchValues& values, ValueId turns) const {
-    std::vector<ValueId> extents{turns};
+  ValueId unitsOf(Builder& b, LaunchValues& values, ValueId tripCount) const {
+    std::vector<ValueId> extents{tripCount};
     for (ValueId v : cuts_.nests->extents) extents.push_back(*values.of(v));
     for (ValueId& extent : extents)
       if (!b.asConstant(extent)) extent = b.arith(OpKind::Max, extent, b.integer(0));
@@ -182,19 +183,19 @@ private:
   }
   void writeKernel() {
     const UnitRange chunk{fn_.params()[0], fn_.params()[1]};
-    const ValueId turns = cuts_.nests ? param(indexType) : ValueId(), units = param(indexType);
-    if (!cuts_.panels) return void(sweepUnits(fn_, *cuts_.nests, chunk, turns, units));
+    const ValueId tripCount = cuts_.nests ? param(indexType) : ValueId(), units = param(indexType);
+    if (!cuts_.panels) return void(sweepUnits(fn_, *cuts_.nests, chunk, tripCount, units));
     const ValueId isByPanels = param(scalarType(TypeKind::Bool));
     Builder b(fn_);
     b.loc = fn_.stmts[cuts_.panels->loop].loc;
     const RegionId front = b.begin();
     const ValueId zero = b.integer(0), size = b.integer(block_);
     const ValueId first = b.select(isByPanels, zero, b.arith(OpKind::Mul, chunk.first, size));
-    const ValueId behind = b.arith(OpKind::Min, units, b.arith(OpKind::Mul, chunk.end, size));
-    const UnitRange some{first, b.select(isByPanels, units, behind)};
+    const ValueId after = b.arith(OpKind::Min, units, b.arith(OpKind::Mul, chunk.end, size));
+    const UnitRange some{first, b.select(isByPanels, units, after)};
     const ValueId isOther = b.both(isByPanels, b.compare(CmpKind::Gt, chunk.first, zero));
     b.end();
-    const UnitRange swept = cuts_.nests ? sweepUnits(fn_, *cuts_.nests, some, turns, units) : some;
+    const UnitRange swept = cuts_.nests ? sweepUnits(fn_, *cuts_.nests, some, tripCount, units) : some;
     if (cuts_.panels->otherwise) runOnce(*cuts_.panels->otherwise, swept, isOther);
     if (!cuts_.nests) {
       replaceUses(fn_, fn_.body, chunk.first, some.first);
@@ -203,14 +204,14 @@ private:
     cutPanels(chunk, isByPanels);
     splice(fn_, front, fn_.body, 0);
   }
-  /// What runs in place of the panels has no turns in other chunks than the first one.
-  void runOnce(RegionId region, UnitRange turns, ValueId isOther) {
+  /// What runs in place of the panels has no iterations in other chunks than the first one.
+  void runOnce(RegionId region, UnitRange iterations, ValueId isOther) {
     Builder b(fn_);
     b.loc = fn_.stmts[cuts_.panels->loop].loc;
     const RegionId front = b.begin();
-    const ValueId end = b.select(isOther, b.integer(0), turns.end);
+    const ValueId end = b.select(isOther, b.integer(0), iterations.end);
     b.end();
-    replaceUses(fn_, region, cuts_.nests ? turns.end : fn_.params()[1], end);
+    replaceUses(fn_, region, cuts_.nests ? iterations.end : fn_.params()[1], end);
     splice(fn_, front, region, 0);
   }
   void cutPanels(UnitRange chunk, ValueId isByPanels) {
@@ -236,7 +237,7 @@ private:
 
 } // namespace
 
-void cutLaunches(Module& module) {
+void partitionLaunches(Module& module) {
   Launches launches;
   for (uint32_t f = 0; f < module.functions.size(); ++f)
     collectLaunches(module, FunctionId(f), module.functions[FunctionId(f)].body, launches);

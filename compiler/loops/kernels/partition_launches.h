@@ -4,14 +4,16 @@
 //     image is worth sharing as well as many.
 // (2) The iterations of a loop that now encloses these, as over the panels of a contraction.
 //
-//   before:  kernel @k(%0, %1, %n) { for points 0, %p { (%q) … panel %q … for points rows 6 %0, %1 { … } } }
-//            launch @k %m, %work, %n                                                   step 48
-//   after:   kernel @k(%0, %1, %n, %count, %panels) {
-//              %first = select %panels, 0, %0·48   %last = select %panels, %count, min %count, %1·48
-//              for points select %panels, %0, 0, select %panels, min %1, %p, %p { (%q)
-//                … panel %q … for points rows 6 %first, %last { … } } }
+//   before:  kernel @k(%0, %1, %n) {
+//              for independent 0, %p { (%q) … panel %q … for independent unroll_jam 6 %0, %1 { … } } }
+//            launch @k %m, %work, %n   unrolled 48
+//   after:   kernel @k(%0, %1, %n, %iterations, %panels) {
+//              %first = select %panels, 0, %0·48
+//              %last = select %panels, %iterations, min %iterations, %1·48
+//              for independent select %panels, %0, 0, select %panels, min %1, %p, %p { (%q)
+//                … panel %q … for independent unroll_jam 6 %first, %last { … } } }
 //            %b = (%m + 47) / 48   %panels = … %b and %p …
-//            launch @k (select %panels, %p, %b), %work, %n, %m, %panels                step 1
+//            launch @k (select %panels, %p, %b), %work, %n, %m, %panels   unrolled 1
 //
 // Each panel is then packed once, and few rows of many columns have chunks too. Panels are chosen in two
 // cases: there are as many as blocks of rows, which are few; or they are many and packed. Sizes alone decide.
@@ -23,6 +25,6 @@
 
 namespace melix::loops {
 
-void cutLaunches(Module& module);
+void partitionLaunches(Module& module);
 
 } // namespace melix::loops

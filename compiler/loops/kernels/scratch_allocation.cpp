@@ -34,12 +34,12 @@ public:
   }
 
 private:
-  /// An array, and when it is made, as far as that is the same for all turns.
+  /// An array, and when it is made, as far as that is the same for all iterations.
   struct Array {
     StmtId alloc;
     std::vector<ScratchSize::Condition> conditions;
     std::vector<std::pair<ValueId, ValueId>> loops;
-    bool isReached; ///< by the first turn, if these hold
+    bool isReached; ///< by the first iteration, if these hold
   };
 
   bool isRow(const Stmt& alloc) const {
@@ -73,7 +73,7 @@ private:
       return std::ranges::all_of(s.regions, [&](RegionId r) { return collectIn(s, r); });
     });
   }
-  /// The same of a region of a statement; a check in it may end the turn before what follows.
+  /// The same of a region of a statement; a check in it may end the iteration before what follows.
   bool collectIn(const Stmt& s, RegionId region) {
     const size_t conditions = conditions_.size(), loops = loops_.size(), checks = checks_;
     const bool isReached = isReached_;
@@ -92,7 +92,7 @@ private:
     else if (!isOfChunk(s))
       isReached_ = false;
   }
-  /// The loop over the turns of a chunk: there is one.
+  /// The loop over the iterations of a chunk: there is one.
   bool isOfChunk(const Stmt& s) const {
     return s.kind == StmtKind::For && s.operands[0] == fn_.params()[0] && s.operands[1] == fn_.params()[1];
   }
@@ -178,7 +178,7 @@ void assignScratch(Module& module) {
       large[FunctionId(f)] = {chunk, sizes.size()};
     }
   }
-  for (const ScratchSizes& sizes : byNumber) tellScratchSizes(module, sizes);
+  for (const ScratchSizes& sizes : byNumber) recordScratchSizes(module, sizes);
   launchByScratch(module, large);
 }
 

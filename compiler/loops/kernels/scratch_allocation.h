@@ -2,8 +2,8 @@
 // Promotes arrays that a chunk allocates and releases to scratch, if their sizes are known at its launch. A
 // chunk without other allocations becomes a kernel.
 //
-//   before:  chunk @f.loop0(%0, %1, %n, …) { for points %0, %1 { (%i) %r = alloc f32 %n   …   drop %r } }
-//   after:   kernel @f.loop0(%0, %1, %n, …, scratch %r) { for points %0, %1 { (%i) … } }
+//   before:  chunk @f.loop0(%0, %1, %n, …) { for independent %0, %1 { (%i) %r = alloc f32 %n   …   drop %r }
+//   } after:   kernel @f.loop0(%0, %1, %n, …, scratch %r) { for independent %0, %1 { (%i) … } }
 //
 // Each array is a parameter, and the launch passes its size in bytes. The size must be the same in every
 // chunk, and its computation must not fail. The launch requests no memory unless the first iteration reaches

@@ -11,29 +11,29 @@ using ops::CmpKind;
 
 namespace {
 
-class LaunchTeller {
+class LaunchRecorder {
 public:
-  LaunchTeller(Module& module, const ScratchSizes& sizes) : module_(module), sizes_(sizes) {}
+  LaunchRecorder(Module& module, const ScratchSizes& sizes) : module_(module), sizes_(sizes) {}
 
   void run() {
-    for (Function& caller : module_.functions) tellLaunches(caller, caller.body);
+    for (Function& caller : module_.functions) recordLaunches(caller, caller.body);
   }
 
 private:
-  void tellLaunches(Function& caller, RegionId r) {
+  void recordLaunches(Function& caller, RegionId r) {
     for (size_t k = 0; k < caller.regions[r].stmts.size(); ++k) {
       const StmtId id = caller.regions[r].stmts[k];
       const std::vector<RegionId> inner = caller.stmts[id].regions;
-      for (RegionId each : inner) tellLaunches(caller, each);
+      for (RegionId each : inner) recordLaunches(caller, each);
       if (caller.stmts[id].kind != StmtKind::Launch) continue;
       const FunctionId kernel = caller.stmts[id].as<FunctionId>();
       if (auto found = sizes_.find(kernel); found != sizes_.end())
-        k += tellLaunch(caller, id, module_.functions[kernel], found->second, r, k);
+        k += recordLaunch(caller, id, module_.functions[kernel], found->second, r, k);
     }
   }
-  /// In front of the launch stands how many bytes it needs; how many statements that takes.
-  static size_t tellLaunch(Function& caller, StmtId id, const Function& kernel,
-                           const std::vector<ScratchSize>& sizes, RegionId home, size_t place) {
+  /// Before the launch stands how many bytes it needs; how many statements that takes.
+  static size_t recordLaunch(Function& caller, StmtId id, const Function& kernel,
+                             const std::vector<ScratchSize>& sizes, RegionId home, size_t place) {
     const Stmt launch = caller.stmts[id];
     Builder b(caller);
     b.loc = launch.loc;
@@ -54,8 +54,8 @@ private:
     caller.stmts[id].operands.push_back(most);
     return caller.regions[made].stmts.size() - 1;
   }
-  /// Of a launch of so many turns: none if there is no turn.
-  static ValueId pointsOf(Builder& b, LaunchValues& values, const ScratchSize& size, ValueId turns) {
+  /// Of a launch of so many iterations: none if there is no iteration.
+  static ValueId pointsOf(Builder& b, LaunchValues& values, const ScratchSize& size, ValueId tripCount) {
     std::vector<ValueId> extents;
     for (ValueId v : size.extents) {
       const ValueId extent = *values.of(v);
@@ -64,7 +64,7 @@ private:
     }
     const ValueId points = b.product(extents);
     if (size.most > 0) return points;
-    ValueId isNeeded = b.compare(CmpKind::Gt, turns, b.integer(0));
+    ValueId isNeeded = b.compare(CmpKind::Gt, tripCount, b.integer(0));
     if (size.isChecked) isNeeded = b.both(isNeeded, productFits(b, extents, types::maxExtent, true));
     for (const ScratchSize::Condition& c : size.conditions) {
       const ValueId holds = *values.of(c.holds);
@@ -82,6 +82,6 @@ private:
 
 } // namespace
 
-void tellScratchSizes(Module& module, const ScratchSizes& sizes) { LaunchTeller(module, sizes).run(); }
+void recordScratchSizes(Module& module, const ScratchSizes& sizes) { LaunchRecorder(module, sizes).run(); }
 
 } // namespace melix::loops

@@ -31,6 +31,6 @@ using ScratchSizes = std::unordered_map<FunctionId, std::vector<ScratchSize>>;
 
 /// Emits the size computation before each launch of such a kernel, and adds the bytes as its last operand.
 /// Cost: linear in the statements of the module.
-void tellScratchSizes(Module& module, const ScratchSizes& sizes);
+void recordScratchSizes(Module& module, const ScratchSizes& sizes);
 
 } // namespace melix::loops

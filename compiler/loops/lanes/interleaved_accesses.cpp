@@ -63,16 +63,16 @@ private:
            !std::ranges::all_of(call.operands, isScalar);
   }
   static bool isStore(const Open& open) { return open.group.kind == StmtKind::Store; }
-  /// Whether an access may reach memory of a group: blocks are apart, and so is memory that results are
+  /// Whether an access may reach memory of a group: blocks are disjoint, and so is memory that results are
   /// written to.
   bool mayShare(const Open& open, const Stmt& access) const {
     const ValueId a = open.column.row[0], b = access.operands[0];
-    auto isApart = [&](ValueId v) { return fn_.typeOf(v) == dataType || !fn_.values[v].def.valid(); };
-    return a == b || !isApart(a) || !isApart(b);
+    auto isOpaque = [&](ValueId v) { return fn_.typeOf(v) == dataType || !fn_.values[v].def.valid(); };
+    return a == b || !isOpaque(a) || !isOpaque(b);
   }
 
   std::optional<Column> columnOf(const Stmt& s) const {
-    const std::optional<int64_t> step = neighbours_.bytesApart(s);
+    const std::optional<int64_t> step = neighbours_.strideInBytes(s);
     const auto& access = s.as<Access>();
     const int64_t bytes = bytesOf(access.elem);
     if (!step || *step <= bytes || *step > longestRow * bytes || *step % bytes != 0) return std::nullopt;

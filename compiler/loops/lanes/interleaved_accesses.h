@@ -2,7 +2,7 @@
 // Finds groups of interleaved accesses: each lane accesses its own row of constant length, and the rows are
 // contiguous. One access of the group is strided, the group as a whole is contiguous.
 //
-//   for points vector 16 %0, %n { (%i)
+//   for independent vector 16 %0, %n { (%i)
 //     %x = load %v[%i*%3 + %0*%1] : f32      a group of columns 0 and 2 of rows of 3: three registers hold
 //     %z = load %v[%i*%3 + %2*%1] : f32      the rows of 16 lanes
 //     … }

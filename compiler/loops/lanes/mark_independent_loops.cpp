@@ -20,9 +20,9 @@ void mark(Function& fn, RegionId region) {
   for (StmtId id : fn.regions[region].stmts) {
     Stmt& s = fn.stmts[id];
     for (RegionId inner : s.regions) mark(fn, inner);
-    if (s.kind == StmtKind::For && s.as<ForAttr>().mark == MarkKind::Serial && needsTotals(fn, s) &&
-        TurnAccesses(fn, s, true).areApart())
-      s.as<ForAttr>().mark = MarkKind::Points;
+    if (s.kind == StmtKind::For && s.as<ForAttr>().dependence == Dependence::Carried && needsTotals(fn, s) &&
+        IterationAccesses(fn, s, true).areDisjoint())
+      s.as<ForAttr>().dependence = Dependence::Independent;
   }
 }
 

@@ -4,7 +4,7 @@
 //
 //   before:  %t = for polls %a, %b, %zero { (%i, %s)
 //              %x = load %v[%i*%1]   %r = add %s, %x   store %y[%i*%1] = %r   yield %r }
-//   after:   %t = for points polls %a, %b, %zero { … }
+//   after:   %t = for independent polls %a, %b, %zero { … }
 //
 // The step must be reassociable. A block that is stored to is read and stored at one place in each iteration,
 // and at a different one in each. Most loops without carries are nests before this pass (raise_loops); the

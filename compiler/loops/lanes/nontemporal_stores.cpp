@@ -76,7 +76,7 @@ private:
   void region(RegionId r) {
     for (StmtId id : fn_.regions[r].stmts) {
       const Stmt& s = fn_.stmts[id];
-      if (s.kind == StmtKind::For && s.as<ForAttr>().lanes > 0)
+      if (s.kind == StmtKind::For && s.as<ForAttr>().vectorWidth > 0)
         lanes(s);
       else
         for (RegionId inner : s.regions) region(inner);
@@ -85,18 +85,18 @@ private:
 
   void lanes(const Stmt& loop) {
     const RegionId body = loop.regions[0];
-    if (turns(body)) return;
+    if (hasLongLoop(body)) return;
     const Variance variance(fn_, loop);
     Neighbours neighbours(fn_, variance, fn_.regions[body].params[0]);
-    bool areApart = false;
+    bool hasPlainStores = false;
     for (StmtId id : fn_.regions[body].stmts) {
       Stmt& s = fn_.stmts[id];
       if (s.kind == StmtKind::Scalar) neighbours.note(s);
       if (s.kind != StmtKind::Store || !isFilled(s.operands[0])) continue;
-      s.as<Access>().stream = neighbours.areSideBySide(s);
-      areApart |= !s.as<Access>().stream;
+      s.as<Access>().nonTemporal = neighbours.areSideBySide(s);
+      hasPlainStores |= !s.as<Access>().nonTemporal;
     }
-    if (areApart) rows(loop, variance);
+    if (hasPlainStores) rows(loop, variance);
   }
   /// Stores to all columns of rows, which are whole registers together.
   void rows(const Stmt& loop, const Variance& variance) {
@@ -104,12 +104,12 @@ private:
     Neighbours neighbours(fn_, variance, fn_.regions[body].params[0]);
     for (const LaneGroup& group : laneGroups(module_, fn_, body, neighbours)) {
       if (group.kind != StmtKind::Store || !isFilled(fn_.stmts[group.place()].operands[0])) continue;
-      for (const LaneGroup::Member& m : group.members) fn_.stmts[m.stmt].as<Access>().stream = true;
+      for (const LaneGroup::Member& m : group.members) fn_.stmts[m.stmt].as<Access>().nonTemporal = true;
     }
   }
-  /// Whether there is a loop in each turn that is not known to be short: it takes so long that memory keeps
-  /// up.
-  bool turns(RegionId r) const {
+  /// Whether there is a loop in each iteration that is not known to be short: it takes so long that memory
+  /// keeps up.
+  bool hasLongLoop(RegionId r) const {
     constexpr uint64_t few = 8;
     return std::ranges::any_of(fn_.regions[r].stmts, [&](StmtId id) {
       const Stmt& s = fn_.stmts[id];
@@ -126,7 +126,7 @@ private:
 
 } // namespace
 
-void chooseStreams(Module& module) {
+void chooseNontemporalStores(Module& module) {
   const LargeArrays large(module);
   for (uint32_t f = 0; f < module.functions.size(); ++f)
     if (module.functions[FunctionId(f)].kind != FunctionKind::Orchestration)

@@ -5,8 +5,8 @@
 // (3) The kernel does not read the array.
 // (4) The iteration contains no long loop: an iteration with one is not bound by memory.
 //
-//   before:  for points vector(16) %0, %1 { (%i) … store %y[%i*%one] = %v … }
-//   after:   for points vector(16) %0, %1 { (%i) … store %y[%i*%one] stream = %v … }
+//   before:  for independent vector 16 %0, %1 { (%i) … store %y[%i*%one] = %v … }
+//   after:   for independent vector 16 %0, %1 { (%i) … store %y[%i*%one] nontemporal = %v … }
 //
 // A line that is stored as a whole need not be read from memory first. Whether an array is large is seen when
 // the kernel runs (MELIX_STREAMED_BYTES), unless all launches give it one of a small constant size. Requires:
@@ -16,6 +16,6 @@
 
 namespace melix::loops {
 
-void chooseStreams(Module& module);
+void chooseNontemporalStores(Module& module);
 
 } // namespace melix::loops

@@ -32,11 +32,11 @@ private:
     return true;
   }
   void access(const Stmt& s) {
-    const std::optional<int64_t> apart = neighbours_.bytesApart(s);
+    const std::optional<int64_t> stride = neighbours_.strideInBytes(s);
     const auto bytes = static_cast<int64_t>(s.as<Access>().elemBytes);
-    if (!apart) return;
-    back_ += *apart == -bytes;
-    forth_ += *apart == bytes;
+    if (!stride) return;
+    back_ += *stride == -bytes;
+    forth_ += *stride == bytes;
   }
 
   const Function& fn_;
@@ -46,9 +46,9 @@ private:
   unsigned back_ = 0, forth_ = 0;
 };
 
-bool canTurn(const Stmt& s) {
-  return s.kind == StmtKind::For && s.as<ForAttr>().mark == MarkKind::Points && s.results.empty() &&
-         s.as<ForAttr>().strip == 0;
+bool canReverse(const Stmt& s) {
+  return s.kind == StmtKind::For && s.as<ForAttr>().dependence == Dependence::Independent &&
+         s.results.empty() && s.as<ForAttr>().minDistance == 0;
 }
 
 class LoopReverser {
@@ -60,12 +60,12 @@ public:
     for (StmtId id : stmts) {
       const std::vector<RegionId> inner = fn_.stmts[id].regions;
       for (RegionId each : inner) region(each);
-      if (canTurn(fn_.stmts[id]) && Directions(fn_, fn_.stmts[id]).goBack()) turn(id, r);
+      if (canReverse(fn_.stmts[id]) && Directions(fn_, fn_.stmts[id]).goBack()) reverse(id, r);
     }
   }
 
 private:
-  void turn(StmtId loop, RegionId home) {
+  void reverse(StmtId loop, RegionId home) {
     const std::vector<ValueId> ends = fn_.stmts[loop].operands;
     const RegionId body = fn_.stmts[loop].regions[0];
     b_.loc = fn_.stmts[loop].loc;
@@ -74,10 +74,10 @@ private:
     const ValueId both = b_.arith(OpKind::Sub, sum, b_.integer(1));
     b_.end();
     const RegionId inside = b_.begin();
-    const ValueId turn = fn_.regions[body].params[0];
-    const ValueId other = b_.arith(OpKind::Sub, both, turn);
+    const ValueId iteration = fn_.regions[body].params[0];
+    const ValueId other = b_.arith(OpKind::Sub, both, iteration);
     b_.end();
-    replaceUses(fn_, body, turn, other);
+    replaceUses(fn_, body, iteration, other);
     splice(fn_, inside, body, 0);
     splice(fn_, before, home, placeOf(fn_, home, loop));
   }

@@ -9,24 +9,24 @@
 namespace melix::loops {
 namespace {
 
-constexpr uint64_t mostTurns = 8,
-                   tooFewForLanes = 8;         ///< of a loop that is written out, and too few for lanes
-constexpr unsigned mostStmts = 256;            ///< of all that is written
-constexpr uint64_t mostFrameBytesOfTurn = 256; ///< of what the frame keeps for a turn
+constexpr uint64_t mostIterations = 8,
+                   tooFewForLanes = 8;              ///< of a loop that is written out, and too few for lanes
+constexpr unsigned mostStmts = 256;                 ///< of all that is written
+constexpr uint64_t mostFrameBytesOfIteration = 256; ///< of what the frame keeps for an iteration
 
 bool isShort(const Function& fn, const Stmt& loop) {
-  return constantTripCount(fn, loop).value_or(mostTurns + 1) <= mostTurns;
+  return constantTripCount(fn, loop).value_or(mostIterations + 1) <= mostIterations;
 }
 
-/// Statements that do something, those of short loops as often as these turn.
+/// Statements that do something, those of short loops as often as these iterate.
 double lengthOf(const Function& fn, RegionId r) {
   double length = 0;
   for (StmtId id : fn.regions[r].stmts) {
     const Stmt& s = fn.stmts[id];
     if (s.kind != StmtKind::Const) ++length;
-    const double turns =
+    const double tripCount =
         s.kind == StmtKind::For && isShort(fn, s) ? static_cast<double>(*constantTripCount(fn, s)) : 1;
-    for (RegionId inner : s.regions) length += turns * lengthOf(fn, inner);
+    for (RegionId inner : s.regions) length += tripCount * lengthOf(fn, inner);
   }
   return length;
 }
@@ -127,15 +127,15 @@ private:
     if (!isWrittenOut(b_.fn, s, most_)) return keepLoop(s, operands);
     const std::vector<ValueId> params = b_.fn.regions[s.regions[0]].params;
     std::vector<ValueId> carried(operands.begin() + 2, operands.end());
-    const uint64_t turns = *constantTripCount(b_.fn, s);
-    for (uint64_t k = 0; k < turns && !failed_; ++k) {
-      copies_.set(params[0], turnOf(operands[0], k));
+    const uint64_t tripCount = *constantTripCount(b_.fn, s);
+    for (uint64_t k = 0; k < tripCount && !failed_; ++k) {
+      copies_.set(params[0], indexOf(operands[0], k));
       for (size_t c = 0; c < carried.size(); ++c) copies_.set(params[c + 1], carried[c]);
       carried = region(s.regions[0]);
     }
     for (size_t c = 0; c < carried.size(); ++c) copies_.set(s.results[c], carried[c]);
   }
-  ValueId turnOf(ValueId first, uint64_t k) {
+  ValueId indexOf(ValueId first, uint64_t k) {
     if (const uint64_t* known = b_.asConstant(first)) return b_.constant(indexType, *known + k);
     return k == 0 ? first : b_.arith(core::OpKind::Add, first, b_.constant(indexType, k));
   }
@@ -208,7 +208,7 @@ private:
   // --- memory of the frame
 
   void array(const Stmt& s, uint64_t bytes) {
-    if (bytes > mostFrameBytesOfTurn) return fail();
+    if (bytes > mostFrameBytesOfIteration) return fail();
     arrays_[s.results[0]] = {bytes, depth_, {}};
   }
   Array* arrayOf(ValueId v) {
@@ -217,7 +217,7 @@ private:
   }
   const Array* arrayOf(ValueId v) const { return const_cast<LoopUnroller*>(this)->arrayOf(v); }
 
-  /// Where an access with so many operands lies behind its base.
+  /// Where an access with so many operands lies after its base.
   std::optional<uint64_t> offsetOf(const Stmt& s, size_t operands) const {
     const auto& access = s.as<Access>();
     auto at = static_cast<uint64_t>(access.offset);
@@ -316,11 +316,11 @@ bool isPlainBody(const Function& fn, RegionId r, double most, bool& gains) {
     if (s.kind == StmtKind::For) {
       const auto& attr = s.as<ForAttr>();
       const bool opens = isWrittenOut(fn, s, most);
-      if (attr.mark == MarkKind::Parallel || (!opens && attr.lanes > 0)) return false;
-      gains |= opens && (!s.results.empty() || attr.lanes == 0);
+      if (attr.dependence == Dependence::None || (!opens && attr.vectorWidth > 0)) return false;
+      gains |= opens && (!s.results.empty() || attr.vectorWidth == 0);
     }
     const bool can = isFrame || s.kind == StmtKind::CopyBytes || s.kind == StmtKind::Call ||
-                     siteOf(s.kind) == SiteKind::Lane;
+                     siteOf(s.kind) == SiteKind::Vectorisable;
     return can && std::ranges::all_of(s.regions,
                                       [&](RegionId inner) { return isPlainBody(fn, inner, most, gains); });
   });
@@ -329,13 +329,13 @@ bool isPlainBody(const Function& fn, RegionId r, double most, bool& gains) {
 } // namespace
 
 bool holdsShort(const Function& fn, const Stmt& loop, double length, std::optional<uint64_t> most) {
-  if (loop.kind != StmtKind::For || loop.as<ForAttr>().mark != MarkKind::Points) return false;
+  if (loop.kind != StmtKind::For || loop.as<ForAttr>().dependence != Dependence::Independent) return false;
   if (constantTripCount(fn, loop).value_or(most.value_or(tooFewForLanes)) < tooFewForLanes) return false;
   bool gains = false;
   return isPlainBody(fn, loop.regions[0], length, gains) && gains;
 }
 
-std::optional<RegionId> unrollShort(Function& fn, StmtId loop, double length) {
+std::optional<RegionId> unrollShortLoop(Function& fn, StmtId loop, double length) {
   return LoopUnroller(fn, loop, length).run();
 }
 

@@ -2,11 +2,11 @@
 // Unrolls loops of few iterations fully, so that an enclosing loop can be vectorised and reads the rows of
 // all lanes together. Their frame memory becomes values.
 //
-//   before:  for points %0, %n { (%i)
+//   before:  for independent %0, %n { (%i)
 //              %a = scratch 12
-//              for points %0, %3 { (%k)   store %a[%k*%1] = f(%x[%i*%3 + %k*%1]) }
+//              for independent %0, %3 { (%k)   store %a[%k*%1] = f(%x[%i*%3 + %k*%1]) }
 //              store %r[%i*%1] = g(%a[%0*%1]) … }
-//   after:   for points %0, %n { (%i)
+//   after:   for independent %0, %n { (%i)
 //              %a0 = f(%x[%i*%3 + %0*%1])   %a1 = f(%x[%i*%3 + %1*%1])   %a2 = …
 //              store %r[%i*%1] = g(%a0) … }
 //
@@ -28,6 +28,6 @@ namespace melix::loops {
 bool holdsShort(const Function& fn, const Stmt& loop, double length, std::optional<uint64_t> most = {});
 
 /// The unrolled body of such a loop; none if it is too long, or some frame memory cannot become a value.
-std::optional<RegionId> unrollShort(Function& fn, StmtId loop, double length);
+std::optional<RegionId> unrollShortLoop(Function& fn, StmtId loop, double length);
 
 } // namespace melix::loops

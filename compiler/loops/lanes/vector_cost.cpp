@@ -19,7 +19,7 @@ namespace {
 
 class WorkReader {
 public:
-  /// `around`: how values differ between turns of the loop around, if there is one.
+  /// `around`: how values differ between iterations of the loop around, if there is one.
   WorkReader(const Module& module, const Function& fn, const Variance& variance, ValueId index = {},
              const Variance* around = nullptr)
       : module_(module), fn_(fn), variance_(variance), neighbours_(fn, variance, index), around_(around) {}
@@ -34,14 +34,14 @@ public:
   }
 
 private:
-  /// Memory side by side: what a group reads but none of its members uses, and what puts it apart.
+  /// Memory side by side: what a group reads but none of its members uses, and what deinterleaves it.
   void rows(const LaneGroup& group) {
     for (const LaneGroup::Member& m : group.members) inRows_.insert(m.stmt);
     const auto members = static_cast<double>(group.members.size());
     const bool isRead = group.kind == StmtKind::Load;
-    const double times = isRead ? timesPutApart(fn_.stmts[group.place()]) : often_;
+    const double times = isRead ? timesDeinterleaved(fn_.stmts[group.place()]) : often_;
     const double shuffles = times * (std::max<double>(group.row, members) - members + shufflesOf(group));
-    if (isRead) work.inRows += times * members, work.putApart += shuffles;
+    if (isRead) work.inRows += times * members, work.deinterleaving += shuffles;
     work.shuffles += shuffles;
   }
   void statement(StmtId id) {
@@ -54,7 +54,7 @@ private:
       if (areSideBySide(id))
         work.loads += often_;
       else
-        work.gathers += timesPutApart(s);
+        work.gathers += timesDeinterleaved(s);
       return;
     case StmtKind::Store:
       widest(fn_.typeOf(s.operands.back()));
@@ -65,18 +65,18 @@ private:
     case StmtKind::While: return loop(s);
     default:
       const bool before = underMask_;
-      underMask_ |= masks(s, variance_);
+      underMask_ |= needsMask(s, variance_);
       for (RegionId r : s.regions)
-        if (!isApart(r)) region(r);
+        if (!isSeparate(r)) region(r);
       underMask_ = before;
     }
   }
   /// Values that are invariant in an enclosing loop of independent iterations are packed once (pack_panel.h).
-  double timesPutApart(const Stmt& load) {
+  double timesDeinterleaved(const Stmt& load) {
     double times = often_;
     for (Around& loop : loops_) {
-      if (!loop.turns) loop.turns.emplace(fn_, *loop.stmt);
-      if (loop.turns->isUniform(load.results[0])) times /= loop.often;
+      if (!loop.iterations) loop.iterations.emplace(fn_, *loop.stmt);
+      if (loop.iterations->isUniform(load.results[0])) times /= loop.often;
     }
     return times;
   }
@@ -85,7 +85,7 @@ private:
   }
   /// A branch in which lanes call one by one is for what is seldom: how wide it is counts as little as its
   /// work.
-  bool isApart(RegionId r) const {
+  bool isSeparate(RegionId r) const {
     return std::ranges::any_of(fn_.regions[r].stmts, [&](StmtId id) {
       const Stmt& s = fn_.stmts[id];
       return s.kind == StmtKind::Call && laneCallOf(module_, s, variance_) == LaneCallKind::OneByOne;
@@ -107,8 +107,8 @@ private:
     if (!comparesPlaces(s)) widest(scalarType(attr.from));
     work.ops += often_ * opsOf(attr);
   }
-  /// A comparison of places, which go on by the same from lane to lane, that is the same in all turns around:
-  /// of what is made once only the mask is there for them.
+  /// A comparison of places, which go on by the same from lane to lane, that is the same in all iterations
+  /// around: of what is made once only the mask is there for them.
   bool comparesPlaces(const Stmt& s) const {
     return s.as<ScalarAttr>().op == OpKind::Cmp && around_ && around_->isUniform(s.results[0]) &&
            std::ranges::none_of(s.operands,
@@ -119,20 +119,21 @@ private:
     work.carried = std::max(work.carried, static_cast<uint32_t>(varying));
     if (varying > 0) work.held = std::max(work.held, heldFor(s));
     const std::optional<uint64_t> known = s.kind == StmtKind::For ? constantTripCount(fn_, s) : std::nullopt;
-    const auto turns = static_cast<double>(std::min(known.value_or(unknownTurns), unknownTurns));
+    const auto tripCount = static_cast<double>(std::min(known.value_or(assumedTripCount), assumedTripCount));
     const double before = often_;
     const bool masked = underMask_;
-    const bool isOfPoints = s.kind == StmtKind::For && s.as<ForAttr>().mark == MarkKind::Points && turns > 0;
-    underMask_ |= masks(s, variance_);
-    often_ *= turns;
+    const bool isOfPoints =
+        s.kind == StmtKind::For && s.as<ForAttr>().dependence == Dependence::Independent && tripCount > 0;
+    underMask_ |= needsMask(s, variance_);
+    often_ *= tripCount;
     if (s.kind == StmtKind::For && varying > 0) chain(s);
-    if (isOfPoints) loops_.push_back({&s, turns, {}});
+    if (isOfPoints) loops_.push_back({&s, tripCount, {}});
     for (RegionId r : s.regions) region(r);
     if (isOfPoints) loops_.pop_back();
     often_ = before;
     underMask_ = masked;
   }
-  /// How many values differ between lanes that are made in front of a loop and used in it.
+  /// How many values differ between lanes that are made before a loop and used in it.
   uint32_t heldFor(const Stmt& loop) const {
     std::unordered_set<RegionId> inside;
     std::unordered_set<ValueId> used;
@@ -144,8 +145,8 @@ private:
       return variance_.of(v) == VarianceKind::Varying && !inside.contains(fn_.values[v].region);
     }));
   }
-  /// One op waits for that of the turn before. What turns store side by side is stored by some of them
-  /// together, and shuffled for that.
+  /// One op waits for that of the iteration before. What iterations store side by side is stored by some of
+  /// them together, and shuffled for that.
   void chain(const Stmt& s) {
     work.chained = std::max(work.chained, often_);
     const std::vector<StmtId> together = storesOfChain(fn_, s);
@@ -181,8 +182,8 @@ private:
   /// A loop around what is at hand.
   struct Around {
     const Stmt* stmt;
-    double often;                  ///< it turns
-    std::optional<Variance> turns; ///< how values differ between these, once it was asked for
+    double often;                       ///< it iterates
+    std::optional<Variance> iterations; ///< how values differ between these, once it was asked for
   };
 
   std::unordered_set<StmtId> inRows_; ///< accesses in groups

@@ -19,7 +19,7 @@ struct LaneWork {
   double ops = 0, loads = 0, stores = 0; ///< ops; loads and stores of contiguous memory
   double gathers = 0, scatters = 0;      ///< loads and stores of strided or indexed memory
   double inRows = 0;                     ///< reads of rows that are deinterleaved by column
-  double putApart = 0;                   ///< shuffles of registers for these
+  double deinterleaving = 0;             ///< shuffles of registers for these
   double shuffles = 0;                   ///< of all accesses, also of stores of interleaved rows
   double moves = 0;                      ///< moves of single lanes, to and from calls of each lane
   double running = 0;                    ///< ops of steps that make running totals

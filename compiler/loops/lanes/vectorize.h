@@ -1,8 +1,8 @@
 #pragma once
 // Vectorises loops: chooses which loops run in vector lanes, and their vector width and interleave count.
 //
-//   before:  for points %0, %n { (%i)   … load %x[%i*%1] : f32 …   store %y[%i*%1] = … }
-//   after:   for points vector 16 unroll 4 %0, %n { (%i) … }
+//   before:  for independent %0, %n { (%i)   … load %x[%i*%1] : f32 …   store %y[%i*%1] = … }
+//   after:   for independent vector 16 interleave 4 %0, %n { (%i) … }
 //
 // Of nested loops, the innermost one that can be vectorised is chosen (vectorizability.h). Exceptions: (1)
 // its trip count is small; (2) it is a sum of a contraction; (3) it would gather where the points around it
@@ -21,6 +21,6 @@
 namespace melix::loops {
 
 /// For all functions except the bodies of elementary ones, which are vectorised at their calls.
-void vectorizeLoops(Module& module, const Machine& machine);
+void vectorize(Module& module, const Machine& machine);
 
 } // namespace melix::loops

@@ -15,7 +15,7 @@ public:
     for (StmtId id : fn_.regions[r].stmts) {
       Stmt& s = fn_.stmts[id];
       for (RegionId inner : s.regions) region(inner);
-      for (ValueId& v : s.operands) v = standsFor(v);
+      for (ValueId& v : s.operands) v = sourceOf(v);
       if (s.kind == StmtKind::For) loop(s);
     }
   }
@@ -23,13 +23,13 @@ public:
   void rename(RegionId r) {
     for (StmtId id : fn_.regions[r].stmts) {
       Stmt& s = fn_.stmts[id];
-      for (ValueId& v : s.operands) v = standsFor(v);
+      for (ValueId& v : s.operands) v = sourceOf(v);
       for (RegionId inner : s.regions) rename(inner);
     }
   }
 
 private:
-  ValueId standsFor(ValueId v) const {
+  ValueId sourceOf(ValueId v) const {
     for (auto it = became_.find(v); it != became_.end(); it = became_.find(v)) v = it->second;
     return v;
   }
@@ -56,7 +56,7 @@ private:
 
 } // namespace
 
-void dropCarries(Function& function) {
+void dropInvariantCarries(Function& function) {
   Dropper dropper(function);
   dropper.region(function.body);
   dropper.rename(function.body);

@@ -10,6 +10,6 @@
 
 namespace melix::loops {
 
-void dropCarries(Function& function);
+void dropInvariantCarries(Function& function);
 
 } // namespace melix::loops

@@ -25,18 +25,18 @@ public:
   }
 
 private:
-  /// Where a block is made unique, in front of a loop.
+  /// Where a block is made unique, before a loop.
   struct Made {
     StmtId unique; ///< by itself, or
-    StmtId branch; ///< where the loop turns
+    StmtId branch; ///< where the loop iterates
     StmtId front() const { return branch.valid() ? branch : unique; }
   };
 
   void loop(StmtId id, RegionId home);
   std::optional<Made> madeAt(ValueId block, RegionId home) const;
-  /// Of a loop that in every turn stores a whole element of a block.
+  /// Of a loop that in every iteration stores a whole element of a block.
   struct Filled {
-    std::vector<StmtId> reads; ///< of that element, in front of the store
+    std::vector<StmtId> reads; ///< of that element, before the store
     uint32_t bytes = 0;        ///< of an element
   };
   std::optional<Filled> filledBy(const Stmt& loop, ValueId block) const;
@@ -46,7 +46,7 @@ private:
   bool isBefore(ValueId v, RegionId home, StmtId at) const;
   bool isBorrowed(ValueId v) const;
   bool stays(ValueId source, RegionId home, StmtId front, StmtId loop) const;
-  void skip(const Made& made, RegionId home, const Stmt& loop, const TurnSum& sum, uint32_t bytes);
+  void skip(const Made& made, RegionId home, const Stmt& loop, const IndexPlusOffset& sum, uint32_t bytes);
 
   const std::vector<ValueId>& yields(RegionId r) const {
     return fn_.stmts[fn_.regions[r].stmts.back()].operands;
@@ -57,12 +57,12 @@ private:
 
 void CopyElider::loop(StmtId id, RegionId home) {
   const Stmt loop = fn_.stmts[id];
-  const TurnAccesses accesses(fn_, loop);
+  const IterationAccesses accesses(fn_, loop);
   if (!accesses.areAll()) return;
   for (const auto& [block, places] : accesses.places()) {
     const std::optional<Made> made = places.stored && places.equal ? madeAt(block, home) : std::nullopt;
     if (!made || isUsedBetween(block, home, made->front(), id)) continue;
-    const std::optional<TurnSum> sum = accesses.turnSum(places.terms[0]);
+    const std::optional<IndexPlusOffset> sum = accesses.indexPlusOffset(places.terms[0]);
     const std::optional<Filled> filled = filledBy(loop, block);
     const ValueId source = fn_.stmts[made->unique].operands[0];
     if (!sum || !filled || (!filled->reads.empty() && !stays(source, home, made->front(), id))) continue;
@@ -74,7 +74,7 @@ void CopyElider::loop(StmtId id, RegionId home) {
   }
 }
 
-/// By a statement of the region, or a branch of it that asks whether the loop turns.
+/// By a statement of the region, or a branch of it that asks whether the loop iterates.
 std::optional<CopyElider::Made> CopyElider::madeAt(ValueId block, RegionId home) const {
   const StmtId def = fn_.values[block].def;
   if (!def.valid() || fn_.values[block].region != home) return std::nullopt;
@@ -91,14 +91,14 @@ std::optional<CopyElider::Made> CopyElider::madeAt(ValueId block, RegionId home)
   return isGuarded ? std::optional(Made{unique, def}) : std::nullopt;
 }
 
-/// None if a turn does anything else with the block, but store to the element again.
+/// None if an iteration does anything else with the block, but store to the element again.
 std::optional<CopyElider::Filled> CopyElider::filledBy(const Stmt& loop, ValueId block) const {
   Filled out;
   bool isFine = true;
-  auto look = [&](auto& again, RegionId r, bool always) -> void {
+  auto look = [&](auto& self, RegionId r, bool always) -> void {
     for (StmtId id : fn_.regions[r].stmts) {
       const Stmt& s = fn_.stmts[id];
-      for (RegionId inner : s.regions) again(again, inner, false);
+      for (RegionId inner : s.regions) self(self, inner, false);
       const auto uses = std::ranges::count(s.operands, block);
       if (uses == 0) continue;
       if (s.kind == StmtKind::Load) {
@@ -140,7 +140,7 @@ bool CopyElider::uses(StmtId id, ValueId v) const {
          });
 }
 
-/// Whether a value that the loop uses is there already at a statement in front of it.
+/// Whether a value that the loop uses is there already at a statement before it.
 bool CopyElider::isBefore(ValueId v, RegionId home, StmtId at) const {
   const Value& value = fn_.values[v];
   return value.region != home || !value.def.valid() || placeOf(fn_, home, value.def) < placeOf(fn_, home, at);
@@ -154,7 +154,7 @@ bool CopyElider::isBorrowed(ValueId v) const {
 }
 
 /// Whether what a loop is given a copy of is there as long as the loop runs: one owner more has it than those
-/// that give theirs away in front of the loop.
+/// that give theirs away before the loop.
 bool CopyElider::stays(ValueId source, RegionId home, StmtId front, StmtId loop) const {
   if (isBorrowed(source)) return true;
   const std::vector<StmtId>& stmts = fn_.regions[home].stmts;
@@ -166,7 +166,8 @@ bool CopyElider::stays(ValueId source, RegionId home, StmtId front, StmtId loop)
 }
 
 /// Says between which bytes nothing is copied.
-void CopyElider::skip(const Made& made, RegionId home, const Stmt& loop, const TurnSum& sum, uint32_t bytes) {
+void CopyElider::skip(const Made& made, RegionId home, const Stmt& loop, const IndexPlusOffset& sum,
+                      uint32_t bytes) {
   Builder b(fn_);
   b.loc = fn_.stmts[made.unique].loc;
   const RegionId front = b.begin();
@@ -174,9 +175,9 @@ void CopyElider::skip(const Made& made, RegionId home, const Stmt& loop, const T
   if (addend && asConstant(fn_, addend)) addend = b.constant(indexType, *asConstant(fn_, addend));
   std::vector<ValueId> ends;
   for (size_t k : {0, 1}) {
-    ValueId turn = loop.operands[k];
-    if (addend) turn = b.arith(sum.subtracts ? OpKind::Sub : OpKind::Add, turn, addend);
-    ends.push_back(b.arith(OpKind::Mul, turn, b.integer(bytes)));
+    ValueId iteration = loop.operands[k];
+    if (addend) iteration = b.arith(sum.subtracts ? OpKind::Sub : OpKind::Add, iteration, addend);
+    ends.push_back(b.arith(OpKind::Mul, iteration, b.integer(bytes)));
   }
   b.end();
   std::vector<StmtId> computed = fn_.regions[front].stmts;
@@ -192,6 +193,6 @@ void CopyElider::skip(const Made& made, RegionId home, const Stmt& loop, const T
 
 } // namespace
 
-void skipCopies(Function& function) { CopyElider(function).region(function.body); }
+void elideOverwrittenCopies(Function& function) { CopyElider(function).region(function.body); }
 
 } // namespace melix::loops

@@ -15,6 +15,6 @@
 
 namespace melix::loops {
 
-void skipCopies(Function& function);
+void elideOverwrittenCopies(Function& function);
 
 } // namespace melix::loops

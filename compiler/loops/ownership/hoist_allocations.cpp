@@ -28,7 +28,8 @@ public:
 private:
   /// Loops that programs write may hold blocks of any size, one after the other.
   static bool isSweep(const Stmt& s) {
-    return s.kind == StmtKind::For && !s.as<ForAttr>().polls && s.as<ForAttr>().mark != MarkKind::Parallel;
+    return s.kind == StmtKind::For && !s.as<ForAttr>().polls &&
+           s.as<ForAttr>().dependence != Dependence::None;
   }
 
   void hoistFrom(StmtId loop) {
@@ -81,10 +82,10 @@ private:
     blocks_.release(block, made);
     blocks_.yieldCarries(loop, {made, yes});
 
-    const RegionId behind = b.begin();
+    const RegionId after = b.begin();
     const std::vector<ValueId>& results = fn_.stmts[loop].results;
     b.stmt(StmtKind::Drop, {results[results.size() - 2]});
-    blocks_.splice(behind, around, placeOf(fn_, around, loop) + 1);
+    blocks_.splice(after, around, placeOf(fn_, around, loop) + 1);
   }
   /// The block where the point needs it; zeros are written if it is to hold them.
   ValueId make(StmtId alloc, ValueId held, ValueId isMade, Builder& b) {

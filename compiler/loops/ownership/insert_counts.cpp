@@ -68,7 +68,7 @@ private:
     case StmtKind::Store:
     case StmtKind::AddressOf:
     case StmtKind::PointerOf: return true;
-    case StmtKind::Load: return s.as<Access>().take;
+    case StmtKind::Load: return s.as<Access>().transfersOwnership;
     default: return false;
     }
   }
@@ -119,7 +119,7 @@ private:
         lent.insert(v);
     }
     auto endsHere = [&](ValueId v) { return owned.count(v) && last.at(v) == position; };
-    const bool reads = stmt.kind == StmtKind::Load && !stmt.as<Access>().take;
+    const bool reads = stmt.kind == StmtKind::Load && !stmt.as<Access>().transfersOwnership;
     const bool borrows = reads && isBorrowed(stmt.operands[0], owned);
     bool isBranch = stmt.kind == StmtKind::If || stmt.kind == StmtKind::Switch;
 

@@ -69,13 +69,13 @@ private:
       own(param->second);
   }
 
-  /// A caller has what it made for a callee, or what it read of that in the same turn of a loop, or what it
-  /// read so of a parameter, if that is its own.
+  /// A caller has what it made for a callee, or what it read of that in the same iteration of a loop, or what
+  /// it read so of a parameter, if that is its own.
   void give(const Function& fn, ValueId v, Param callee) {
     for (StmtId def = fn.values[v].def; def.valid(); def = fn.values[v].def) {
       const Stmt& s = fn.stmts[def];
       if (s.kind == StmtKind::Const || s.kind == StmtKind::Text) return;
-      const bool reads = s.kind == StmtKind::Load && !s.as<Access>().take;
+      const bool reads = s.kind == StmtKind::Load && !s.as<Access>().transfersOwnership;
       if (!reads || !fn.typeOf(s.operands[0]).counted()) break;
       if (loops_.at(s.operands[0]) != loops_.at(v)) return;
       v = s.operands[0];
@@ -111,7 +111,7 @@ private:
   std::map<Param, std::vector<Param>> partsTo_;  ///< and that something in it is given to
   std::set<Param> given_;                        ///< what some caller has of its own for them
   std::set<Param> keptAtTimes_;                  ///< stored on some paths
-  std::vector<Param> open_;                      ///< given or owned, whose others are still to be told
+  std::vector<Param> open_;                      ///< given or owned, whose others are still to be found
 };
 
 } // namespace
@@ -123,7 +123,8 @@ bool consumes(const Module& module, const Stmt& stmt, size_t operand) {
   case StmtKind::Yield:
   case StmtKind::While: return true;
   case StmtKind::For: return operand >= 2;
-  case StmtKind::Store: return operand + 1 == stmt.operands.size() && operand > 0 && !stmt.as<Access>().lend;
+  case StmtKind::Store:
+    return operand + 1 == stmt.operands.size() && operand > 0 && !stmt.as<Access>().borrowed;
   case StmtKind::Call: {
     const std::vector<ModeKind>& modes = module.functions[stmt.as<FunctionId>()].modes;
     return operand < modes.size() && modes[operand] == ModeKind::Own;

@@ -38,29 +38,30 @@ private:
   /// What is passed to be updated is seen to be unique where it is made: beside a call, asking costs little.
   bool isSeenUnique(const Stmt& unique) {
     if (!passed_.contains(unique.results[0])) return true;
-    const ValueId v = standsFor(unique.operands[0]);
+    const ValueId v = sourceOf(unique.operands[0]);
     const StmtId def = fn_.values[v].def;
     return def.valid() ? fn_.stmts[def].regions.empty()
                        : std::ranges::find(fn_.params(), v) != fn_.params().end();
   }
 
-  /// In front of a loop, if its first turn would do so.
+  /// Before a loop, if its first iteration would do so.
   void makeUnique(const UniqueBlocks::Updated& u) {
     const Stmt loop = fn_.stmts[u.loop];
-    const LoopParts turns(loop);
-    const ValueId first = loop.operands[turns.operands + u.carry];
-    if (blocks_.isUnique(first) || !blocks_.isUnique(fn_.regions[turns.body].params[turns.params + u.carry]))
+    const LoopParts iterations(loop);
+    const ValueId first = loop.operands[iterations.operands + u.carry];
+    if (blocks_.isUnique(first) ||
+        !blocks_.isUnique(fn_.regions[iterations.body].params[iterations.params + u.carry]))
       return;
     Builder b(fn_);
     b.loc = loop.loc;
     const RegionId front = b.begin();
-    const ValueId made = uniqueIf(b, turnsAtAll(b, loop), first);
-    fn_.stmts[u.loop].operands[turns.operands + u.carry] = made;
+    const ValueId made = uniqueIf(b, iteratesAtLeastOnce(b, loop), first);
+    fn_.stmts[u.loop].operands[iterations.operands + u.carry] = made;
     std::vector<StmtId>& list = fronts_[u.loop];
     list.insert(list.end(), fn_.regions[front].stmts.begin(), fn_.regions[front].stmts.end());
   }
-  /// Whether a loop turns; none if that is known.
-  ValueId turnsAtAll(Builder& b, const Stmt& loop) const {
+  /// Whether a loop iterates; none if that is known.
+  ValueId iteratesAtLeastOnce(Builder& b, const Stmt& loop) const {
     if (loop.kind == StmtKind::For)
       return constantTripCount(fn_, loop).value_or(0) > 0
                  ? ValueId()
@@ -81,10 +82,10 @@ private:
   }
 
   /// What stands for a value now.
-  ValueId standsFor(ValueId v) {
+  ValueId sourceOf(ValueId v) {
     auto found = became_.find(v);
     if (found == became_.end()) return v;
-    return found->second = standsFor(found->second);
+    return found->second = sourceOf(found->second);
   }
   void rewrite(RegionId region) {
     std::vector<StmtId> out;
@@ -98,7 +99,7 @@ private:
     fn_.regions[region].stmts = std::move(out);
   }
   void place(StmtId id, RegionId region, std::vector<StmtId>& out) {
-    for (ValueId& v : fn_.stmts[id].operands) v = standsFor(v);
+    for (ValueId& v : fn_.stmts[id].operands) v = sourceOf(v);
     for (ValueId v : fn_.stmts[id].results) fn_.values[v].region = region;
     for (RegionId inner : fn_.stmts[id].regions) rewrite(inner);
     out.push_back(id);
@@ -109,7 +110,7 @@ private:
   std::unordered_set<ValueId> passed_;
   const UniqueBlocks blocks_;
   std::unordered_map<ValueId, ValueId> became_;
-  std::unordered_map<StmtId, std::vector<StmtId>> fronts_; ///< what comes in front of loops
+  std::unordered_map<StmtId, std::vector<StmtId>> fronts_; ///< what comes before loops
 };
 
 } // namespace

@@ -59,14 +59,14 @@ private:
     const std::optional<StmtId> loop = loopAround(*store, sites_.at(alloc).home);
     if (!loop || hasChecks(fn_.stmts[*loop].regions[0])) return;
     for (ValueId x : s.operands) {
-      if (fn_.typeOf(x) != dataType || !unique.isUnique(x) || !unique.isUnique(standsFor(x))) continue;
-      const std::optional<StmtId> drop = dropBehind(standsFor(x), *loop, alloc);
-      if (!drop || !isElementWise(standsFor(x), *loop, *store)) continue;
-      return take(standsFor(x), alloc, *drop);
+      if (fn_.typeOf(x) != dataType || !unique.isUnique(x) || !unique.isUnique(sourceOf(x))) continue;
+      const std::optional<StmtId> drop = dropAfter(sourceOf(x), *loop, alloc);
+      if (!drop || !isElementWise(sourceOf(x), *loop, *store)) continue;
+      return take(sourceOf(x), alloc, *drop);
     }
   }
 
-  /// The statement that stores the elements of a new array; what else uses it stands behind the loop of that.
+  /// The statement that stores the elements of a new array; what else uses it stands after the loop of that.
   std::optional<StmtId> onlyStore(StmtId alloc) const {
     const auto uses = uses_.find(fn_.stmts[alloc].results[0]);
     if (uses == uses_.end()) return std::nullopt;
@@ -85,7 +85,7 @@ private:
   }
 
   /// The statement of a region around a store, if all from there to the store are loops and branches and the
-  /// index of each loop tells elements apart.
+  /// index of each loop distinguishes elements.
   std::optional<StmtId> loopAround(StmtId store, RegionId region) const {
     StmtId at = store;
     const Stmt& s = fn_.stmts[store];
@@ -114,8 +114,8 @@ private:
     });
   }
 
-  /// Where the block of an operand is given back: behind the loop, in front of which are all other uses.
-  std::optional<StmtId> dropBehind(ValueId x, StmtId loop, StmtId alloc) const {
+  /// Where the block of an operand is given back: after the loop, before which are all other uses.
+  std::optional<StmtId> dropAfter(ValueId x, StmtId loop, StmtId alloc) const {
     const Site& around = sites_.at(loop);
     std::optional<StmtId> drop;
     for (const Use& use : uses_.at(x))
@@ -175,7 +175,7 @@ private:
       uses.push_back(use);
     }
   }
-  ValueId standsFor(ValueId v) const {
+  ValueId sourceOf(ValueId v) const {
     for (auto found = became_.find(v); found != became_.end(); found = became_.find(v)) v = found->second;
     return v;
   }

@@ -2,9 +2,9 @@
 // Reuses the memory of an operand that dies in a loop for the loop's result.
 //
 //   before:  %y = alloc f32 %n, %x : data
-//            for points %0, %n { (%i)  %a = load %x[%i]   store %y[%i] = … }
+//            for independent %0, %n { (%i)  %a = load %x[%i]   store %y[%i] = … }
 //            drop %x   … %y …
-//   after:   for points %0, %n { (%i)  %a = load %x[%i]   store %x[%i] = … }
+//   after:   for independent %0, %n { (%i)  %a = load %x[%i]   store %x[%i] = … }
 //            … %x …
 //
 // destinations.h has decided over Core which results are written to given memory. For a nest that allocates

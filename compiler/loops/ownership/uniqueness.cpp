@@ -81,15 +81,16 @@ void UniqueBlocks::define(StmtId id) {
 
 void UniqueBlocks::carried(StmtId id, size_t k) {
   const Stmt& s = fn_.stmts[id];
-  const LoopParts turns(s);
-  const ValueId first = s.operands[turns.operands + k], next = yields(turns.body)[k],
-                param = fn_.regions[turns.body].params[turns.params + k];
-  const bool isMade = updatesKind_ == UpdatesKind::Made && isUpdated(param, turns.body) &&
+  const LoopParts iterations(s);
+  const ValueId first = s.operands[iterations.operands + k], next = yields(iterations.body)[k],
+                param = fn_.regions[iterations.body].params[iterations.params + k];
+  const bool isMade = updatesKind_ == UpdatesKind::Made && isUpdated(param, iterations.body) &&
                       (s.kind == StmtKind::For || isPlain(s.regions[0]));
   if (isMade) updated_.push_back({id, k});
   from(param, isMade ? Sources{next} : Sources{first, next});
-  const bool turnsAtAll = isMade && s.kind == StmtKind::For && constantTripCount(fn_, s).value_or(0) > 0;
-  from(s.results[k], turnsAtAll ? Sources{next} : Sources{first, next});
+  const bool iteratesAtLeastOnce =
+      isMade && s.kind == StmtKind::For && constantTripCount(fn_, s).value_or(0) > 0;
+  from(s.results[k], iteratesAtLeastOnce ? Sources{next} : Sources{first, next});
   if (s.kind == StmtKind::While) from(fn_.regions[s.regions[0]].params[k], {first, next});
 }
 
@@ -123,17 +124,18 @@ bool UniqueBlocks::isUpdated(ValueId v, RegionId in) const {
   return found != updatedIn_.end() && found->second.contains(v);
 }
 
-/// Whether a loop updates what it carries as that operand, and is known to turn when it is first reached in
-/// a turn of the loop around it.
+/// Whether a loop updates what it carries as that operand, and is known to iterate when it is first reached
+/// in an iteration of the loop around it.
 bool UniqueBlocks::updates(const Stmt& s, size_t operand, RegionId home) const {
-  const LoopParts turns(s);
-  if (operand < turns.operands) return false;
-  if (!isUpdated(fn_.regions[turns.body].params[turns.params + operand - turns.operands], turns.body))
+  const LoopParts iterations(s);
+  if (operand < iterations.operands) return false;
+  if (!isUpdated(fn_.regions[iterations.body].params[iterations.params + operand - iterations.operands],
+                 iterations.body))
     return false;
   const std::optional<int64_t> first = atFirst(s.operands[0], home, 0), end = atFirst(s.operands[1], home, 0);
   return first && end && *first < *end;
 }
-/// What a number is in the first turn of the loop around a region, if that is known.
+/// What a number is in the first iteration of the loop around a region, if that is known.
 std::optional<int64_t> UniqueBlocks::atFirst(ValueId v, RegionId home, int depth) const {
   constexpr int deepest = 4;
   if (const uint64_t* known = asConstant(fn_, v)) return static_cast<int64_t>(*known);

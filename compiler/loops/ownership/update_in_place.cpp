@@ -28,7 +28,7 @@ public:
   }
 
 private:
-  /// Each function behind those that it calls, but for recursion.
+  /// Each function after those that it calls, but for recursion.
   std::vector<FunctionId> calleesFirst() const {
     std::vector<FunctionId> out;
     std::vector<bool> seen(given_.size());
@@ -76,7 +76,7 @@ private:
     }
   }
   /// Takes the parameter's block out of the counting if the function updates it whatever happens, and gives
-  /// it back; tells as which result. A block that is only updated at times may stay shared.
+  /// it back; gives as which result. A block that is only updated at times may stay shared.
   std::optional<size_t> release(const Function& fn, LocalBlocks& blocks, ValueId param) const {
     const auto block = blocks.followParam(param, [&](FunctionId callee, size_t k) {
       return module_.functions[callee].modes[k] == ModeKind::InOut;

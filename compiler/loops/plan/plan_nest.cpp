@@ -69,15 +69,15 @@ private:
     if (nest_.accs()) plan_.sweeps.emplace_back().withAccs = true;
     for (const core::NestPart& part : nest_.parts()) {
       const ResultPlan result = resultOf(part);
-      std::vector<ApartKind> apart;
+      std::vector<SeparationKind> separations;
       auto shared = std::ranges::find_if(plan_.sweeps, [&](const SweepPlan& sweep) {
-        const std::optional<ApartKind> why = apartFrom(sweep, result);
-        if (why) apart.push_back(*why);
+        const std::optional<SeparationKind> why = separationFrom(sweep, result);
+        if (why) separations.push_back(*why);
         return !why;
       });
       if (shared == plan_.sweeps.end()) {
         shared = plan_.sweeps.insert(plan_.sweeps.end(), SweepPlan{});
-        shared->apart = std::move(apart);
+        shared->separations = std::move(separations);
       }
       shared->results.push_back(result);
     }
@@ -92,24 +92,24 @@ private:
   }
 
   /// Why a sweep cannot serve one more result, if it cannot.
-  std::optional<ApartKind> apartFrom(const SweepPlan& sweep, const ResultPlan& r) const {
+  std::optional<SeparationKind> separationFrom(const SweepPlan& sweep, const ResultPlan& r) const {
     // Of results that ask the same, one stands for all.
-    auto asksTheSame = [&](const ResultPlan& other) {
+    auto hasSameOrder = [&](const ResultPlan& other) {
       return other.part.spec->keep == r.part.spec->keep && other.part.spec->row == r.part.spec->row &&
              other.part.spec->kind == r.part.spec->kind && (other.lanes > 0) == (r.lanes > 0) &&
              other.sequence == r.sequence;
     };
-    if (!sweep.results.empty() && asksTheSame(sweep.results.back())) return std::nullopt;
+    if (!sweep.results.empty() && hasSameOrder(sweep.results.back())) return std::nullopt;
     const std::set<uint32_t> kept = keptAxes(r);
-    if (sweep.withAccs && !isPrefix(kept)) return ApartKind::Adds;
+    if (sweep.withAccs && !isPrefix(kept)) return SeparationKind::Adds;
     for (const ResultPlan& other : sweep.results)
-      if (!nested(kept, keptAxes(other))) return ApartKind::OtherAxes;
+      if (!nested(kept, keptAxes(other))) return SeparationKind::OtherAxes;
     SweepPlan both;
     both.withAccs = sweep.withAccs;
     both.results = sweep.results;
     both.results.push_back(r);
     if (axisOrder(both)) return std::nullopt;
-    return sweep.withAccs ? ApartKind::Adds : ApartKind::Sequence;
+    return sweep.withAccs ? SeparationKind::Adds : SeparationKind::Sequence;
   }
 
   /// The axes from the outside in: those that the first results keep, then those that more keep, then the
@@ -148,7 +148,8 @@ private:
   /// Effects come with the first sweep, in the order of the points: where it has another, before it.
   void effectsInOrder() {
     if (std::ranges::is_sorted(plan_.sweeps.front().order) || !hasEffects(fn_, nest_.body())) return;
-    for (SweepPlan& sweep : plan_.sweeps) sweep.apart.insert(sweep.apart.begin(), ApartKind::Effects);
+    for (SweepPlan& sweep : plan_.sweeps)
+      sweep.separations.insert(sweep.separations.begin(), SeparationKind::Effects);
     plan_.sweeps.insert(plan_.sweeps.begin(), SweepPlan{});
     plan_.sweeps.front().order = *axisOrder(plan_.sweeps.front());
   }
@@ -233,7 +234,7 @@ private:
     }
     if (!sweep.withAccs) {
       const std::optional<int64_t> row = extents_[blocks.inner];
-      blocks.mark = MarkKind::Points;
+      blocks.mark = Dependence::Independent;
       blocks.strip = row && static_cast<uint64_t>(*row) <= width ? 0 : width;
     }
     sweep.blocks = std::move(blocks);
@@ -249,15 +250,15 @@ private:
     for (uint32_t k = 0; k < level; ++k) outermost = outermost && isUnit(sweep, k);
     auto any = [&](auto&& holds) { return std::ranges::any_of(sweep.results, holds); };
     const bool hasLanes = any([&](const ResultPlan& r) { return r.lanes > 0 && r.level() <= level; });
-    const bool apart = !sweep.withAccs || addsApart(fn_, types_, nest_, out.axis);
-    if (apart && !hasLanes) out.mark = MarkKind::Points;
+    const bool separations = !sweep.withAccs || addsAreDisjoint(fn_, types_, nest_, out.axis);
+    if (separations && !hasLanes) out.dependence = Dependence::Independent;
     const bool carries =
         any([&](const ResultPlan& r) { return r.isFilter() || (r.isReduce() && r.level() <= level); });
-    if (outermost && !carries && !inNest_ && apart) out.mark = MarkKind::Parallel;
+    if (outermost && !carries && !inNest_ && separations) out.dependence = Dependence::None;
     // The loop around it asks for the others; what ends further in is the unit then, which somebody keeps.
     const bool endsHere = any([&](const ResultPlan& r) { return r.endsAt(level); });
     const bool endsInside = any([&](const ResultPlan& r) { return r.isReduce() && r.level() > level; });
-    out.asksInner = (outermost || endsHere) && !endsInside && level + 1 < sweep.order.size();
+    out.skipsEmptyInner = (outermost || endsHere) && !endsInside && level + 1 < sweep.order.size();
     return out;
   }
 

@@ -44,8 +44,8 @@ struct LevelPlan {
   uint32_t axis = 0;
   bool unit = false; ///< one point: no loop
   /// The dependence between its iterations: `Parallel` is an outermost loop whose iterations carry nothing.
-  MarkKind mark = MarkKind::Serial;
-  bool asksInner = false; ///< it does not run where a loop further in has nothing to do
+  Dependence dependence = Dependence::Carried;
+  bool skipsEmptyInner = false; ///< it does not run where a loop further in has nothing to do
 };
 
 /// The axes from a level on, swept as one sequence of points. Its rows run along the inner axis and are
@@ -54,7 +54,7 @@ struct BlockPlan {
   std::vector<uint32_t> outer;
   uint32_t inner = 0;
   bool isOne = false; ///< all points are known to be one block
-  MarkKind mark = MarkKind::Serial;
+  Dependence mark = Dependence::Carried;
   uint32_t strip = 0; ///< so many neighbours in a row share no partial sum; 0: unlimited
 };
 
@@ -74,7 +74,7 @@ enum class PoolKind : uint8_t {
 };
 
 /// Why a result is not computed in an earlier sweep.
-enum class ApartKind : uint8_t {
+enum class SeparationKind : uint8_t {
   OtherAxes, ///< it keeps others, none of both sets holding the other
   Sequence,  ///< no order of the axes gives the terms of all results in their order
   Adds,      ///< adds to accumulators take the axes in their order
@@ -84,10 +84,10 @@ enum class ApartKind : uint8_t {
 struct SweepPlan {
   std::vector<ResultPlan> results;
   bool withAccs = false;
-  std::vector<ApartKind> apart;    ///< for each sweep before it: why it is not the same
-  std::vector<uint32_t> order;     ///< the axes from the outermost
-  std::vector<LevelPlan> levels;   ///< the loops around the blocks; where there are none, all
-  std::optional<BlockPlan> blocks; ///< the blocks inside these loops
+  std::vector<SeparationKind> separations; ///< for each sweep before it: why it is not the same
+  std::vector<uint32_t> order;             ///< the axes from the outermost
+  std::vector<LevelPlan> levels;           ///< the loops around the blocks; where there are none, all
+  std::optional<BlockPlan> blocks;         ///< the blocks inside these loops
   PoolKind pool = PoolKind::Runs;
   std::optional<std::set<core::OpId>> needed; ///< ops of the body that it runs; none: all
 

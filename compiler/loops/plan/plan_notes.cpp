@@ -14,13 +14,13 @@ using core::OpKind;
 
 using ValueText = std::function<std::string(core::ValueId)>;
 
-std::string_view textOf(ApartKind why) {
+std::string_view textOf(SeparationKind why) {
   switch (why) {
-  case ApartKind::OtherAxes: return "keeps other axes";
-  case ApartKind::Sequence:
+  case SeparationKind::OtherAxes: return "keeps other axes";
+  case SeparationKind::Sequence:
     return "in no order of the axes do the terms of both follow each other as they should";
-  case ApartKind::Adds: return "it adds, and takes the axes in their order";
-  case ApartKind::Effects: return "it has the effects, in the order of the points";
+  case SeparationKind::Adds: return "it adds, and takes the axes in their order";
+  case SeparationKind::Effects: return "it has the effects, in the order of the points";
   }
   return "";
 }
@@ -61,8 +61,9 @@ public:
     if (sweep.runsOnPool()) lines.push_back("  blocks in any order, on the pool");
     if (const std::string_view why = textOf(sweep.pool); !why.empty())
       lines.push_back("  not cut for the pool: " + std::string(why));
-    for (size_t k = 0; k < sweep.apart.size(); ++k)
-      lines.push_back("  apart from sweep " + std::to_string(k) + ": " + std::string(textOf(sweep.apart[k])));
+    for (size_t k = 0; k < sweep.separations.size(); ++k)
+      lines.push_back("  apart from sweep " + std::to_string(k) + ": " +
+                      std::string(textOf(sweep.separations[k])));
     return lines;
   }
 
@@ -87,9 +88,9 @@ private:
 
   static std::string promise(const LevelPlan& level) {
     if (level.unit) return " once";
-    switch (level.mark) {
-    case MarkKind::Parallel: return " parallel";
-    case MarkKind::Points: return " points";
+    switch (level.dependence) {
+    case Dependence::None: return " parallel";
+    case Dependence::Independent: return " points";
     default: return " in order";
     }
   }
@@ -99,7 +100,7 @@ private:
     for (uint32_t a : plan.outer) axes.push_back(axis(a));
     axes.push_back(axis(plan.inner));
     std::string out = (plan.isOne ? "one block of " : "blocks of ") + joined(axes);
-    if (plan.mark == MarkKind::Points) out += " points";
+    if (plan.mark == Dependence::Independent) out += " points";
     return plan.strip ? out + " in strips of " + std::to_string(plan.strip) : out;
   }
 
@@ -143,7 +144,7 @@ private:
   }
 
   /// What the region only yields and is written where it goes. Values that are named later in the text are
-  /// not told.
+  /// not said.
   void addPlacements(core::RegionId region, const ValueText& text) {
     const core::OpId parent = fn_.regions[region].parent;
     auto isWritten = [&](core::ValueId yielded) {

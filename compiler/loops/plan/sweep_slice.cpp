@@ -25,9 +25,9 @@ bool hasEffect(const core::Function& fn, const core::Op& op) {
 }
 
 /// Ops of a region that values need. What stands outside of it is not looked at.
-class Needed {
+class SweepSlice {
 public:
-  Needed(const core::Function& fn, core::RegionId region) : fn_(fn) {
+  SweepSlice(const core::Function& fn, core::RegionId region) : fn_(fn) {
     top_.insert(fn.regions[region].ops.begin(), fn.regions[region].ops.end());
     core::forEachOp(fn, region, [&](core::OpId id) { inside_.insert(id); });
   }
@@ -72,7 +72,7 @@ private:
 /// Where an add has an axis in an index, among the steps that speak of axes.
 struct AxisPosition {
   size_t position = 0;
-  core::ValueId beside; ///< what the axis is added to there
+  core::ValueId offset; ///< what the axis is added to there
   bool operator==(const AxisPosition&) const = default;
 };
 struct AxisPlace {
@@ -81,15 +81,15 @@ struct AxisPlace {
 };
 
 /// Whether an index is the axis, or the axis and what does not vary further in.
-bool isAxisBeside(const core::Function& fn, core::ValueId index, core::ValueId axis, const Inner& inner,
-                  core::ValueId& beside) {
+bool isAxisPlusOffset(const core::Function& fn, core::ValueId index, core::ValueId axis, const Inner& inner,
+                      core::ValueId& offset) {
   if (index == axis) return true;
   const core::OpId def = fn.values[index].def;
   if (!def.valid() || fn.ops[def].kind != OpKind::Add) return false;
   const core::Operands& terms = fn.ops[def].operands;
   for (size_t k : {0, 1})
     if (terms[k] == axis && !inner.has(terms[1 - k])) {
-      beside = terms[1 - k];
+      offset = terms[1 - k];
       return true;
     }
   return false;
@@ -107,7 +107,7 @@ std::optional<AxisPlace> axisPlaceOf(const core::Function& fn, const core::Op& a
     if (kind == core::StepKind::All) continue;
     if (kind != core::StepKind::Index && kind != core::StepKind::Slice) return std::nullopt;
     const core::ValueId index = add.operands[operand++];
-    if (kind == core::StepKind::Index && isAxisBeside(fn, index, axis, inner, out.at.beside)) return out;
+    if (kind == core::StepKind::Index && isAxisPlusOffset(fn, index, axis, inner, out.at.offset)) return out;
   }
   return std::nullopt;
 }
@@ -121,7 +121,7 @@ bool hasEffects(const core::Function& fn, core::RegionId region) {
 
 std::set<core::OpId> opsNeeded(const core::Function& fn, const core::NestView& nest,
                                const std::vector<core::ValueId>& yields, bool withEffects) {
-  Needed needed(fn, nest.body());
+  SweepSlice needed(fn, nest.body());
   for (core::ValueId v : yields) needed.value(v);
   for (core::OpId id : fn.regions[nest.body()].ops) {
     const core::Op& op = fn.ops[id];
@@ -130,25 +130,25 @@ std::set<core::OpId> opsNeeded(const core::Function& fn, const core::NestView& n
   return std::move(needed.found);
 }
 
-bool addsApart(const core::Function& fn, const types::TypeStore& types, const core::NestView& nest,
-               uint32_t axis) {
+bool addsAreDisjoint(const core::Function& fn, const types::TypeStore& types, const core::NestView& nest,
+                     uint32_t axis) {
   const Inner inner(fn, nest, axis);
   std::map<std::pair<types::TypeId, std::vector<uint32_t>>, AxisPosition> positions;
-  bool apart = true;
+  bool areDisjoint = true;
   core::forEachOp(fn, nest.body(), [&](core::OpId id) {
     const core::Op& op = fn.ops[id];
-    if (op.kind == OpKind::Yield || !op.regions.empty() || !apart) return;
+    if (op.kind == OpKind::Yield || !op.regions.empty() || !areDisjoint) return;
     if (std::ranges::none_of(
             op.operands, [&](core::ValueId v) { return types.kind(fn.typeOf(v)) == types::TypeKind::Acc; }))
       return;
-    apart = false;
+    areDisjoint = false;
     if (op.kind != OpKind::AddAt) return;
     std::optional<AxisPlace> place = axisPlaceOf(fn, op, nest.axisParams()[axis], inner);
     if (!place) return;
     const auto key = std::pair(fn.typeOf(op.operands[0]), std::move(place->fields));
-    apart = positions.emplace(key, place->at).first->second == place->at;
+    areDisjoint = positions.emplace(key, place->at).first->second == place->at;
   });
-  return apart;
+  return areDisjoint;
 }
 
 } // namespace melix::loops

@@ -19,7 +19,7 @@ std::set<core::OpId> opsNeeded(const core::Function& fn, const core::NestView& n
 /// Whether iterations of an axis add to disjoint memory, given equal points of the axes before it. Every add
 /// has that axis in an index: alone, or beside terms that inner axes do not change. Adds to the same field of
 /// accumulators of one type have it in this form at the same position.
-bool addsApart(const core::Function& fn, const types::TypeStore& types, const core::NestView& nest,
-               uint32_t axis);
+bool addsAreDisjoint(const core::Function& fn, const types::TypeStore& types, const core::NestView& nest,
+                     uint32_t axis);
 
 } // namespace melix::loops

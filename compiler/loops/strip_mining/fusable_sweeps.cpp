@@ -109,12 +109,12 @@ private:
       if (sum.blockRows > 0 && blockRows > 0 && sum.blockRows != blockRows) return false;
       blockRows = std::max(blockRows, sum.blockRows);
     }
-    bool areApart = true;
+    bool areDisjoint = true;
     forEachShared(group, [&](size_t writer, size_t other, ValueId v) {
-      areApart &= !group.isSum(writer); // sums are there behind all strips
-      if (group.isSum(other)) areApart &= rows_.summedAxis(other, v) == axes - 1 && writer < other;
+      areDisjoint &= !group.isSum(writer); // sums are there after all strips
+      if (group.isSum(other)) areDisjoint &= rows_.summedAxis(other, v) == axes - 1 && writer < other;
     });
-    return areApart;
+    return areDisjoint;
   }
   /// Whether the memory that a sum is stored to can keep it between strips: nothing else reads or writes it.
   bool keepsWhatItStores(size_t k) const {

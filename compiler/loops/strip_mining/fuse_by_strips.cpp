@@ -46,16 +46,16 @@ private:
   /// Of the loop that all sweeps share, or those over strips of rows.
   ForAttr attrOf(bool withSums) const {
     ForAttr attr = fn_.stmts[sweepAt(group_.sweeps.size() - 1).loop()].as<ForAttr>();
-    attr.mark = MarkKind::Parallel;
+    attr.dependence = Dependence::None;
     for (size_t k : group_.sweeps)
-      if (fn_.stmts[rows_.sweeps()[k].loop()].as<ForAttr>().mark != MarkKind::Parallel &&
+      if (fn_.stmts[rows_.sweeps()[k].loop()].as<ForAttr>().dependence != Dependence::None &&
           (withSums || !group_.isSum(k)))
-        attr.mark = MarkKind::Points;
+        attr.dependence = Dependence::Independent;
     return attr;
   }
   static ForAttr points() {
     ForAttr attr;
-    attr.mark = MarkKind::Points;
+    attr.dependence = Dependence::Independent;
     return attr;
   }
   ValueId quotient(ValueId x, ValueId by) {
@@ -83,7 +83,7 @@ private:
   // --- sizes
   // ---------------------------------------------------------------------------------------------------------
   /// How many rows a strip is of, as many as are kept in so many bytes, or few, or all; of sums as many as
-  /// all strips between two turns of the sums.
+  /// all strips between two iterations of the sums.
   void sizeStrips() {
     rowsEnd_ = endOf(group_.axes - 1);
     ValueId end = b_.arith(OpKind::Max, rowsEnd_, b_.integer(0));
@@ -121,7 +121,7 @@ private:
     }
     return atLeastOne(bytes);
   }
-  /// The sizes of an array behind the axes.
+  /// The sizes of an array after the axes.
   std::vector<ValueId> rowOf(const Stmt& alloc) const {
     return {alloc.operands.begin() + static_cast<std::ptrdiff_t>(group_.axes), alloc.operands.end()};
   }
@@ -158,14 +158,14 @@ private:
         },
         attr);
   }
-  void strip(ValueId first, ValueId behind) {
+  void strip(ValueId first, ValueId after) {
     const std::vector<StripBlock> blocks = allocate(arrays_, rowCount_);
     for (size_t k = 0; k < group_.sweeps.size(); ++k) {
       if (group_.isSum(group_.sweeps[k])) continue;
       const StmtId loop = inside(sweepAt(k));
       beginWithStrip(loop, sweepAt(k), blocks, first);
       beginWithStrip(loop, sweepAt(k), summedBlocks_, summedFirst_);
-      fn_.stmts[loop].operands = {first, behind};
+      fn_.stmts[loop].operands = {first, after};
       fn_.regions[b_.current()].stmts.push_back(loop);
     }
     drop(blocks);
@@ -189,17 +189,17 @@ private:
   StmtId inside(const RowSweep& sweep) {
     const StmtId loop = sweep.loops[around_.size()];
     const RegionId body = fn_.stmts[loop].regions[0];
-    std::vector<StmtId> beside;
+    std::vector<StmtId> invariant;
     for (size_t k = 0; k <= around_.size(); ++k)
-      fn_.stmts[sweep.loops[k]].as<ForAttr>().mark = MarkKind::Points;
+      fn_.stmts[sweep.loops[k]].as<ForAttr>().dependence = Dependence::Independent;
     for (size_t k = 0; k < around_.size(); ++k)
       for (StmtId id : fn_.regions[fn_.stmts[sweep.loops[k]].regions[0]].stmts)
         if (const StmtKind kind = fn_.stmts[id].kind; kind != StmtKind::For && kind != StmtKind::Yield)
-          beside.push_back(id);
-    for (StmtId id : beside)
+          invariant.push_back(id);
+    for (StmtId id : invariant)
       for (ValueId v : fn_.stmts[id].results) fn_.values[v].region = body;
     std::vector<StmtId>& stmts = fn_.regions[body].stmts;
-    stmts.insert(stmts.begin(), beside.begin(), beside.end());
+    stmts.insert(stmts.begin(), invariant.begin(), invariant.end());
     for (size_t k = 0; k < around_.size(); ++k) replaceUses(fn_, body, sweep.indices[k], around_[k]);
     const ValueId index = sweep.indices[around_.size()];
     fn_.regions[body].params[0] = index;
@@ -219,7 +219,8 @@ private:
 
   // --- sums
   // ---------------------------------------------------------------------------------------------------------
-  /// Of blocks of terms, each of some rows of which first the strips are done and then the turns of all sums.
+  /// Of blocks of terms, each of some rows of which first the strips are done and then the iterations of all
+  /// sums.
   void withSums(const ForAttr& attr) {
     std::vector<StripSum> sums;
     int64_t blockRows = 0;
@@ -231,7 +232,7 @@ private:
     const ValueId zero = b_.integer(0);
     const uint64_t* known = asConstant(fn_, rowsEnd_);
     if (blockRows == 0 || (known && *known <= static_cast<uint64_t>(blockRows)))
-      turns(sums, {zero, rowsEnd_, zero, b_.boolean(true)}, attr);
+      sweepStrips(sums, {zero, rowsEnd_, zero, b_.boolean(true)}, attr);
     else
       blocksOfTerms(sums, b_.integer(blockRows), attr);
     drop(summedBlocks_);
@@ -251,7 +252,7 @@ private:
                  [&](ValueId block, const std::vector<ValueId>& none) {
                    const ValueId first = b_.arith(OpKind::Mul, block, size);
                    const ValueId end = b_.arith(OpKind::Min, rowsEnd_, b_.arith(OpKind::Add, first, size));
-                   turns(sums, {first, end, block, isAll}, attr);
+                   sweepStrips(sums, {first, end, block, isAll}, attr);
                    const RegionId one = b_.begin();
                    b_.end();
                    const RegionId several = b_.begin();
@@ -273,23 +274,25 @@ private:
     return b_.value(StmtKind::AllocArray, sizes, dataType,
                     AllocAttr{module_.core.types.scalar(kind), bytesOf(scalarType(kind)), false});
   }
-  void turns(std::vector<StripSum>& sums, const Terms& terms, const ForAttr& attr) {
+  void sweepStrips(std::vector<StripSum>& sums, const Terms& terms, const ForAttr& attr) {
     const ValueId count = parts(b_.arith(OpKind::Sub, terms.end, terms.first), summedCount_);
-    b_.carryLoop(b_.integer(0), atLeastOne(count), {}, [&](ValueId turn, const std::vector<ValueId>& none) {
-      const ValueId first = b_.arith(OpKind::Add, terms.first, b_.arith(OpKind::Mul, turn, summedCount_));
-      const ValueId end = b_.arith(OpKind::Min, terms.end, b_.arith(OpKind::Add, first, summedCount_));
-      summedFirst_ = first;
-      strips(first, end, attr);
-      const ValueId zero = b_.integer(0), isLast = b_.compare(CmpKind::Eq, end, rowsEnd_);
-      const SumStrip strip{first,
-                           b_.arith(OpKind::Sub, end, first),
-                           {b_.compare(CmpKind::Eq, first, terms.first), b_.both(terms.isAll, isLast)},
-                           {b_.compare(CmpKind::Eq, first, zero), isLast},
-                           terms.block,
-                           b_.compare(CmpKind::Gt, rowsEnd_, zero)};
-      for (StripSum& sum : sums) sum.write(strip, summedBlocks_);
-      return none;
-    });
+    b_.carryLoop(
+        b_.integer(0), atLeastOne(count), {}, [&](ValueId iteration, const std::vector<ValueId>& none) {
+          const ValueId first =
+              b_.arith(OpKind::Add, terms.first, b_.arith(OpKind::Mul, iteration, summedCount_));
+          const ValueId end = b_.arith(OpKind::Min, terms.end, b_.arith(OpKind::Add, first, summedCount_));
+          summedFirst_ = first;
+          strips(first, end, attr);
+          const ValueId zero = b_.integer(0), isLast = b_.compare(CmpKind::Eq, end, rowsEnd_);
+          const SumStrip strip{first,
+                               b_.arith(OpKind::Sub, end, first),
+                               {b_.compare(CmpKind::Eq, first, terms.first), b_.both(terms.isAll, isLast)},
+                               {b_.compare(CmpKind::Eq, first, zero), isLast},
+                               terms.block,
+                               b_.compare(CmpKind::Gt, rowsEnd_, zero)};
+          for (StripSum& sum : sums) sum.write(strip, summedBlocks_);
+          return none;
+        });
   }
 
   /// The joined loop stands in place of the last one.
@@ -297,20 +300,21 @@ private:
     std::unordered_set<StmtId> gone;
     for (size_t k : group_.sweeps) {
       gone.insert(rows_.sweeps()[k].loop());
-      fn_.stmts[rows_.sweeps()[k].loop()].as<ForAttr>().mark = MarkKind::Points; // no kernel of its own
+      fn_.stmts[rows_.sweeps()[k].loop()].as<ForAttr>().dependence =
+          Dependence::Independent; // no kernel of its own
     }
     for (const std::vector<const RowArray*>& arrays : {arrays_, summed_})
       for (const RowArray* array : arrays) gone.insert({array->alloc, array->drop});
     const StmtId last = sweepAt(group_.sweeps.size() - 1).loop();
     const std::vector<StmtId> before = std::exchange(fn_.regions[home].stmts, {});
-    std::vector<StmtId> all, behind;
+    std::vector<StmtId> all, after;
     size_t place = 0;
     for (StmtId id : before) {
       if (id == last) {
         place = all.size();
-        all.insert(all.end(), behind.begin(), behind.end());
+        all.insert(all.end(), after.begin(), after.end());
       }
-      if (!gone.contains(id)) (late.contains(id) ? behind : all).push_back(id);
+      if (!gone.contains(id)) (late.contains(id) ? after : all).push_back(id);
     }
     fn_.regions[home].stmts = std::move(all);
     splice(fn_, made, home, place);
@@ -392,7 +396,7 @@ private:
 
 } // namespace
 
-void joinStrips(const Module& module, Function& fn, const StripSizes& sizes) {
+void fuseByStrips(const Module& module, Function& fn, const StripSizes& sizes) {
   RegionWalk(module, fn, sizes).run(fn.body);
 }
 

@@ -3,29 +3,31 @@
 // between them is then as large as a strip and stays in the cache.
 //
 //   before:  %s = alloc f32 %n, %m
-//            for parallel 0, %n { (%i) for points 0, %m { (%j) … store %s[%i*%m + %j] = … } }
+//            for parallel 0, %n { (%i) for independent 0, %m { (%j) … store %s[%i*%m + %j] = … } }
 //            for parallel 0, %n { (%i) … load %s[%i*%m + %j] … }
 //            drop %s
 //   after:   for parallel 0, (%n + %r - 1) / %r { (%b)
 //              %first = %b·%r   %last = min %n, %first + %r   %s = alloc f32 %r, %m
-//              for points %first, %last { (%i) %k = %i - %first   for points … { … store %s[%k*%m + %j] = … }
-//              } for points %first, %last { (%i) %k = %i - %first   … load %s[%k*%m + %j] … } drop %s }
+//              for independent %first, %last { (%i) %k = %i - %first
+//                for independent … { … store %s[%k*%m + %j] = … } }
+//              for independent %first, %last { (%i) %k = %i - %first   … load %s[%k*%m + %j] … }
+//              drop %s }
 //
 // A reduction over the rows, at each point of other loops, continues from some strips to the next
 // (strip_reductions.h):
 //
-//   before:  … for parallel 0, %m { (%j) … for 0, %n, %z { (%i, %c) load %s[%i*%m + %j] … } … store %y[%j] =
-//   … } after:   for 0, (%n + %t - 1) / %t { (%a)   for parallel … { as above, for %t rows of which %s has
-//   all }
-//            for parallel 0, %m { (%j) … for 0, %t, load %y[%j] { … load %s[%i*%m + %j] … } store %y[%j] = …
-//            } }
+//   before:  … for parallel 0, %m { (%j)
+//                for 0, %n, %z { (%i, %c) load %s[%i*%m + %j] … }   store %y[%j] = … }
+//   after:   for 0, (%n + %t - 1) / %t { (%a)
+//              for parallel … { as above, for %t rows of which %s has all }
+//              for parallel 0, %m { (%j)
+//                for 0, %t, load %y[%j] { … load %s[%i*%m + %j] … }   store %y[%j] = … } }
 //
 // For arrays that only these sweeps use, at their own rows (sweep_analysis.h). All sweeps that such arrays
 // connect are fused, over as many axes as they share. The fused sweep stands in place of the last one.
 // Statements in between that need a sweep move after it; if a sweep in turn needs such a statement, the
 // sweeps are not fused. A small array is one strip, which is decided at run time. Requires: counts inserted,
 // results placed, parallel loops not outlined. Keeps: bits, every effect in its order.
-// placed, parallel loops not outlined. Keeps: bits, every effect in its order.
 
 #include "loops/ir/ir.h"
 
@@ -40,6 +42,6 @@ struct StripSizes {
   int64_t summedRows = 192;       ///< number of these rows, or a multiple: threads share their strips
 };
 
-void joinStrips(const Module& module, Function& function, const StripSizes& sizes = {});
+void fuseByStrips(const Module& module, Function& function, const StripSizes& sizes = {});
 
 } // namespace melix::loops

@@ -58,7 +58,7 @@ void StripSum::loopsFrom(size_t level, Copies& copies, const Body& body) {
     return;
   }
   auto attr = loop.as<ForAttr>();
-  if (!around_.empty()) attr.mark = MarkKind::Points;
+  if (!around_.empty()) attr.dependence = Dependence::Independent;
   b_.carryLoop(
       copies.of(loop.operands[0]), copies.of(loop.operands[1]), {},
       [&](ValueId index, const std::vector<ValueId>& none) {
@@ -68,12 +68,12 @@ void StripSum::loopsFrom(size_t level, Copies& copies, const Body& body) {
       attr);
 }
 
-/// What stands in front of a statement, and behind it.
+/// What stands before a statement, and after it.
 void StripSum::besides(RegionId region, StmtId until, Copies& copies) {
   const std::vector<StmtId> stmts = b_.fn.regions[region].stmts;
   for (auto at = stmts.begin(); *at != until; ++at) clone(b_, *at, copies);
 }
-void StripSum::behind(RegionId region, StmtId from, Copies& copies) {
+void StripSum::after(RegionId region, StmtId from, Copies& copies) {
   const std::vector<StmtId> stmts = b_.fn.regions[region].stmts;
   for (auto at = std::ranges::find(stmts, from) + 1; at != stmts.end() && *at != sum_.store; ++at)
     if (stmt(*at).kind != StmtKind::Yield) clone(b_, *at, copies);
@@ -89,10 +89,10 @@ ValueId StripSum::loadStored(Copies& copies) {
     terms.push_back({number(operands[k], copies), number(operands[k + 1], copies)});
   Access access = stmt(sum_.store).as<Access>();
   access.elem = scalarType(kind());
-  access.lend = access.stream = false;
+  access.borrowed = access.nonTemporal = false;
   return b_.load(number(operands[0], copies), terms, access);
 }
-/// A number at a point, which may be computed behind the sum.
+/// A number at a point, which may be computed after the sum.
 ValueId StripSum::number(ValueId v, Copies& copies) {
   const StmtId def = b_.fn.values[v].def;
   if (copies.of(v) != v || !def.valid() || b_.fn.values[v].region != home()) return copies.of(v);
@@ -107,7 +107,7 @@ void StripSum::keep(ValueId v, const Copies& copies) {
   operands.back() = v;
   Access access = store.as<Access>();
   access.elem = scalarType(kind());
-  access.stream = false;
+  access.nonTemporal = false;
   b_.stmt(StmtKind::Store, operands, {}, access);
 }
 
@@ -134,21 +134,21 @@ void StripSum::write(const SumStrip& strip, std::span<const StripBlock> blocks) 
 ValueId StripSum::runChain(const SumStrip& strip, std::span<const StripBlock> blocks, Copies& copies) {
   const Stmt chain = stmt(sum_.chain);
   ValueId begun = beginOrGoOn(endsOf(strip).first, copies.of(chain.operands[2]), copies);
-  if (isNeverNegativeZero()) { // as what looks at the chain can tell then
+  if (isNeverNegativeZero()) { // as what looks at the chain knows then
     const TypeKind kind = b_.fn.typeOf(begun).scalar;
     begun = b_.arith(OpKind::Add, b_.zero(b_.fn.typeOf(begun)), begun, kind);
   }
   const std::vector<ValueId> sums = b_.carryLoop(
       b_.integer(0), strip.count, {begun},
-      [&](ValueId turn, const std::vector<ValueId>& carried) {
+      [&](ValueId iteration, const std::vector<ValueId>& carried) {
         const RegionId body = chain.regions[0];
         Copies here(&copies);
-        here.set(b_.fn.regions[body].params[0], b_.arith(OpKind::Add, strip.first, turn));
+        here.set(b_.fn.regions[body].params[0], b_.arith(OpKind::Add, strip.first, iteration));
         here.set(b_.fn.regions[body].params[1], carried[0]);
         const std::vector<StmtId> stmts = b_.fn.regions[body].stmts;
         for (StmtId id : stmts)
           if (stmt(id).kind != StmtKind::Yield) clone(b_, id, here);
-        for (const StripBlock& block : blocks) useStrip(b_.fn, b_.current(), block, turn);
+        for (const StripBlock& block : blocks) useStrip(b_.fn, b_.current(), block, iteration);
         return here.of(stmt(b_.fn.regions[body].stmts.back()).operands);
       },
       chain.as<ForAttr>());
@@ -176,19 +176,19 @@ bool StripSum::isNeverNegativeZero() const {
          std::ranges::find(s.operands, b_.fn.regions[body].params[1]) != s.operands.end();
 }
 
-/// What is stored of a whole sum, as a number of its kind: of one block of terms behind what the others came
+/// What is stored of a whole sum, as a number of its kind: of one block of terms after what the others came
 /// to.
 ValueId StripSum::finish(ValueId chain, ValueId total, ValueId isAny, Copies& copies) {
   ValueId sum = chain;
   const StmtId outermost = sum_.outermost();
   if (sum_.blocks.valid()) {
     const RegionId body = stmt(sum_.blocks).regions[0];
-    behind(body, sum_.chain, copies);
+    after(body, sum_.chain, copies);
     const ValueId next = copies.of(stmt(b_.fn.regions[body].stmts.back()).operands[0]);
     sum = isAny.valid() ? b_.select(isAny, next, total) : next;
   }
   copies.set(stmt(outermost).results[0], sum);
-  behind(home(), outermost, copies);
+  after(home(), outermost, copies);
   const ValueId made = copies.of(stmt(sum_.store).operands.back());
   const TypeKind from = b_.fn.typeOf(made).scalar;
   return from == kind() ? made : b_.scalar(OpKind::Bitcast, {made}, from, kind());

@@ -1,16 +1,17 @@
 #pragma once
 // Continues a reduction over rows from strip to strip, in the memory of its result. Part of fuse_by_strips.
 //
-//   before:  for points 0, %m { (%j)  %s = for 0, %n, %z { (%i, %c) … load %x[%i*%m + %j] … yield … }
+//   before:  for independent 0, %m { (%j)  %s = for 0, %n, %z { (%i, %c) … load %x[%i*%m + %j] … yield … }
 //              %t = … %s …   store %y[%j] = %t }
 //   after, for the rows from %first on, %count of them, which lie in %strip:
-//            for points 0, %m { (%j)  %b = if %begins { %z } { load %y[%j] }
+//            for independent 0, %m { (%j)  %b = if %begins { %z } { load %y[%j] }
 //              %s = for 0, %count, %b { (%r, %c) … load %strip[%r*%m + %j] … yield … }
 //              %t = … %s …   %u = select %ends, %t, %s   store %y[%j] = %u }
 //
 // A sum over blocks of its terms begins anew with each block. If there are several, their total is stored in
 // a second array, and updated after each block
-//            for points 0, %m { (%j)  %a = load %all[%j]   %b = add %a, load %y[%j]   store %all[%j] = %b
+//            for independent 0, %m { (%j)
+//              %a = load %all[%j]   %b = add %a, load %y[%j]   store %all[%j] = %b
 //              %t = … %b …   store %y[%j] = %t }
 //
 // Keeps: bits; each sum takes its terms in its order.
@@ -62,7 +63,7 @@ private:
   template <class Body>
   void loopsFrom(size_t level, Copies& copies, const Body& body);
   void besides(RegionId region, StmtId until, Copies& copies);
-  void behind(RegionId region, StmtId from, Copies& copies);
+  void after(RegionId region, StmtId from, Copies& copies);
   ValueId loadStored(Copies& copies);
   ValueId number(ValueId v, Copies& copies);
   void keep(ValueId v, const Copies& copies);

@@ -61,7 +61,7 @@ RowSweeps::RowSweeps(const Module& module, const Function& fn, const LocalBlocks
   for (StmtId id : fn.regions[home].stmts) {
     const Stmt& s = fn.stmts[id];
     if (s.kind == StmtKind::AllocArray) sizes_[s.results[0]] = id;
-    if (!isRows(s) || !isQuiet(s.regions[0])) {
+    if (!isRows(s) || !isEffectFree(s.regions[0])) {
       opaque += isOpaque(s);
       continue;
     }
@@ -77,19 +77,20 @@ bool RowSweeps::isRows(const Stmt& s) const {
   if (s.kind != StmtKind::For || !s.results.empty()) return false;
   const auto& attr = s.as<ForAttr>();
   const uint64_t* begin = asConstant(fn_, s.operands[0]);
-  const bool points = attr.mark == MarkKind::Parallel || (attr.mark == MarkKind::Points && attr.strip == 0);
+  const bool points = attr.dependence == Dependence::None ||
+                      (attr.dependence == Dependence::Independent && attr.minDistance == 0);
   return points && !attr.polls && begin && *begin == 0;
 }
 
 /// Whether nothing in a region can fail, or is seen elsewhere than in memory.
-bool RowSweeps::isQuiet(RegionId region) const {
+bool RowSweeps::isEffectFree(RegionId region) const {
   return std::ranges::all_of(fn_.regions[region].stmts, [this](StmtId id) {
     const Stmt& s = fn_.stmts[id];
     const bool isRow = s.kind == StmtKind::AllocArray || s.kind == StmtKind::Drop;
     const bool isClosedCall = s.kind == StmtKind::Call && module_.functions[s.as<FunctionId>()].isClosed();
     if (s.kind == StmtKind::Check || s.kind == StmtKind::BlackBox) return false;
     if (siteOf(s.kind) == SiteKind::Host && !isRow && !isClosedCall) return false;
-    return std::ranges::all_of(s.regions, [this](RegionId r) { return isQuiet(r); });
+    return std::ranges::all_of(s.regions, [this](RegionId r) { return isEffectFree(r); });
   });
 }
 
@@ -135,7 +136,8 @@ RowSweep RowSweeps::sweepOf(StmtId loop) const {
   return out;
 }
 
-/// The loop over rows that is all there is in a region, but for numbers; it has the same ends in all turns.
+/// The loop over rows that is all there is in a region, but for numbers; it has the same ends in all
+/// iterations.
 StmtId RowSweeps::onlyRows(RegionId region) const {
   const StmtId found = onlyLoop(fn_, region, [](const Stmt& s) {
     return s.kind == StmtKind::Const || s.kind == StmtKind::Scalar || s.kind == StmtKind::Yield;
@@ -157,7 +159,7 @@ std::vector<RowArray> RowSweeps::arrays() {
     if (std::optional<RowArray> array = arrayOf(id)) out.push_back(std::move(*array));
   for (RowSweep& sweep : sweeps_) orderAxes(sweep, out);
   std::erase_if(out, [&](const RowArray& array) { return !isByRows(array); });
-  // what such sums make is there behind all rows
+  // what such sums make is there after all rows
   const std::unordered_set<size_t> sums = sumsOver(out);
   std::erase_if(out, [&](const RowArray& array) { return sums.contains(array.sweeps[0]); });
   return out;
@@ -299,13 +301,13 @@ std::optional<size_t> RowSweeps::summedAxis(size_t k, ValueId array) const {
 }
 bool RowSweeps::loadsSummed(RegionId region, const RowSweep& sweep, ValueId array,
                             std::optional<size_t>& axis) const {
-  const ValueId turn = fn_.regions[fn_.stmts[sweep.sum.chain].regions[0]].params[0];
+  const ValueId iteration = fn_.regions[fn_.stmts[sweep.sum.chain].regions[0]].params[0];
   return std::ranges::all_of(fn_.regions[region].stmts, [&](StmtId id) {
     const Stmt& s = fn_.stmts[id];
     if (std::ranges::find(s.operands, array) != s.operands.end()) {
       if (s.kind != StmtKind::Load) return false;
       const size_t own = rowAxesOf(s, sweep);
-      if ((axis && *axis != own) || !isAxis(s, own, turn)) return false;
+      if ((axis && *axis != own) || !isAxis(s, own, iteration)) return false;
       axis = own;
     }
     return std::ranges::all_of(s.regions, [&](RegionId r) { return loadsSummed(r, sweep, array, axis); });
@@ -340,13 +342,14 @@ bool RowSweeps::areSame(ValueId end, ValueId other) const {
   const uint64_t *x = asConstant(fn_, end), *y = asConstant(fn_, other);
   return end == other || (x && y && *x == *y);
 }
-/// What a loop turns unless that is 0 because of what is inside of it.
+/// How often a loop iterates unless that is 0 because of what is inside of it.
 ValueId RowSweeps::extentOf(ValueId end) const {
   for (;;) {
     const StmtId def = fn_.values[end].def;
     if (!def.valid() || fn_.stmts[def].kind != StmtKind::Scalar) return end;
     const Stmt& s = fn_.stmts[def];
-    if (s.as<ScalarAttr>().op != OpKind::Select || !isZero(s.operands[2]) || !asksForTurns(s.operands[0]))
+    if (s.as<ScalarAttr>().op != OpKind::Select || !isZero(s.operands[2]) ||
+        !comparesIterations(s.operands[0]))
       return end;
     end = s.operands[1];
   }
@@ -355,8 +358,8 @@ bool RowSweeps::isZero(ValueId v) const {
   const uint64_t* known = asConstant(fn_, v);
   return known && *known == 0;
 }
-/// Whether a condition is that the loop of a sweep that has some end turns.
-bool RowSweeps::asksForTurns(ValueId condition) const {
+/// Whether a condition is that the loop of a sweep that has some end iterates.
+bool RowSweeps::comparesIterations(ValueId condition) const {
   const StmtId def = fn_.values[condition].def;
   if (!def.valid() || fn_.stmts[def].kind != StmtKind::Scalar) return false;
   const Stmt& s = fn_.stmts[def];

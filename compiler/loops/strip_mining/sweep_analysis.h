@@ -78,7 +78,7 @@ private:
   using Factors = std::pair<std::map<uint32_t, int>, uint64_t>;
 
   bool isRows(const Stmt& s) const;
-  bool isQuiet(RegionId region) const;
+  bool isEffectFree(RegionId region) const;
   bool isOpaque(const Stmt& s) const;
   RowSweep sweepOf(StmtId loop) const;
   StmtId onlyRows(RegionId region) const;
@@ -99,7 +99,7 @@ private:
   void addFactors(ValueId v, Factors& factors) const;
   ValueId extentOf(ValueId end) const;
   bool isZero(ValueId v) const;
-  bool asksForTurns(ValueId condition) const;
+  bool comparesIterations(ValueId condition) const;
 
   const Module& module_;
   const Function& fn_;

@@ -9,7 +9,7 @@
 //   flag(word, set)             an optional word.
 //   implied(word, part, value)  `word part`, printed only if it differs from `value()`. A reader calls that
 //                               once operands and results have their types.
-//   bits, number, string, type, function, builtin, opIndex, runtime, cases, mark.
+//   bits, number, string, type, function, builtin, opIndex, runtime, cases, dependence.
 
 #include "loops/ir/ir.h"
 
@@ -44,10 +44,10 @@ void attrAccess(auto& io, auto& s) {
   auto hasTerms = [&s] { return s.operands.size() > (s.kind == StmtKind::Store ? 2 : 1); };
   io.implied("by", a.elemBytes, [=] { return hasTerms() ? storedBytes(elem()) : 0; });
   io.implied("at", a.offset, [] { return int64_t(0); });
-  io.flag("take", a.take);
-  io.flag("lend", a.lend);
-  io.flag("stream", a.stream);
-  io.flag("ahead", a.ahead);
+  io.flag("transfer", a.transfersOwnership);
+  io.flag("borrowed", a.borrowed);
+  io.flag("nontemporal", a.nonTemporal);
+  io.flag("prefetch", a.prefetch);
   if (s.kind == StmtKind::Store) io.stored(s);
   io.implied("as", a.elem, elem);
 }
@@ -91,13 +91,13 @@ void attrSwitch(auto& io, auto& s) {
 }
 void attrFor(auto& io, auto& s) {
   auto& a = io.template attr<ForAttr>(s);
-  io.mark(a.mark);
+  io.dependence(a.dependence);
   io.flag("polls", a.polls);
-  io.implied("strip", a.strip, [] { return 0U; });
-  io.implied("vector", a.lanes, [] { return 0U; });
-  io.implied("unroll", a.unroll, [&a] { return a.lanes > 0 ? 1U : 0U; });
-  io.flag("masked", a.masked);
-  io.implied("rows", a.rows, [] { return 0U; });
+  io.implied("distance", a.minDistance, [] { return 0U; });
+  io.implied("vector", a.vectorWidth, [] { return 0U; });
+  io.implied("interleave", a.interleave, [&a] { return a.vectorWidth > 0 ? 1U : 0U; });
+  io.flag("predicated", a.predicated);
+  io.implied("unroll_jam", a.unrollJam, [] { return 0U; });
   io.operands(s);
 }
 
@@ -115,8 +115,8 @@ void function(auto& io, auto& fn) {
   io.effects(fn.effects);
   io.flag("exported", fn.exported);
   io.flag("inlined", fn.inlined);
-  io.implied("step", fn.turns.step, [] { return 1U; });
-  io.implied("multiple", fn.turns.multiple, [] { return uint64_t{1}; });
+  io.implied("unrolled", fn.tripCount.unrolledBy, [] { return 1U; });
+  io.implied("multiple_of", fn.tripCount.tripCountMultipleOf, [] { return uint64_t{1}; });
   // The name of a key is the part before its number: `energy` of `energy#0`.
   io.implied("named", fn.name, [&fn] { return fn.key.substr(0, fn.key.find('#')); });
   io.source(fn.source);

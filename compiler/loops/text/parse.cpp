@@ -91,9 +91,9 @@ public:
     expect("[");
     list("]", [&] { regionOf.push_back(count()); });
   }
-  void mark(MarkKind& mark) {
-    for (MarkKind kind : {MarkKind::Points, MarkKind::Parallel})
-      if (mark == MarkKind::Serial && accept(markText(kind))) mark = kind;
+  void dependence(Dependence& mark) {
+    for (Dependence kind : {Dependence::Independent, Dependence::None})
+      if (mark == Dependence::Carried && accept(dependenceText(kind))) mark = kind;
   }
   void effects(EffectsKind& effects) {
     for (EffectsKind kind : {EffectsKind::Silent, EffectsKind::Closed})

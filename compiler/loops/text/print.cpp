@@ -88,8 +88,8 @@ public:
     for (size_t k = 0; k < regionOf.size(); ++k) out_ += (k ? ", " : "") + std::to_string(regionOf[k]);
     out_ += "]";
   }
-  void mark(MarkKind mark) {
-    if (mark != MarkKind::Serial) word(markText(mark));
+  void dependence(Dependence mark) {
+    if (mark != Dependence::Carried) word(dependenceText(mark));
   }
   void source(core::FunctionId f) {
     if (f.valid()) out_ += " of " + types_.function(f);
@@ -118,7 +118,7 @@ private:
 
   void indent(int depth) { out_.append(static_cast<size_t>(depth) * 2, ' '); }
 
-  /// A line that tells the place, if it is another one than before.
+  /// A line that says the place, if it is another one than before.
   void placeOf(LocId loc, int depth) {
     std::string place = place_ ? place_(loc) : "";
     if (place.empty() || place == lastPlace_) return;
@@ -144,7 +144,7 @@ private:
       out_ += typeText(fn_.typeOf(s.results[k]));
     }
     const std::string_view note = place_ ? notes_.of(id) : "";
-    const bool inLanes = s.kind == StmtKind::For && s.as<ForAttr>().lanes > 0;
+    const bool inLanes = s.kind == StmtKind::For && s.as<ForAttr>().vectorWidth > 0;
     if (inLanes) notes_.enter(s);
     for (RegionId r : s.regions) inner(r, depth, r == s.regions[0] ? note : "");
     if (inLanes) notes_.leave();
@@ -172,7 +172,7 @@ private:
   const Function& fn_;
   const PlaceText& place_;
   const ValueNames names_;
-  LaneNotes notes_;
+  VectorNotes notes_;
   std::string lastPlace_;
   std::string out_;
 };
@@ -206,8 +206,8 @@ std::string_view modeText(ModeKind kind) {
   return texts[static_cast<size_t>(kind)];
 }
 
-std::string_view markText(MarkKind kind) {
-  constexpr std::string_view texts[] = {"", "points", "parallel"};
+std::string_view dependenceText(Dependence kind) {
+  constexpr std::string_view texts[] = {"", "independent", "parallel"};
   return texts[static_cast<size_t>(kind)];
 }
 

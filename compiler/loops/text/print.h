@@ -31,8 +31,8 @@ std::string_view stmtText(StmtKind kind);
 std::string_view typeText(ValueType type);
 std::string_view runtimeText(RuntimeKind kind);
 std::string_view modeText(ModeKind kind);
-std::string_view markText(MarkKind kind);       ///< empty: Serial
-std::string_view effectsText(EffectsKind kind); ///< empty: Any
+std::string_view dependenceText(Dependence kind); ///< empty: Serial
+std::string_view effectsText(EffectsKind kind);   ///< empty: Any
 std::string_view functionText(FunctionKind kind);
 
 } // namespace melix::loops

@@ -5,27 +5,27 @@
 
 namespace melix::loops {
 
-void LaneNotes::enter(const Stmt& loop) {
+void VectorNotes::enter(const Stmt& loop) {
   variance_.emplace(fn_, loop);
   neighbours_.emplace(fn_, *variance_, fn_.regions[loop.regions[0]].params[0]);
   findRows(loop.regions[0]);
 }
 
-void LaneNotes::findRows(RegionId r) {
+void VectorNotes::findRows(RegionId r) {
   for (const LaneGroup& group : laneGroups(module_, fn_, r, *neighbours_))
     for (const LaneGroup::Member& m : group.members) inRows_.insert(m.stmt);
   for (StmtId id : fn_.regions[r].stmts)
-    if (const Stmt& s = fn_.stmts[id]; !masks(s, *variance_))
+    if (const Stmt& s = fn_.stmts[id]; !needsMask(s, *variance_))
       for (RegionId inner : s.regions) findRows(inner);
 }
 
-void LaneNotes::leave() {
+void VectorNotes::leave() {
   inRows_.clear();
   neighbours_.reset();
   variance_.reset();
 }
 
-std::string_view LaneNotes::of(StmtId id) {
+std::string_view VectorNotes::of(StmtId id) {
   if (!variance_) return {};
   const Stmt& s = fn_.stmts[id];
   switch (s.kind) {
@@ -42,7 +42,7 @@ std::string_view LaneNotes::of(StmtId id) {
   }
 }
 
-std::string_view LaneNotes::ofAccess(StmtId id, bool isLoad) const {
+std::string_view VectorNotes::ofAccess(StmtId id, bool isLoad) const {
   const Stmt& s = fn_.stmts[id];
   if (isLoad && variance_->isUniform(s.results[0])) return "uniform";
   if (neighbours_->areSideBySide(s)) return "side by side";
@@ -51,7 +51,7 @@ std::string_view LaneNotes::ofAccess(StmtId id, bool isLoad) const {
   return isLoad ? "gathered" : "scattered";
 }
 
-std::string_view LaneNotes::ofCall(const Stmt& s) const {
+std::string_view VectorNotes::ofCall(const Stmt& s) const {
   switch (laneCallOf(module_, s, *variance_)) {
   case LaneCallKind::Together: return "uniform";
   case LaneCallKind::Merged: return "in lanes";

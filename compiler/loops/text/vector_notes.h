@@ -2,7 +2,7 @@
 // Annotates the statements of a vectorised loop in the text: how they access memory, and how divergent lanes
 // run.
 //
-//   for points vector 16 %0, %n { (%i)
+//   for independent vector 16 %0, %n { (%i)
 //     %a = load %x[%i*%one] : f32       // side by side
 //     %b = load %w[%k*%one] : f32       // uniform
 //     %c = load %t[%j*%one] : f32       // gathered
@@ -17,9 +17,9 @@
 
 namespace melix::loops {
 
-class LaneNotes {
+class VectorNotes {
 public:
-  LaneNotes(const Module& module, const Function& fn) : module_(module), fn_(fn) {}
+  VectorNotes(const Module& module, const Function& fn) : module_(module), fn_(fn) {}
 
   void enter(const Stmt& loop); ///< in lanes; such loops do not stand in each other
   void leave();

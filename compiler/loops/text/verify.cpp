@@ -151,7 +151,7 @@ private:
       for (ValueId v : s.results) {
         scope_.insert(v);
         defined.push_back(v);
-        bool borrowed = s.kind == StmtKind::Load && !s.as<Access>().take;
+        bool borrowed = s.kind == StmtKind::Load && !s.as<Access>().transfersOwnership;
         if (counts(v) && !borrowed) owned[v] += 1;
       }
     }
@@ -188,27 +188,28 @@ private:
         region(s.regions[k], {}, {scalarType(TypeKind::Bool)}, false);
         continue;
       }
-      // What a branch consumes of values from outside must be the same in each; the first tells.
+      // What a branch consumes of values from outside must be the same in each; the first one says.
       region(s.regions[k], isBranch ? inherited(s.regions[k]) : Owned{}, results, true);
     }
     if (isBranch && counted_ && !s.regions.empty())
       for (auto [v, count] : inherited(s.regions[0])) owned[v] -= count;
   }
 
-  /// Whether turns can run as the loop says.
+  /// Whether iterations can run as the loop says.
   void schedule(const Stmt& loop) {
     const auto& attr = loop.as<ForAttr>();
-    if (attr.lanes > 0 && states_.has(State::NoLanes)) say("a loop in lanes before they are chosen");
-    if (attr.mark == MarkKind::Parallel && states_.has(State::KernelsOutlined))
+    if (attr.vectorWidth > 0 && states_.has(State::NoLanes)) say("a loop in lanes before they are chosen");
+    if (attr.dependence == Dependence::None && states_.has(State::KernelsOutlined))
       say("a parallel loop that is no kernel");
-    if (attr.lanes > 0 && !canWiden(module_, fn_, loop))
-      say("a loop in lanes of turns that cannot run side by side");
-    if (attr.rows > 1 && !loop.results.empty() && !addsBehindLoops(fn_, loop))
+    if (attr.vectorWidth > 0 && !canVectorize(module_, fn_, loop))
+      say("a vectorised loop whose iterations cannot run side by side");
+    if (attr.unrollJam > 1 && !loop.results.empty() && !addsAfterLoops(fn_, loop))
       say("a sum in rows whose loops need what it carries");
-    const uint64_t together = std::max<uint64_t>(uint64_t{attr.lanes} * attr.unroll, attr.rows);
-    if (attr.strip > 0 && together > attr.strip)
-      say("a loop of " + std::to_string(together) + " turns together, of which but " +
-          std::to_string(attr.strip) + " share no memory");
+    const uint64_t together =
+        std::max<uint64_t>(uint64_t{attr.vectorWidth} * attr.interleave, attr.unrollJam);
+    if (attr.minDistance > 0 && together > attr.minDistance)
+      say("a loop of " + std::to_string(together) + " iterations together, of which only " +
+          std::to_string(attr.minDistance) + " share no memory");
   }
 
   // --- blocks that a callee updates in place

@@ -13,9 +13,9 @@ using ops::CmpKind;
 
 namespace {
 
-constexpr int64_t fewColumns = 16;  ///< turns that fill no register
+constexpr int64_t fewColumns = 16;  ///< iterations that fill no register
 constexpr int64_t manyColumns = 64; ///< that fill a panel, as those of the innermost loop seldom do
-constexpr int64_t manyTerms = 64;   ///< of a sum, which make up for results that are stored apart
+constexpr int64_t manyTerms = 64;   ///< of a sum, which make up for results that are stored with a stride
 
 /// A condition: its value if it is known when compiling, else the value that the program computes.
 struct MaybeKnown {
@@ -103,15 +103,15 @@ private:
   }
   bool canBeColumns(StmtId loop, const Variance& columns, const Variance& rows, const Contraction& found,
                     const Inside& inside) const {
-    if (!canWiden(module_, fn_, fn_.stmts[loop]) || !columns.allUniform(inside.conditions)) return false;
+    if (!canVectorize(module_, fn_, fn_.stmts[loop]) || !columns.allUniform(inside.conditions)) return false;
     for (StmtId sum : found.sums)
       if (!columns.allUniform(std::span(fn_.stmts[sum].operands).first(2))) return false;
     const auto isOf = [](const Variance& one, const Variance& other) {
       return [&](ValueId v) { return !one.isUniform(v) && other.isUniform(v); };
     };
-    const bool isApart = std::ranges::none_of(
+    const bool isStrided = std::ranges::none_of(
         inside.reads, [&](ValueId v) { return !columns.isUniform(v) && !rows.isUniform(v); });
-    return isApart && std::ranges::any_of(inside.reads, isOf(columns, rows)) &&
+    return isStrided && std::ranges::any_of(inside.reads, isOf(columns, rows)) &&
            std::ranges::any_of(inside.reads, isOf(rows, columns));
   }
   /// Whether lanes of the innermost loop read what lies beside them, or under a mask: what they read as it
@@ -154,7 +154,7 @@ private:
   /// Whether the lanes of a loop do more than those of the innermost one.
   MaybeKnown gainsBy(const SharedSide& side, const Contraction& found, StmtId loop) {
     Copies fixed;
-    auto turns = [&](StmtId id) {
+    auto iterations = [&](StmtId id) {
       if (const std::optional<uint64_t> known = constantTripCount(fn_, fn_.stmts[id]))
         return b_.integer(static_cast<int64_t>(*known));
       const std::vector<ValueId> ends = fn_.stmts[id].operands;
@@ -164,7 +164,7 @@ private:
     std::vector<ValueId> extents;
     for (size_t k = 0; k < found.sums.size(); ++k)
       if (const auto extent = side.extentOf(k)) extents.push_back(side.writeFixed(b_, extent->end, fixed));
-    const ValueId rows = turns(found.columns), columns = turns(loop);
+    const ValueId rows = iterations(found.columns), columns = iterations(loop);
     const MaybeKnown isFewer = isAtLeast(b_, columns, rows, 2),
                      areFew = isAtLeast(b_, b_.integer(fewColumns - 1), rows),
                      areMany = isAtLeast(b_, columns, b_.integer(manyColumns)),

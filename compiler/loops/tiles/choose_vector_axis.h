@@ -4,15 +4,15 @@
 // (2) sums inside read some values that vary only with the one loop, and some that vary only with the other.
 //     An example is a convolution of images whose pixels are contiguous; its lanes are then channels.
 //
-//   before:  for points %0, %n { (%o)
-//              for points 0, %m { (%c)
-//                for points 0, %k { (%l)                                        few
+//   before:  for independent %0, %n { (%o)
+//              for independent 0, %m { (%c)
+//                for independent 0, %k { (%l)                                        few
 //                  %s = for 0, %w, … { (%j, %t) yield fma %x[%c, %j + %l], %y[%o, %j], %t }
 //                  store %r[%o, %c, %l] = %s } } }
 //   after:   if … %k is less than 16 and half of %n, or %n is 64 or more and there are 64 terms … {
-//              for points 0, %m { (%c)
-//                for points 0, %k { (%l)                                        rows
-//                  for points %0, %n { (%o) … as before … } } }
+//              for independent 0, %m { (%c)
+//                for independent 0, %k { (%l)                                        rows
+//                  for independent %0, %n { (%o) … as before … } } }
 //          } { … as before … }
 //
 // In the example, the second alternative (`%n is 64 or more`) applies only if the innermost loop reads

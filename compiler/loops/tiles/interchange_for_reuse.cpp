@@ -29,7 +29,7 @@ private:
     found.sums = sumsIn(fn_, found.columns);
     const Stmt& columns = fn_.stmts[found.columns];
     const std::span<const StmtId> between = std::span(found.around).subspan(1);
-    if (found.sums.empty() || !canWiden(module_, fn_, columns) || !gains(outer, columns) ||
+    if (found.sums.empty() || !canVectorize(module_, fn_, columns) || !gains(outer, columns) ||
         std::ranges::any_of(between, [&](StmtId id) { return gains(id, columns); }))
       return false;
     const SharedSide side(module_, fn_, found);
@@ -40,8 +40,8 @@ private:
     return true;
   }
   bool gains(StmtId rows, const Stmt& columns) const {
-    const std::optional<uint64_t> turns = constantTripCount(fn_, fn_.stmts[rows]);
-    return (!turns || *turns > 1) && gainsAround(module_, fn_, fn_.stmts[rows], columns);
+    const std::optional<uint64_t> tripCount = constantTripCount(fn_, fn_.stmts[rows]);
+    return (!tripCount || *tripCount > 1) && gainsAround(module_, fn_, fn_.stmts[rows], columns);
   }
 
   const Module& module_;

@@ -14,9 +14,9 @@ using ops::CmpKind;
 
 namespace {
 
-/// Of a sum, turns that do not make up for what is put side by side; less do where turns store neighbours,
-/// which lanes of parts would scatter.
-constexpr int64_t fewInnerTurns = 16, fewStored = 8;
+/// Of a sum, iterations that do not make up for what is put side by side; less do where iterations store
+/// neighbours, which lanes of parts would scatter.
+constexpr int64_t fewInnerIterations = 16, fewStored = 8;
 constexpr int64_t fewPoints = 32; ///< of the outer loop, which is to fill the lanes
 
 class Exchange {
@@ -39,7 +39,7 @@ private:
     const SharedSide side(module_, fn_, found);
     const auto sum = side.extentOf(*rows), chain = side.extentOf(found.sums.size() - 1);
     if (!sum || !chain || !side.areEndsFixed(inner)) return false;
-    const int64_t few = storesAlong(fn_, fn_.stmts[found.sums[*rows]]) ? fewStored : fewInnerTurns;
+    const int64_t few = storesAlong(fn_, fn_.stmts[found.sums[*rows]]) ? fewStored : fewInnerIterations;
     std::vector<std::pair<ValueId, int64_t>> unknown;
     for (ValueId v : {sum->end, chain->end})
       if (const uint64_t* size = asConstant(fn_, v); !size)
@@ -52,17 +52,17 @@ private:
     return true;
   }
 
-  /// The sum whose turns are the rows if the outer loop is in lanes. It is none if the inner one is.
+  /// The sum whose iterations are the rows if the outer loop is in lanes. It is none if the inner one is.
   std::optional<size_t> rowsOf(const Contraction& found) const {
     if (found.sums.size() < 2 || sumForRows(fn_, found.columns, found.sums)) return std::nullopt;
     const Stmt &outer = fn_.stmts[found.rows()], &inner = fn_.stmts[found.columns];
-    if (!canWiden(module_, fn_, outer) || !canWiden(module_, fn_, inner)) return std::nullopt;
+    if (!canVectorize(module_, fn_, outer) || !canVectorize(module_, fn_, inner)) return std::nullopt;
     const std::optional<StmtId> sum = sumForRows(fn_, found.rows(), found.sums);
     if (!sum || !computesForBoth(fn_.stmts[found.chain()], outer, inner, fn_.stmts[*sum]))
       return std::nullopt;
     return static_cast<size_t>(std::ranges::find(found.sums, *sum) - found.sums.begin());
   }
-  /// Whether a chain computes what differs between both, and is the same in all turns of the sum.
+  /// Whether a chain computes what differs between both, and is the same in all iterations of the sum.
   bool computesForBoth(const Stmt& chain, const Stmt& outer, const Stmt& inner, const Stmt& sum) const {
     const Variance p(fn_, outer), q(fn_, inner), rows(fn_, sum);
     return std::ranges::any_of(fn_.regions[chain.regions[0]].stmts, [&](StmtId id) {

@@ -17,7 +17,7 @@ using ops::CmpKind;
 namespace {
 
 constexpr int64_t pieceShift = 10; ///< of a piece of a long chain: what points share of it stays in the cache
-constexpr int64_t pieceTurns = int64_t(1) << pieceShift;
+constexpr int64_t iterationsOfPiece = int64_t(1) << pieceShift;
 
 /// The sums at a point, and where they are stored.
 struct PointSums {
@@ -27,7 +27,7 @@ struct PointSums {
   RegionId home;
   std::vector<std::pair<StmtId, RegionId>> stores; ///< by sum; where each stands
 
-  /// Where the first of them stands, alone or in a branch: behind the sums, which they use.
+  /// Where the first of them stands, alone or in a branch: after the sums, which they use.
   size_t storesFrom(const Function& fn) const {
     const std::vector<StmtId>& stmts = fn.regions[home].stmts;
     const auto first = std::ranges::find_if(stmts, [&](StmtId id) {
@@ -52,9 +52,10 @@ public:
   /// Of loops of points, if sums are all that they store; what they are is added to `out`.
   bool areSums(StmtId loop, std::vector<PointSums>& out) const {
     const Stmt& s = fn_.stmts[loop];
-    if (s.kind != StmtKind::For || !s.results.empty() || s.as<ForAttr>().mark != MarkKind::Points)
+    if (s.kind != StmtKind::For || !s.results.empty() ||
+        s.as<ForAttr>().dependence != Dependence::Independent)
       return false;
-    if (s.as<ForAttr>().lanes > 0) return areSumsAt(s.regions[0], out);
+    if (s.as<ForAttr>().vectorWidth > 0) return areSumsAt(s.regions[0], out);
     bool found = false;
     return std::ranges::all_of(fn_.regions[s.regions[0]].stmts,
                                [&](StmtId id) {
@@ -110,16 +111,17 @@ private:
     return chain;
   }
 
-  /// Whether a loop from 0 carries numbers along turn by turn, without loops in it, and may be too long for
-  /// what the points share of it to stay in the cache.
+  /// Whether a loop from 0 carries numbers along iteration by iteration, without loops in it, and may be too
+  /// long for what the points share of it to stay in the cache.
   bool isLongChain(const Stmt& s) const {
     const uint64_t *first = asConstant(fn_, s.operands[0]), *end = asConstant(fn_, s.operands[1]);
-    const bool isShort = end && *end <= 2 * pieceTurns;
+    const bool isShort = end && *end <= 2 * iterationsOfPiece;
     return first && *first == 0 && !isShort && isOneByOne(s);
   }
   bool isOneByOne(const Stmt& s) const {
     const auto& attr = s.as<ForAttr>();
-    return attr.lanes == 0 && attr.strip == 0 && attr.rows == 0 && !attr.polls && !s.results.empty() &&
+    return attr.vectorWidth == 0 && attr.minDistance == 0 && attr.unrollJam == 0 && !attr.polls &&
+           !s.results.empty() &&
            std::ranges::all_of(s.results,
                                [this](ValueId v) { return fn_.typeOf(v).cls == ClassKind::Scalar; }) &&
            !anyOf(fn_, s.regions[0], [](const Stmt& in) { return in.kind == StmtKind::For; });
@@ -182,9 +184,9 @@ private:
       return true;
     });
   }
-  /// Whether each sum has a place, which can be told in front of all stores, or of the sums themselves.
-  bool arePlacesKnown(const PointSums& sums, bool inFrontOfSums) const {
-    const size_t front = inFrontOfSums ? placeOf(fn_, sums.home, sums.blocks) : sums.storesFrom(fn_);
+  /// Whether each sum has a place, which is known before all stores, or of the sums themselves.
+  bool arePlacesKnown(const PointSums& sums, bool beforeSums) const {
+    const size_t front = beforeSums ? placeOf(fn_, sums.home, sums.blocks) : sums.storesFrom(fn_);
     const std::unordered_set<RegionId> inside = regionsWithin(fn_, sums.home);
     return std::ranges::all_of(sums.stores, [&](const auto& store) {
       if (!store.first.valid()) return false;
@@ -220,7 +222,7 @@ public:
     const std::vector<StmtId> stmts = fn_.regions[r].stmts;
     for (size_t k = 0; k < stmts.size(); ++k) {
       const bool isLoop = fn_.stmts[stmts[k]].kind == StmtKind::For;
-      const size_t count = isLoop ? turn(r, std::span(stmts).subspan(k)) : 0;
+      const size_t count = isLoop ? interchange(r, std::span(stmts).subspan(k)) : 0;
       if (count == 0)
         regionsOf(stmts[k]);
       else
@@ -233,18 +235,19 @@ private:
     const std::vector<RegionId> inner = fn_.stmts[id].regions;
     for (RegionId each : inner) region(each);
   }
-  /// A turn of the loop outside.
-  struct Turn {
+  /// An iteration of the loop outside.
+  struct PieceBounds {
     ValueId block;
     ValueId isLater;    ///< not the first one
-    ValueId isMore;     ///< than the terms of a block, which is one behind another, or where there is none
+    ValueId isMore;     ///< than the terms of a block, which is one after another, or where there is none
     ValueId first, end; ///< iterations of a chain; of a chain in blocks, if there is only one block
     ValueId isOne;      ///< whether there is, of which pieces are taken; none if that is not asked
     ValueId goesOn;     ///< whether a piece is not the first one
   };
 
-  /// Turns the loops of points at the beginning of some statements, if all are sums; how many statements.
-  size_t turn(RegionId home, std::span<const StmtId> stmts) {
+  /// Interchanges the loops of points at the beginning of some statements, if all are sums; how many
+  /// statements.
+  size_t interchange(RegionId home, std::span<const StmtId> stmts) {
     std::vector<PointSums> sums;
     std::vector<StmtId> loops;
     size_t count = 0;
@@ -253,13 +256,14 @@ private:
       if (s.kind == StmtKind::Yield) break;
       if (s.kind != StmtKind::For && isPlain(module_, fn_, s)) continue;
       std::vector<PointSums> more;
-      if (s.kind != StmtKind::For || s.as<ForAttr>().lanes > 0 || !reader_.areSums(stmts[k], more)) break;
+      if (s.kind != StmtKind::For || s.as<ForAttr>().vectorWidth > 0 || !reader_.areSums(stmts[k], more))
+        break;
       sums.insert(sums.end(), more.begin(), more.end());
       loops.push_back(stmts[k]);
       count = k + 1;
     }
     if (loops.empty() || !areAlike(loops, sums)) return 0;
-    const size_t plain = count - loops.size(); // these come in front
+    const size_t plain = count - loops.size(); // these come before
     write(home, placeOf(fn_, home, stmts[0]) + plain, loops, sums);
     return count;
   }
@@ -271,7 +275,7 @@ private:
     for (StmtId id : loops) inside.merge(regionsWithin(fn_, fn_.stmts[id].regions[0]));
     return FixedNumbers(fn_, [this, inside](ValueId v) { return inside.contains(fn_.values[v].region); });
   }
-  /// Whether all have as many blocks or turns, a number that is known in front.
+  /// Whether all have as many blocks or iterations, a number that is known before.
   bool areAlike(std::span<const StmtId> loops, const std::vector<PointSums>& sums) const {
     return fixedIn(loops).holds(countOf(sums[0])) && std::ranges::all_of(sums, [&](const PointSums& each) {
              return each.isChain == sums[0].isChain && areSameNumber(fn_, countOf(each), countOf(sums[0]));
@@ -286,31 +290,31 @@ private:
     const ValueId count = fixedIn(loops).write(b_, countOf(sums[0]), copies), one = b_.integer(1);
     const bool areChains = sums[0].isChain;
     const bool mayBeOne = !areChains && haveChains(loops, sums);
-    ValueId turns = b_.arith(OpKind::Max, count, one), length, isOne;
-    if (areChains) std::tie(turns, length) = piecesOf(count);
+    ValueId tripCount = b_.arith(OpKind::Max, count, one), length, isOne;
+    if (areChains) std::tie(tripCount, length) = piecesOf(count);
     if (mayBeOne) {
       isOne = b_.compare(CmpKind::Le, count, one);
-      const auto [pieces, each] = piecesOf(turnsOfFirst(loops, sums));
-      turns = b_.select(isOne, pieces, turns);
+      const auto [pieces, each] = piecesOf(tripCountOfFirst(loops, sums));
+      tripCount = b_.select(isOne, pieces, tripCount);
       length = each;
     }
-    b_.carryLoop(b_.integer(0), turns, {}, [&](ValueId at, const std::vector<ValueId>& none) {
+    b_.carryLoop(b_.integer(0), tripCount, {}, [&](ValueId at, const std::vector<ValueId>& none) {
       const ValueId zero = b_.integer(0);
-      Turn turn;
-      turn.isOne = isOne;
-      turn.block = mayBeOne ? b_.select(isOne, zero, at) : at;
-      turn.isLater = b_.compare(CmpKind::Gt, turn.block, zero);
-      turn.isMore = areChains ? ValueId() : b_.either(turn.isLater, b_.compare(CmpKind::Le, count, zero));
-      turn.goesOn = turn.isLater;
-      if (mayBeOne) turn.goesOn = b_.both(isOne, b_.compare(CmpKind::Gt, at, zero));
+      PieceBounds piece;
+      piece.isOne = isOne;
+      piece.block = mayBeOne ? b_.select(isOne, zero, at) : at;
+      piece.isLater = b_.compare(CmpKind::Gt, piece.block, zero);
+      piece.isMore = areChains ? ValueId() : b_.either(piece.isLater, b_.compare(CmpKind::Le, count, zero));
+      piece.goesOn = piece.isLater;
+      if (mayBeOne) piece.goesOn = b_.both(isOne, b_.compare(CmpKind::Gt, at, zero));
       if (length.valid()) {
-        turn.first = b_.arith(OpKind::Mul, at, length);
-        turn.end = b_.arith(OpKind::Add, turn.first, length);
+        piece.first = b_.arith(OpKind::Mul, at, length);
+        piece.end = b_.arith(OpKind::Add, piece.first, length);
       }
-      if (areChains) turn.end = b_.arith(OpKind::Min, count, turn.end);
+      if (areChains) piece.end = b_.arith(OpKind::Min, count, piece.end);
       std::vector<StmtId>& body = fn_.regions[b_.current()].stmts;
       body.insert(body.end(), loops.begin(), loops.end());
-      for (const PointSums& each : sums) areChains ? takePiece(each, turn) : takeOne(each, turn);
+      for (const PointSums& each : sums) areChains ? takePiece(each, piece) : takeOne(each, piece);
       return none;
     });
     b_.end();
@@ -321,10 +325,10 @@ private:
   /// The number of pieces of a chain of `count` iterations, and the iterations of each. A short chain is one
   /// piece.
   std::pair<ValueId, ValueId> piecesOf(ValueId count) {
-    const ValueId size = b_.integer(pieceTurns);
-    const ValueId isLong = b_.compare(CmpKind::Gt, count, b_.integer(2 * pieceTurns));
-    const ValueId pieces = b_.arith(OpKind::Shr, b_.arith(OpKind::Add, count, b_.integer(pieceTurns - 1)),
-                                    b_.integer(pieceShift));
+    const ValueId size = b_.integer(iterationsOfPiece);
+    const ValueId isLong = b_.compare(CmpKind::Gt, count, b_.integer(2 * iterationsOfPiece));
+    const ValueId pieces = b_.arith(
+        OpKind::Shr, b_.arith(OpKind::Add, count, b_.integer(iterationsOfPiece - 1)), b_.integer(pieceShift));
     return {b_.select(isLong, pieces, b_.integer(1)), b_.select(isLong, size, count)};
   }
   /// The numbers of blocks, by which ends of chains are known.
@@ -340,15 +344,15 @@ private:
       return inside.contains(fn_.values[v].region) && !numbers.contains(v);
     });
   }
-  /// Whether all may be taken by pieces where there is one block: that has an end that is known in front.
+  /// Whether all may be taken by pieces where there is one block: that has an end that is known before.
   bool haveChains(const std::vector<StmtId>& loops, const std::vector<PointSums>& sums) const {
     const FixedNumbers fixed = fixedByBlock(loops, sums);
     return std::ranges::all_of(sums, [&](const PointSums& each) {
       return each.chain.valid() && fixed.holds(fn_.stmts[each.chain].operands[1]);
     });
   }
-  /// The most turns that a first block has.
-  ValueId turnsOfFirst(const std::vector<StmtId>& loops, const std::vector<PointSums>& sums) {
+  /// The most iterations that a first block has.
+  ValueId tripCountOfFirst(const std::vector<StmtId>& loops, const std::vector<PointSums>& sums) {
     const FixedNumbers fixed = fixedByBlock(loops, sums);
     const std::unordered_set<ValueId> numbers = blockNumbers(sums);
     ValueId most = b_.integer(0);
@@ -361,31 +365,33 @@ private:
     return most;
   }
   /// Of all turns only those of a piece, which go on from what is stored.
-  void takePiece(const PointSums& sums, const Turn& turn) {
+  void takePiece(const PointSums& sums, const PieceBounds& piece) {
     const std::vector<ValueId> begun(fn_.stmts[sums.blocks].operands.begin() + 2,
                                      fn_.stmts[sums.blocks].operands.end());
     const RegionId front = b_.begin();
-    const std::vector<ValueId> from = begunAt(sums, turn, begun);
+    const std::vector<ValueId> from = begunAt(sums, piece, begun);
     b_.end();
     splice(fn_, front, sums.home, placeOf(fn_, sums.home, sums.blocks));
     std::vector<ValueId>& operands = fn_.stmts[sums.blocks].operands;
-    operands = {turn.first, turn.end};
+    operands = {piece.first, piece.end};
     operands.insert(operands.end(), from.begin(), from.end());
   }
   /// The chain of a block; where there is one block, of a piece of it.
-  void takePieceOfBlock(const PointSums& sums, const Turn& turn, Copies& copies) {
+  void takePieceOfBlock(const PointSums& sums, const PieceBounds& piece, Copies& copies) {
     const Stmt chain = fn_.stmts[sums.chain]; // statements are made on the way
     std::vector<ValueId> given;
     for (ValueId v : chain.operands) given.push_back(copies.of(v));
-    const std::vector<ValueId> from = begunAt(sums, turn, {given.begin() + 2, given.end()});
-    std::vector<ValueId> operands{b_.select(turn.isOne, turn.first, given[0]),
-                                  b_.select(turn.isOne, b_.arith(OpKind::Min, given[1], turn.end), given[1])};
+    const std::vector<ValueId> from = begunAt(sums, piece, {given.begin() + 2, given.end()});
+    std::vector<ValueId> operands{
+        b_.select(piece.isOne, piece.first, given[0]),
+        b_.select(piece.isOne, b_.arith(OpKind::Min, given[1], piece.end), given[1])};
     operands.insert(operands.end(), from.begin(), from.end());
     clone(b_, sums.chain, copies);
     fn_.stmts[fn_.values[copies.of(chain.results[0])].def].operands = std::move(operands);
   }
   /// What a chain begins with: what it has come to, or what it was given.
-  std::vector<ValueId> begunAt(const PointSums& sums, const Turn& turn, const std::vector<ValueId>& given) {
+  std::vector<ValueId> begunAt(const PointSums& sums, const PieceBounds& piece,
+                               const std::vector<ValueId>& given) {
     std::vector<ValueType> types;
     std::vector<ValueId> stored;
     const RegionId later = b_.begin();
@@ -396,7 +402,7 @@ private:
     b_.end(std::move(stored));
     const RegionId first = b_.begin();
     b_.end(given);
-    return b_.results(b_.stmt(StmtKind::If, {turn.goesOn}, types, {}, {later, first}));
+    return b_.results(b_.stmt(StmtKind::If, {piece.goesOn}, types, {}, {later, first}));
   }
   /// What the place of a sum holds.
   ValueId storedAt(const PointSums& sums, size_t k, ValueType type) {
@@ -405,16 +411,16 @@ private:
   }
 
   /// Of all blocks only one; what those before came to lies where it is stored.
-  void takeOne(const PointSums& sums, const Turn& turn) {
+  void takeOne(const PointSums& sums, const PieceBounds& piece) {
     const Stmt loop = fn_.stmts[sums.blocks]; // statements are made on the way
     const std::vector<StmtId> body = fn_.regions[loop.regions[0]].stmts;
     Copies copies;
-    copies.set(fn_.regions[loop.regions[0]].params[0], turn.block);
+    copies.set(fn_.regions[loop.regions[0]].params[0], piece.block);
     const RegionId front = b_.begin();
     const std::vector<ValueId> totals = fn_.stmts[body.back()].operands;
     for (StmtId id : std::span(body).first(body.size() - 1))
-      if (turn.isOne.valid() && id == sums.chain)
-        takePieceOfBlock(sums, turn, copies);
+      if (piece.isOne.valid() && id == sums.chain)
+        takePieceOfBlock(sums, piece, copies);
       else if (std::ranges::find(totals, resultOf(id)) == totals.end())
         clone(b_, id, copies);
     std::vector<ValueId> terms;
@@ -425,28 +431,28 @@ private:
     b_.end();
     splice(fn_, front, sums.home, placeOf(fn_, sums.home, sums.blocks));
     std::erase(fn_.regions[sums.home].stmts, sums.blocks);
-    goOn(sums, turn, terms, std::span(loop.operands).subspan(2));
+    goOn(sums, piece, terms, std::span(loop.operands).subspan(2));
   }
   ValueId resultOf(StmtId id) const {
     const std::vector<ValueId>& results = fn_.stmts[id].results;
     return results.empty() ? ValueId() : results[0];
   }
-  /// In front of all stores there is one question for all sums: a first block is the sum so far.
-  void goOn(const PointSums& sums, const Turn& turn, const std::vector<ValueId>& terms,
+  /// Before all stores there is one question for all sums: a first block is the sum so far.
+  void goOn(const PointSums& sums, const PieceBounds& piece, const std::vector<ValueId>& terms,
             std::span<const ValueId> begun) {
     std::vector<ValueType> types;
     std::vector<ValueId> next;
     const RegionId front = b_.begin(), more = b_.begin();
     for (size_t k = 0; k < terms.size(); ++k) {
       types.push_back(fn_.typeOf(terms[k]));
-      const ValueId before = b_.select(turn.isLater, storedAt(sums, k, types[k]), begun[k]);
+      const ValueId before = b_.select(piece.isLater, storedAt(sums, k, types[k]), begun[k]);
       next.push_back(b_.arith(OpKind::Add, before, terms[k], types[k].scalar));
     }
     b_.end(std::move(next));
     const RegionId first = b_.begin();
     b_.end(terms);
     const std::vector<ValueId> all =
-        b_.results(b_.stmt(StmtKind::If, {turn.isMore}, types, {}, {more, first}));
+        b_.results(b_.stmt(StmtKind::If, {piece.isMore}, types, {}, {more, first}));
     b_.end();
     splice(fn_, front, sums.home, sums.storesFrom(fn_));
     for (size_t k = 0; k < all.size(); ++k) fn_.stmts[sums.stores[k].first].operands.back() = all[k];

@@ -2,13 +2,13 @@
 // Interchanges the blocks of a reduction with the points around it: one block for all points, then the next.
 // The data of a block that points share then stays in the cache.
 //
-//   before:  for points 0, %m { (%t)
-//              for points vector 16 … { (%j)
+//   before:  for independent 0, %m { (%t)
+//              for independent vector 16 … { (%j)
 //                %s = for 0, %n, %z { (%b, %sofar) … chain over block %b …   yield add %sofar, %c }
 //                store %y[%t, %j] = %s } }
 //   after:   for 0, max %n, 1 { (%k)
-//              for points 0, %m { (%t)
-//                for points vector 16 … { (%j)
+//              for independent 0, %m { (%t)
+//                for independent vector 16 … { (%j)
 //                  … chain over block %k …
 //                  %v = if %k > 0 or %n <= 0 { add (select %k > 0, load %y[%t, %j], %z), %c } { %c }
 //                  store %y[%t, %j] = %v } } }

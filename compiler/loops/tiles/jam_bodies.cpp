@@ -10,15 +10,17 @@ namespace melix::loops {
 
 using core::OpKind;
 
-bool isOfColumns(const Stmt& loop) { return loop.as<ForAttr>().lanes > 0 && loop.as<ForAttr>().strip == 0; }
+bool isOfColumns(const Stmt& loop) {
+  return loop.as<ForAttr>().vectorWidth > 0 && loop.as<ForAttr>().minDistance == 0;
+}
 
 void Jam::region(const std::vector<StmtId>& all, const std::function<void(size_t row)>& beforeLast) {
   const std::vector<StmtId> stmts = opened(all);
-  std::vector<StmtId> apart;
+  std::vector<StmtId> separate;
   auto finish = [&] {
     for (Row& row : rows_)
-      for (StmtId id : apart) cloneTo(row, id);
-    apart.clear();
+      for (StmtId id : separate) cloneTo(row, id);
+    separate.clear();
   };
   for (size_t k = 0; k + 1 < stmts.size(); ++k) {
     const Stmt s = b_.fn.stmts[stmts[k]]; // statements are made on the way
@@ -34,7 +36,7 @@ void Jam::region(const std::vector<StmtId>& all, const std::function<void(size_t
       finish();
       branch(s);
     } else {
-      apart.push_back(stmts[k]);
+      separate.push_back(stmts[k]);
       if (std::ranges::any_of(s.results, [&](ValueId v) { return isSame(v); })) {
         finish();
         noteSame(s);
@@ -42,10 +44,10 @@ void Jam::region(const std::vector<StmtId>& all, const std::function<void(size_t
     }
   }
   const std::vector<StmtId> together =
-      beforeLast ? storedTogether(b_.fn, variance_, apart, point_) : std::vector<StmtId>();
+      beforeLast ? storedTogether(b_.fn, variance_, separate, point_) : std::vector<StmtId>();
   for (size_t k = 0; k < rows_.size(); ++k) {
     if (beforeLast) beforeLast(k);
-    for (StmtId id : apart)
+    for (StmtId id : separate)
       if (std::ranges::find(together, id) == together.end()) cloneTo(rows_[k], id);
   }
   for (StmtId id : together) storeTogether(id);
@@ -132,7 +134,7 @@ bool Jam::isSame(const Stmt& s) const {
          });
 }
 
-void Jam::spread(ValueId v, ValueId carried, std::vector<ValueId>& out) const {
+void Jam::replicateForRows(ValueId v, ValueId carried, std::vector<ValueId>& out) const {
   if (isSame(carried)) return out.push_back(same_.of(v));
   for (const Row& row : rows_) out.push_back(row.copies.of(v));
 }
@@ -148,15 +150,15 @@ void Jam::loops(StmtId id, const Stmt& s) {
       return narrowed(id, s, *branch);
   const bool isOfLanes = isOfColumns(s);
   if (isOfLanes) lanes_.emplace(b_.fn, s);
-  turns(s, same_.of(s.operands[0]), same_.of(s.operands[1]), {s.operands.begin() + 2, s.operands.end()});
+  jamRange(s, same_.of(s.operands[0]), same_.of(s.operands[1]), {s.operands.begin() + 2, s.operands.end()});
   if (isOfLanes) lanes_.reset();
 }
 
-void Jam::turns(const Stmt& s, ValueId first, ValueId last, const std::vector<ValueId>& begun) {
+void Jam::jamRange(const Stmt& s, ValueId first, ValueId last, const std::vector<ValueId>& begun) {
   const std::vector<ValueId> params = b_.fn.regions[s.regions[0]].params;
   const std::vector<StmtId> stmts = b_.fn.regions[s.regions[0]].stmts;
   std::vector<ValueId> begin;
-  for (size_t k = 1; k < params.size(); ++k) spread(begun[k - 1], params[k], begin);
+  for (size_t k = 1; k < params.size(); ++k) replicateForRows(begun[k - 1], params[k], begin);
   b_.loc = s.loc;
   const std::vector<ValueId> ends = b_.carryLoop(
       first, last, std::move(begin),
@@ -167,7 +169,7 @@ void Jam::turns(const Stmt& s, ValueId first, ValueId last, const std::vector<Va
         region(stmts);
         std::vector<ValueId> next;
         const std::vector<ValueId> yields = b_.fn.stmts[stmts.back()].operands;
-        for (size_t k = 1; k < params.size(); ++k) spread(yields[k - 1], params[k], next);
+        for (size_t k = 1; k < params.size(); ++k) replicateForRows(yields[k - 1], params[k], next);
         return next;
       },
       s.as<ForAttr>());
@@ -182,7 +184,7 @@ void Jam::narrowed(StmtId id, const Stmt& s, StmtId branch) {
   bool bounds[2] = {};
   std::vector<ValueId> unless; // of each condition
   for (ValueId v : conjuncts(b_.fn, b_.fn.stmts[branch].operands[0])) {
-    const TurnBound bound = turnBound(b_.fn, id, v);
+    const IterationBound bound = iterationBound(b_.fn, id, v);
     range.take(bound.compared);
     bounds[range.isLeast()] = true;
     unless.push_back(bound.unless);
@@ -192,7 +194,7 @@ void Jam::narrowed(StmtId id, const Stmt& s, StmtId branch) {
   const ValueId begin = same_.of(s.operands[0]), end = same_.of(s.operands[1]);
   const bool holdsThen = std::ranges::all_of(unless, [&](ValueId v) { return v == unless[0]; });
   ValueId isExact = areSmall_;
-  // Turns that a row may have, and that it has.
+  // Iterations that a row may have, and that it has.
   std::vector<ValueId> mayFirsts, mayEnds, firsts, ends;
   for (Row& row : rows_) {
     const std::vector<StmtId>& stmts = b_.fn.regions[made].stmts;
@@ -209,21 +211,21 @@ void Jam::narrowed(StmtId id, const Stmt& s, StmtId branch) {
     firsts.push_back(holdsThen ? mayFirst : first), ends.push_back(holdsThen ? mayEnd : last);
   }
   const std::vector<ValueId> begun(s.operands.begin() + 2, s.operands.end());
-  const bool beginsApart = bounds[true], endsApart = bounds[false];
+  const bool beginsVary = bounds[true], endsVary = bounds[false];
   ValueId first = begin, last = end;
-  if (beginsApart) { // all turns are here if they cannot be told
+  if (beginsVary) { // all iterations are here if they are not known
     first = b_.select(isExact, extreme(OpKind::Max, firsts), end);
-    turns(s, b_.select(isExact, extreme(OpKind::Min, mayFirsts), begin), first, begun);
+    jamRange(s, b_.select(isExact, extreme(OpKind::Min, mayFirsts), begin), first, begun);
   }
-  if (endsApart) {
+  if (endsVary) {
     const ValueId least = b_.arith(OpKind::Max, first, extreme(OpKind::Min, ends));
-    last = beginsApart ? least : b_.select(isExact, least, begin);
+    last = beginsVary ? least : b_.select(isExact, least, begin);
   }
   taken_ = branch;
-  turns(s, first, last, beginsApart ? s.results : begun);
+  jamRange(s, first, last, beginsVary ? s.results : begun);
   taken_ = {};
-  if (!endsApart) return;
-  turns(s, last, b_.select(isExact, extreme(OpKind::Max, mayEnds), end), s.results);
+  if (!endsVary) return;
+  jamRange(s, last, b_.select(isExact, extreme(OpKind::Max, mayEnds), end), s.results);
 }
 
 ValueId Jam::extreme(OpKind op, const std::vector<ValueId>& of) {
@@ -247,7 +249,7 @@ void Jam::branch(const Stmt& s) {
     std::vector<ValueId> out;
     arms.push_back(b_.begin());
     region(stmts);
-    for (size_t k = 0; k < yields.size(); ++k) spread(yields[k], s.results[k], out);
+    for (size_t k = 0; k < yields.size(); ++k) replicateForRows(yields[k], s.results[k], out);
     types.clear();
     for (ValueId v : out) types.push_back(b_.fn.typeOf(v));
     b_.end(std::move(out));

@@ -49,13 +49,13 @@ private:
   bool isSame(const Stmt& s) const;
 
   /// Initial values of a carried value: one, or one for each row.
-  void spread(ValueId v, ValueId carried, std::vector<ValueId>& out) const;
+  void replicateForRows(ValueId v, ValueId carried, std::vector<ValueId>& out) const;
   void gather(ValueId v, const std::vector<ValueId>& values, size_t& at);
 
   /// A loop with the same trip count at all points: once for all of them.
   void loops(StmtId id, const Stmt& s);
   /// Its iterations from one to another, continuing from the initial values or results of other loops.
-  void turns(const Stmt& s, ValueId first, ValueId last, const std::vector<ValueId>& begun);
+  void jamRange(const Stmt& s, ValueId first, ValueId last, const std::vector<ValueId>& begun);
 
   /// A chain of which each row has the iterations that take the branch. It becomes three loops: iterations
   /// that some rows have, all rows, and some rows.

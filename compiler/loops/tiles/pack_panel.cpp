@@ -14,8 +14,8 @@ public:
   Filler(Builder& b, const Contraction& found, SharedSide& side, const PanelLayout& layout, Panel& panel)
       : b_(b), fn_(b.fn), found_(found), side_(side), layout_(layout), panel_(panel) {
     const auto& attr = fn_.stmts[found.columns].as<ForAttr>();
-    lanes_ = attr.lanes;
-    width_ = int64_t(attr.lanes) * attr.unroll;
+    lanes_ = attr.vectorWidth;
+    width_ = int64_t(attr.vectorWidth) * attr.interleave;
   }
 
   void run(const Copies& fixed) {
@@ -41,7 +41,7 @@ private:
     return terms;
   }
 
-  /// All columns, for one turn of the sums.
+  /// All columns, for one iteration of the sums.
   void makeRow(Copies& copies) {
     b_.carryLoop(
         panel_.first, panel_.last, {},
@@ -58,7 +58,7 @@ private:
         inLanes(layout_.plain ? width_ / lanes_ : 1));
   }
 
-  /// All turns of the innermost sum, some columns at a time: the last one again where there are less.
+  /// All iterations of the innermost sum, some columns at a time: the last one again where there are less.
   void makeLines(Copies& copies, ValueId first, ValueId end) {
     const int64_t size = std::max<int64_t>(lanes_ / 2, 1);
     const ValueId zero = b_.integer(0);
@@ -66,7 +66,7 @@ private:
         b_.arith(OpKind::Add, b_.arith(OpKind::Sub, panel_.last, panel_.first), b_.integer(size - 1));
     const ValueId groups = b_.arith(OpKind::Shr, count, b_.integer(std::countr_zero(uint64_t(size))));
     ForAttr points;
-    points.mark = MarkKind::Points;
+    points.dependence = Dependence::Independent;
     b_.carryLoop(
         zero, groups, {},
         [&](ValueId group, const std::vector<ValueId>& none) {
@@ -78,9 +78,9 @@ private:
             columns.push_back(b_.arith(OpKind::Min, b_.arith(OpKind::Add, begun, b_.integer(k)), most));
           b_.carryLoop(
               first, end, {},
-              [&](ValueId turn, const std::vector<ValueId>& nothing) {
+              [&](ValueId iteration, const std::vector<ValueId>& nothing) {
                 Copies here(&copies);
-                here.set(indexOf(found_.sums.size() - 1), turn);
+                here.set(indexOf(found_.sums.size() - 1), iteration);
                 side_.writeRow(b_, here);
                 makeColumns(here, columns, place);
                 return nothing;
@@ -109,10 +109,10 @@ private:
   }
   ForAttr inLanes(int64_t unroll) const {
     ForAttr attr;
-    attr.mark = MarkKind::Points;
-    attr.lanes = static_cast<uint32_t>(lanes_);
-    attr.unroll = static_cast<uint32_t>(unroll);
-    attr.masked = unroll > 1;
+    attr.dependence = Dependence::Independent;
+    attr.vectorWidth = static_cast<uint32_t>(lanes_);
+    attr.interleave = static_cast<uint32_t>(unroll);
+    attr.predicated = unroll > 1;
     return attr;
   }
 

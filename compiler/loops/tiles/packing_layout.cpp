@@ -8,7 +8,7 @@ namespace melix::loops {
 
 namespace {
 
-constexpr size_t dearTerm = 3; ///< ops that are done once rather than for each block of rows
+constexpr size_t expensiveTerm = 3; ///< ops that are done once rather than for each block of rows
 
 class LayoutReader {
 public:
@@ -26,14 +26,14 @@ public:
 
 private:
   LayoutKind kindOf(bool isPlain, int64_t pointBytes) const {
-    if (!side_.isFree()) return LayoutKind::InPlace;
+    if (!side_.isMovable()) return LayoutKind::InPlace;
     if (isPlain) return isKnownSmall(pointBytes) ? LayoutKind::InPlace : LayoutKind::IfLarge;
     if (areSideBySide(found_.columns))
-      return side_.terms().size() < dearTerm ? LayoutKind::InPlace : LayoutKind::ByRows;
+      return side_.terms().size() < expensiveTerm ? LayoutKind::InPlace : LayoutKind::ByRows;
     const bool byLines = differsInChain() && areSideBySide(found_.chain()) && !side_.carriesInRow();
     return byLines ? LayoutKind::ByLines : LayoutKind::ByRows;
   }
-  /// Whether the panel has a row for each turn of the innermost sum.
+  /// Whether the panel has a row for each iteration of the innermost sum.
   bool differsInChain() const {
     return side_.extents() && std::ranges::any_of(*side_.extents(), [this](const SharedSide::Extent& extent) {
              return extent.sum + 1 == found_.sums.size();
@@ -84,7 +84,7 @@ private:
     return static_cast<int64_t>(*size) * pointBytes < largeSide;
   }
 
-  /// Whether turns of a loop read neighbours.
+  /// Whether iterations of a loop read neighbours.
   bool areSideBySide(StmtId loop) const {
     const Stmt& s = fn_.stmts[loop];
     const Variance variance(fn_, s);

@@ -27,8 +27,8 @@ struct PlainLoad {
 struct PanelLayout {
   LayoutKind kind;
   std::optional<PlainLoad> plain;
-  int64_t pointBytes;   ///< bytes of all shared values, at one column and iteration of the sums
-  bool isApart = false; ///< columns are strided, and are gathered where no panel is made
+  int64_t pointBytes;     ///< bytes of all shared values, at one column and iteration of the sums
+  bool isStrided = false; ///< columns are strided, and are gathered where no panel is made
 };
 
 PanelLayout panelLayout(const Function& fn, const Contraction& found, const SharedSide& side);

@@ -11,15 +11,15 @@
 
 namespace melix::loops {
 
-class BriefChains {
+class ShortReductions {
 public:
-  BriefChains(const Function& fn, const Stmt& points);
+  ShortReductions(const Function& fn, const Stmt& points);
 
   /// Whether the chains are known to be short.
-  bool areSurely() const;
+  bool isProvenShort() const;
   /// Emits a test whether the chains are short, at the builder's position. None in three cases: it is known;
   /// it cannot be known; or pairs are too few sums.
-  std::optional<ValueId> areBrief(Builder& b) const;
+  std::optional<ValueId> emitIsShort(Builder& b) const;
 
 private:
   const Function& fn_;

@@ -22,13 +22,13 @@ void ShortStrips::note(RegionId region) {
   for (StmtId id : fn_.regions[region].stmts) {
     const Stmt& s = fn_.stmts[id];
     for (RegionId r : s.regions) note(r);
-    if (s.kind == StmtKind::For && s.as<ForAttr>().strip > 0) note(s);
+    if (s.kind == StmtKind::For && s.as<ForAttr>().minDistance > 0) note(s);
   }
 }
 
 void ShortStrips::note(const Stmt& strip) {
   constexpr int64_t mostStrips = 2;
-  const int64_t most = int64_t(strip.as<ForAttr>().strip) * mostStrips;
+  const int64_t most = int64_t(strip.as<ForAttr>().minDistance) * mostStrips;
   const StmtId def = fn_.values[strip.operands[1]].def;
   const bool isPart = def.valid() && fn_.stmts[def].kind == StmtKind::Scalar &&
                       fn_.stmts[def].as<ScalarAttr>().op == core::OpKind::Min;

@@ -28,13 +28,13 @@ public:
         layout_(panelLayout(fn, found, side_)) {
     const Stmt& columns = fn.stmts[found.columns];
     const auto& attr = columns.as<ForAttr>();
-    width_ = int64_t(attr.lanes) * attr.unroll;
+    width_ = int64_t(attr.vectorWidth) * attr.interleave;
     for (ValueId v : found.shared) isNumeric_ &= fn.typeOf(v).cls == ClassKind::Scalar;
   }
 
   /// Whether it can be swept by panels, and there is more than one, or something to be made.
   bool canTile() const {
-    if (!side_.isFree() || found_.shared.empty()) return false;
+    if (!side_.isMovable() || found_.shared.empty()) return false;
     if (found_.rowSum && (layout_.kind == LayoutKind::IfLarge || !makesPanels())) return false;
     const std::optional<uint64_t> columns = constantTripCount(fn_, fn_.stmts[found_.columns]);
     if (!makesPanels() && columns && *columns <= static_cast<uint64_t>(width_)) return false;
@@ -68,7 +68,7 @@ public:
   /// Whether it can have a block of its own, in what is no kernel, and that is worth it: not for what a few
   /// rows may compute sooner where it lies.
   bool mayHaveBlock() const {
-    return isNumeric_ && side_.extents() && (layout_.kind == LayoutKind::IfLarge || layout_.isApart);
+    return isNumeric_ && side_.extents() && (layout_.kind == LayoutKind::IfLarge || layout_.isStrided);
   }
   void takeBlock() { isInBlock_ = true; }
   void readInPlace() { layout_.kind = LayoutKind::InPlace; }
@@ -97,7 +97,7 @@ public:
     const ValueId block = isInBlock_ ? makeBlock(count, isWideKnown) : ValueId();
     const std::optional<uint64_t> known = constantTripCount(fn_, fn_.stmts[found_.columns]);
     ForAttr attr;
-    attr.mark = MarkKind::Points;
+    attr.dependence = Dependence::Independent;
     const RegionId swept = before ? b_.begin() : RegionId();
     b_.carryLoop(
         zero, panels, {},
@@ -179,8 +179,8 @@ private:
       Stmt& s = fn_.stmts[id];
       if (s.kind == StmtKind::For) {
         auto& attr = s.as<ForAttr>();
-        attr.lanes = attr.unroll = attr.rows = 0;
-        attr.masked = false;
+        attr.vectorWidth = attr.interleave = attr.unrollJam = 0;
+        attr.predicated = false;
       }
       for (RegionId inner : s.regions) takeFromLanes(inner);
     }
@@ -212,7 +212,7 @@ private:
 
   // --- panels
   // ---------------------------------------------------------------------------------------------------------
-  /// Turns of the loops around, all together.
+  /// Iterations of the loops around, all together.
   ValueId countRows() {
     std::vector<ValueId> counts;
     for (StmtId id : found_.around) {
@@ -234,7 +234,7 @@ private:
     panel_.points = stride;
     if (layout_.kind != LayoutKind::IfLarge) return;
     auto holds = [&](CmpKind how, ValueId v, int64_t limit) { return b_.compare(how, v, b_.integer(limit)); };
-    const auto rows = static_cast<int64_t>(fn_.stmts[found_.rows()].as<ForAttr>().rows);
+    const auto rows = static_cast<int64_t>(fn_.stmts[found_.rows()].as<ForAttr>().unrollJam);
     const ValueId length =
         b_.arith(OpKind::Shr, panel_.points, b_.integer(std::countr_zero(uint64_t(width_))));
     const ValueId side =
@@ -263,7 +263,7 @@ private:
     terms.push_back({b_.arith(OpKind::Sub, columnIndex(), panel_.first), b_.integer(1)});
     for (size_t k = 0; k < bases.size(); ++k) {
       Access access = accessInPanel(fn_.typeOf(found_.shared[k]));
-      access.ahead = layout_.kind == LayoutKind::IfLarge; // it may be far away
+      access.prefetch = layout_.kind == LayoutKind::IfLarge; // it may be far away
       replaceUses(fn_, chain, found_.shared[k], b_.load(bases[k], terms, access));
     }
     b_.end();
@@ -306,7 +306,7 @@ private:
   PanelLayout layout_;
   int64_t width_;
   bool isNumeric_ = true, isInFrame_ = false, isInBlock_ = false;
-  Copies copies_; ///< of what is fixed, in front
+  Copies copies_; ///< of what is fixed, before
   ValueId rowCount_;
   Panel panel_;
 };
@@ -343,10 +343,11 @@ private:
       sizes_.push_back(tile.scratchSize());
       takeScratch();
     }
-    const uint32_t rows = fn().stmts[found->rows()].as<ForAttr>().rows;
+    const uint32_t rows = fn().stmts[found->rows()].as<ForAttr>().unrollJam;
     auto isChunk = [&](StmtId id) { return isOverChunk(fn(), fn().stmts[id]); };
     if (tile.makesPanels() && !found->rowSum && std::ranges::any_of(found->around, isChunk))
-      fn().turns.step = std::max<uint32_t>(fn().turns.step, isChunk(found->rows()) ? rows * rowBlocks : 4);
+      fn().tripCount.unrolledBy =
+          std::max<uint32_t>(fn().tripCount.unrolledBy, isChunk(found->rows()) ? rows * rowBlocks : 4);
     const RegionId made = tile.write();
     replaceStmt(fn(), made, home, loop);
     return true;
@@ -377,7 +378,7 @@ void tileContractions(Module& module) {
   for (uint32_t f = 0; f < module.functions.size(); ++f)
     if (auto needed = Tiler(module, FunctionId(f)).run(); !needed.empty())
       sizes[FunctionId(f)] = std::move(needed);
-  if (!sizes.empty()) tellScratchSizes(module, sizes);
+  if (!sizes.empty()) recordScratchSizes(module, sizes);
 }
 
 } // namespace melix::loops

@@ -2,15 +2,15 @@
 // Tiles contractions (contraction.h) by panels of columns, and packs the data that a panel reads so that it
 // is contiguous.
 //
-//   before:  for points rows 6 0, %m { (%i)
-//              for points vector 16 unroll 4 0, %n { (%j)
+//   before:  for independent unroll_jam 6 0, %m { (%i)
+//              for independent vector 16 interleave 4 0, %n { (%j)
 //                … for 0, %k { (%l) … load %y[%j*%k + %l] … } … } }
-//   after:   for points 0, (%n + 63) / 64 { (%p)
+//   after:   for independent 0, (%n + 63) / 64 { (%p)
 //              %first = … %p·64   %last = … min %n, %first + 64
-//              for 0, %k { (%l) for points vector … %first, %last { (%j)
+//              for 0, %k { (%l) for independent vector … %first, %last { (%j)
 //                store %panel[%l*64 + (%j - %first)] = load %y[%j*%k + %l] } }
-//              for points rows 6 0, %m { (%i)
-//                for points vector 16 unroll 4 %first, %last { (%j)
+//              for independent unroll_jam 6 0, %m { (%i)
+//                for independent vector 16 interleave 4 %first, %last { (%j)
 //                  … for 0, %k { (%l) … load %panel[%l*64 + (%j - %first)] … } … } } }
 //
 // A panel can hold any expression. Operands that are already contiguous are packed only if they are too large

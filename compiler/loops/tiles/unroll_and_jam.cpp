@@ -20,18 +20,18 @@ namespace {
 
 bool writes(const Function& fn, RegionId region) {
   return anyOf(fn, region, [&](const Stmt& s) {
-    return s.kind == StmtKind::Store || siteOf(s.kind) != SiteKind::Lane ||
+    return s.kind == StmtKind::Store || siteOf(s.kind) != SiteKind::Vectorisable ||
            std::ranges::any_of(s.regions, [&](RegionId r) { return writes(fn, r); });
   });
 }
 
-/// Whether all that is written in a region is written by stores in loops that turn as often at all points:
+/// Whether all that is written in a region is written by stores in loops that iterate as often at all points:
 /// each can be left out by itself.
-bool storesApart(const Function& fn, RegionId region, const Variance& points) {
+bool storesVarying(const Function& fn, RegionId region, const Variance& points) {
   return !anyOf(fn, region, [&](const Stmt& s) {
     if (s.kind == StmtKind::For && points.isUniform(s.operands[0]) && points.isUniform(s.operands[1]))
-      return !storesApart(fn, s.regions[0], points);
-    return siteOf(s.kind) != SiteKind::Lane ||
+      return !storesVarying(fn, s.regions[0], points);
+    return siteOf(s.kind) != SiteKind::Vectorisable ||
            std::ranges::any_of(s.regions, [&](RegionId r) { return writes(fn, r); });
   });
 }
@@ -41,14 +41,14 @@ void maskColumns(Function& fn, RegionId row) {
   for (StmtId id : fn.regions[row].stmts) {
     if (fn.stmts[id].kind != StmtKind::For) continue;
     auto& attr = fn.stmts[id].as<ForAttr>();
-    attr.masked = attr.lanes > 0 && attr.unroll > 1;
+    attr.predicated = attr.vectorWidth > 0 && attr.interleave > 1;
   }
 }
 
-void askNothing(Function& fn, RegionId region) {
+void clearSchedule(Function& fn, RegionId region) {
   for (StmtId id : fn.regions[region].stmts) {
-    if (fn.stmts[id].kind == StmtKind::Load) fn.stmts[id].as<Access>().ahead = false;
-    for (RegionId r : fn.stmts[id].regions) askNothing(fn, r);
+    if (fn.stmts[id].kind == StmtKind::Load) fn.stmts[id].as<Access>().prefetch = false;
+    for (RegionId r : fn.stmts[id].regions) clearSchedule(fn, r);
   }
 }
 
@@ -58,25 +58,25 @@ class UnrollAndJam {
 public:
   UnrollAndJam(Builder& b, StmtId id, RegionId home)
       : b_(b), id_(id), home_(home), loop_(b.fn.stmts[id]), attr_(loop_.as<ForAttr>()),
-        rows_(std::exchange(attr_.rows, 0)), variance_(b.fn, loop_, FramesKind::OfEach) {}
+        rows_(std::exchange(attr_.unrollJam, 0)), variance_(b.fn, loop_, FramesKind::OfEach) {}
 
   void run() {
     b_.loc = loop_.loc;
     const ValueId first = loop_.operands[0], size = b_.integer(rows_);
     const bool narrows = holdsNarrow(loop_.regions[0], nullptr);
-    if (narrows) areSmall_ = b_.both(isSmall(b_, first), isSmall(b_, end()));
+    if (narrows) areSmall_ = b_.both(emitFitsWithoutOverflow(b_, first), emitFitsWithoutOverflow(b_, end()));
     const ValueId count = b_.arith(OpKind::Max, b_.arith(OpKind::Sub, end(), first), b_.integer(0));
-    const std::optional<uint64_t> turns = constantTripCount(b_.fn, loop_);
-    const bool fillsBlocks = turns && *turns % static_cast<uint64_t>(rows_) == 0;
-    const bool canFill = !fillsBlocks && !isChain() && storesApart(b_.fn, loop_.regions[0], variance_);
+    const std::optional<uint64_t> tripCount = constantTripCount(b_.fn, loop_);
+    const bool fillsBlocks = tripCount && *tripCount % static_cast<uint64_t>(rows_) == 0;
+    const bool canFill = !fillsBlocks && !isChain() && storesVarying(b_.fn, loop_.regions[0], variance_);
     int64_t enough = canFill ? least() : rows_;
     const bool hasPairs = canFill && enough == pair + 1;
-    const BriefChains chains(b_.fn, loop_);
-    if (hasPairs && chains.areSurely()) enough = leastOfPairs();
+    const ShortReductions chains(b_.fn, loop_);
+    if (hasPairs && chains.isProvenShort()) enough = leastOfPairs();
     ValueId blocks =
-        b_.arith(OpKind::IDiv, filled(count, enough, hasPairs ? chains.areBrief(b_) : std::nullopt), size);
+        b_.arith(OpKind::IDiv, filled(count, enough, hasPairs ? chains.emitIsShort(b_) : std::nullopt), size);
     const std::optional<ValueId> areShort =
-        ShortStrips(b_.fn, loop_).areShort(b_); // else the loop behind does all points
+        ShortStrips(b_.fn, loop_).areShort(b_); // else the loop after does all points
     if (areShort) blocks = b_.select(*areShort, blocks, b_.integer(0));
     const std::vector<ValueId> ends =
         inBlocks(first, blocks, size, enough, {loop_.operands.begin() + 2, loop_.operands.end()});
@@ -98,7 +98,7 @@ private:
     return isSum() &&
            !anyOf(b_.fn, loop_.regions[0], [](const Stmt& inner) { return inner.kind == StmtKind::For; });
   }
-  /// Whether chains of columns, in branches too, leave out turns (triangular_reduction.h).
+  /// Whether chains of columns, in branches too, leave out iterations (triangular_reduction.h).
   bool holdsNarrow(RegionId region, const Variance* lanes) {
     for (StmtId id : std::vector(b_.fn.regions[region].stmts)) {
       const Stmt s = b_.fn.stmts[id]; // statements are made when it is asked
@@ -121,11 +121,11 @@ private:
   int64_t leastOfPairs() const { return rows_ % pair == 0 ? rows_ - 1 : rows_; }
 
   /// Rows and those that fill the last block of them.
-  ValueId filled(ValueId count, int64_t enough, std::optional<ValueId> areBrief) {
+  ValueId filled(ValueId count, int64_t enough, std::optional<ValueId> isShort) {
     if (enough == rows_) return count;
     const ValueId more = b_.integer(rows_ - enough);
-    if (!areBrief) return b_.arith(OpKind::Add, count, more);
-    return b_.arith(OpKind::Add, count, b_.select(*areBrief, b_.integer(rows_ - leastOfPairs()), more));
+    if (!isShort) return b_.arith(OpKind::Add, count, more);
+    return b_.arith(OpKind::Add, count, b_.select(*isShort, b_.integer(rows_ - leastOfPairs()), more));
   }
 
   /// So many blocks of `size` rows, the first `sure` of which are surely there; what they carry on.
@@ -133,8 +133,8 @@ private:
                                 std::vector<ValueId> begun) {
     const std::vector<StmtId> body = b_.fn.regions[loop_.regions[0]].stmts;
     const ValueId point = b_.fn.regions[loop_.regions[0]].params[0];
-    ForAttr attr = attr_; // a turn is so many points now
-    attr.strip = std::bit_floor(attr.strip / static_cast<uint32_t>(*b_.asConstant(size)));
+    ForAttr attr = attr_; // an iteration is so many points now
+    attr.minDistance = std::bit_floor(attr.minDistance / static_cast<uint32_t>(*b_.asConstant(size)));
     return b_.carryLoop(
         b_.integer(0), count, std::move(begun),
         [&](ValueId t, const std::vector<ValueId>& carried) {
@@ -172,7 +172,7 @@ private:
   /// nothing is asked for ahead.
   void byPairs(ValueId left) {
     b_.loc = loop_.loc;
-    askNothing(b_.fn, loop_.regions[0]);
+    clearSchedule(b_.fn, loop_.regions[0]);
     const ValueId count = b_.arith(OpKind::Sub, end(), left), two = b_.integer(pair);
     const ValueId pairs =
         b_.arith(OpKind::Shr, b_.arith(OpKind::Add, count, b_.integer(pair - 1)), b_.integer(1));
@@ -203,7 +203,7 @@ void region(Builder& b, RegionId r) {
     const std::vector<RegionId> inner = b.fn.stmts[id].regions;
     for (RegionId each : inner) region(b, each);
     const Stmt& s = b.fn.stmts[id];
-    if (s.kind != StmtKind::For || s.as<ForAttr>().rows < 2) {
+    if (s.kind != StmtKind::For || s.as<ForAttr>().unrollJam < 2) {
       out.push_back(id);
       continue;
     }

@@ -19,12 +19,12 @@ namespace melix::transforms {
 
 namespace {
 
-constexpr uint32_t mostWorked = 4 * mathFlops; ///< operations that an add makes again
+constexpr uint32_t mostWorked = 4 * mathFlops; ///< operations that an add recomputes
 
 /// An accumulator of a loop: what adds to it, one after the other.
 struct Added {
   uint32_t carry;
-  ValueId begun, param, result; ///< before, in and behind the loop
+  ValueId begun, param, result; ///< before, in and after the loop
   std::vector<OpId> adds;
   ValueId last; ///< what is yielded
 };
@@ -39,8 +39,8 @@ public:
       sizes_.insert(fn().ops[id].resultDims.begin(), fn().ops[id].resultDims.end());
   }
 
-  /// Appends to `made` what comes behind the loop in its region; whether anything does.
-  bool run(RegionId region, RegionId made, DimId turns) {
+  /// Appends to `made` what comes after the loop in its region; whether anything does.
+  bool run(RegionId region, RegionId made, DimId tripCount) {
     const LoopView view(fn(), fn().ops[loop_]);
     if (!view.bodyDims().empty()) return false;
     for (uint32_t k = 0; k < view.carries(); ++k)
@@ -48,7 +48,7 @@ public:
     while (dropOne()) {
     }
     if (all_.empty()) return false;
-    write(region, made, turns);
+    write(region, made, tripCount);
     return true;
   }
 
@@ -122,17 +122,17 @@ private:
     if (op.kind == OpKind::Nest)
       for (ValueId v : NestView(fn(), op).accOperands())
         if (!isTaken(v)) return false;
-    return isMadeBehind(id);
+    return isComputableAfter(id);
   }
 
-  /// Whether the op has all it needs behind the loop: made again there, or kept for all turns.
-  bool isMadeBehind(OpId id) {
+  /// Whether the op has all it needs after the loop: recomputed there, or kept for all iterations.
+  bool isComputableAfter(OpId id) {
     if (effects_.ofOp(fn(), id).any() || mentionsSizes(sizesWithin(m_, fn(), id))) return false;
     const bool isNest = fn().ops[id].kind == OpKind::Nest;
     const bool isHanded = types().kind(fn().typeOf(fn().ops[id].results[0])) == TypeKind::Acc;
     uint32_t flops = isHanded && !isNest ? mostWorked : 0;
     return std::ranges::all_of(inputs(id), [&](ValueId v) {
-      return isAgain(v) || (isNest ? isKept(v) && rank(v) < depth(id) : isWorkedAgain(v, flops));
+      return isRecomputable(v) || (isNest ? isKept(v) && rank(v) < depth(id) : isCheapToRecompute(v, flops));
     });
   }
 
@@ -149,16 +149,16 @@ private:
     return out;
   }
 
-  /// Whether it is made again behind the loop.
-  bool isAgain(ValueId v) {
+  /// Whether it is recomputed after the loop.
+  bool isRecomputable(ValueId v) {
     if (uses_.homeOf(v) != body_ || v == index_) return true;
-    if (const auto known = again_.find(v); known != again_.end()) return known->second;
+    if (const auto known = recomputable_.find(v); known != recomputable_.end()) return known->second;
     const OpId def = fn().values[v].def;
     if (!def.valid()) return false;
     const Op& op = fn().ops[def];
     const bool is = isPlain(def) && op.kind != OpKind::Math &&
-                    std::ranges::all_of(op.operands, [&](ValueId x) { return isAgain(x); });
-    return again_[v] = is || isCollectedAgain(def);
+                    std::ranges::all_of(op.operands, [&](ValueId x) { return isRecomputable(x); });
+    return recomputable_[v] = is || isCollectedRecomputably(def);
   }
   /// Whether an op reads or computes a number, and nothing else.
   bool isPlain(OpId id) const {
@@ -170,26 +170,27 @@ private:
     return (reads || constant || scalar) && op.resultDims.empty() && !effects_.ofOp(fn(), id).any() &&
            !mentionsSizes(sizesOf(m_, fn(), op));
   }
-  /// Whether it is made again with a few elementary functions: of a number that is added to an accumulator
+  /// Whether it is recomputed with a few elementary functions: of a number that is added to an accumulator
   /// from around, as a window adds to an image, as many would be kept as are added.
-  bool isWorkedAgain(ValueId v, uint32_t& flops) {
-    if (isAgain(v)) return true;
+  bool isCheapToRecompute(ValueId v, uint32_t& flops) {
+    if (isRecomputable(v)) return true;
     const OpId def = fn().values[v].def;
     if (!def.valid() || !isPlain(def) || flopsOf(fn().ops[def].kind) > flops) return false;
     flops -= flopsOf(fn().ops[def].kind);
     const Operands operands = fn().ops[def].operands;
-    return again_[v] = std::ranges::all_of(operands, [&](ValueId x) { return isWorkedAgain(x, flops); });
+    return recomputable_[v] =
+               std::ranges::all_of(operands, [&](ValueId x) { return isCheapToRecompute(x, flops); });
   }
   /// An array of which each element costs little, as the products of two rows.
-  bool isCollectedAgain(OpId id) {
+  bool isCollectedRecomputably(OpId id) {
     const Op& op = fn().ops[id];
     return op.kind == OpKind::Nest && nestAccs(op) == 0 && op.resultDims.empty() &&
            std::ranges::all_of(nestResults(op),
                                [](const NestResult& r) { return r.kind == NestResultKind::Collect; }) &&
-           !isDear(Costs(m_, fn()).ofRegion(op.regions[0])) && isMadeBehind(id);
+           !isExpensive(Costs(m_, fn()).ofRegion(op.regions[0])) && isComputableAfter(id);
   }
 
-  /// Whether it can be kept for all turns: its sizes are known outside.
+  /// Whether it can be kept for all iterations: its sizes are known outside.
   bool isKept(ValueId v) const {
     const TypeId t = fn().typeOf(v);
     if (!types().isScalar(types().element(t))) return false;
@@ -197,7 +198,7 @@ private:
     types().collectSymbols(t, symbols);
     return !mentionsSizes(symbols);
   }
-  /// Whether some are made in the loop, and not known behind it.
+  /// Whether some are made in the loop, and not known after it.
   bool mentionsSizes(const std::vector<DimSym>& symbols) const {
     return std::ranges::any_of(symbols, [this](DimSym s) { return sizes_.contains(s); });
   }
@@ -216,46 +217,46 @@ private:
 
   // --- the nest
 
-  void write(RegionId region, RegionId behind, DimId turns) {
-    std::unordered_set<OpId> adds, again;
+  void write(RegionId region, RegionId deferred, DimId tripCount) {
+    std::unordered_set<OpId> adds, recomputed;
     std::vector<ValueId> kept;
     for (const Added& a : all_) adds.insert(a.adds.begin(), a.adds.end());
     for (OpId id : fn().regions[body_].ops)
       if (adds.contains(id))
-        for (ValueId v : inputs(id)) need(v, again, kept);
-    Emit e(m_, f_, behind, fn().ops[loop_].loc);
-    const std::vector<ValueId> stacked = stack(kept, turns, e);
+        for (ValueId v : inputs(id)) need(v, recomputed, kept);
+    Emit e(m_, f_, deferred, fn().ops[loop_].loc);
+    const std::vector<ValueId> stacked = stack(kept, tripCount, e);
 
     NestBuilder nest(e);
     Emit in = e.in(nest.body());
     Cloner map(m_, f_, f_);
-    const ValueId turn = map.values[index_] = nest.axis(turns);
+    const ValueId iteration = map.values[index_] = nest.axis(tripCount);
     for (const Added& a : all_) map.values[a.param] = nest.accumulator(a.begun);
     for (size_t k = 0; k < kept.size(); ++k)
-      map.values[kept[k]] = in.getAt(stacked[k], std::span(&turn, 1), fn().typeOf(kept[k]));
+      map.values[kept[k]] = in.getAt(stacked[k], std::span(&iteration, 1), fn().typeOf(kept[k]));
     for (OpId id : std::vector<OpId>(fn().regions[body_].ops)) {
-      if (again.contains(id)) map.op(id, in);
+      if (recomputed.contains(id)) map.op(id, in);
       if (adds.contains(id)) intoAccumulators(map.op(id, in));
     }
     for (const Added& a : all_) nest.end(map.value(a.last));
     const OpId made = nest.finish();
-    for (OpId id : fn().regions[behind].ops) uses_.enter(id, region);
+    for (OpId id : fn().regions[deferred].ops) uses_.enter(id, region);
     for (size_t k = 0; k < all_.size(); ++k) uses_.replace(all_[k].result, fn().ops[made].results[k]);
     takeOut(adds);
   }
 
-  void need(ValueId v, std::unordered_set<OpId>& again, std::vector<ValueId>& kept) {
+  void need(ValueId v, std::unordered_set<OpId>& recomputed, std::vector<ValueId>& kept) {
     if (uses_.homeOf(v) != body_ || v == index_) return;
-    if (!isAgain(v)) {
+    if (!isRecomputable(v)) {
       if (std::ranges::find(kept, v) == kept.end()) kept.push_back(v);
       return;
     }
-    if (!again.insert(fn().values[v].def).second) return;
-    for (ValueId x : inputs(fn().values[v].def)) need(x, again, kept);
+    if (!recomputed.insert(fn().values[v].def).second) return;
+    for (ValueId x : inputs(fn().values[v].def)) need(x, recomputed, kept);
   }
 
-  /// The loop stacks these too; gives the arrays, as long as the loop has turns.
-  std::vector<ValueId> stack(const std::vector<ValueId>& kept, DimId turns, Emit& e) {
+  /// The loop stacks these too; gives the arrays, as long as the loop has iterations.
+  std::vector<ValueId> stack(const std::vector<ValueId>& kept, DimId tripCount, Emit& e) {
     if (kept.empty()) return {};
     Op& loop = fn().ops[loop_];
     auto& attr = loop.as<LoopAttr>();
@@ -271,7 +272,7 @@ private:
       const auto number = static_cast<uint32_t>(fn().ops[loop_].results.size());
       const TypeId type = types().array(fn().typeOf(v), {own});
       fn().ops[loop_].results.push_back(fn().values.add(Value{type, loop_, {}, number, {}}));
-      out.push_back(e.castDims(fn().ops[loop_].results.back(), types().array(fn().typeOf(v), {turns})));
+      out.push_back(e.castDims(fn().ops[loop_].results.back(), types().array(fn().typeOf(v), {tripCount})));
     }
     return out;
   }
@@ -302,7 +303,7 @@ private:
   std::unordered_set<DimSym> sizes_; ///< that ops of the body define
   std::vector<Added> all_;
   std::unordered_map<ValueId, uint32_t> owner_; ///< of each value that what only grows has in the body
-  std::unordered_map<ValueId, bool> again_;
+  std::unordered_map<ValueId, bool> recomputable_;
 };
 
 class DeferredAccumulation {
@@ -311,7 +312,7 @@ public:
       : m_(m), f_(f), uses_(m, f), ranges_(m, m.functions[f]), effects_(effects),
         scratch_(m.functions[f].regions.add(Region{})) {}
 
-  /// Loops inside first: what is added behind them is added by a nest.
+  /// Loops inside first: what is added after them is added by a nest.
   void run(RegionId region) {
     auto add = [this](OpId id, RegionId around) { return added(id, around); };
     rewriteInRanges(m_, f_, ranges_, region, add);
@@ -321,10 +322,10 @@ public:
 private:
   Function& fn() const { return m_.functions[f_]; }
 
-  /// The loop, if anything of it is left, and what comes behind it.
+  /// The loop, if anything of it is left, and what comes after it.
   std::vector<OpId> added(OpId id, RegionId region) {
     std::vector<OpId> made{id};
-    if (fn().ops[id].kind != OpKind::For || !behind(id, region)) return made;
+    if (fn().ops[id].kind != OpKind::For || !deferred(id, region)) return made;
     changed = true;
     if (fn().ops[id].results.empty() && !effects_.ofOp(fn(), id).any()) {
       uses_.leave(id);
@@ -336,12 +337,13 @@ private:
     return made;
   }
 
-  bool behind(OpId loop, RegionId region) {
-    DimId turns = loopExtent(m_, fn(), ranges_, fn().ops[loop].operands[0]);
+  bool deferred(OpId loop, RegionId region) {
+    DimId tripCount = loopExtent(m_, fn(), ranges_, fn().ops[loop].operands[0]);
     types::DimStore& dims = m_.types.dims;
-    // What is kept of each turn of a loop around has this size also where that has none.
-    if (turns.valid() && !dims.atLeast(turns, 0)) turns = dims.max(turns, dims.constant(0));
-    return turns.valid() && AccumulationCollector(m_, f_, uses_, effects_, loop).run(region, scratch_, turns);
+    // What is kept of each iteration of a loop around has this size also where that has none.
+    if (tripCount.valid() && !dims.atLeast(tripCount, 0)) tripCount = dims.max(tripCount, dims.constant(0));
+    return tripCount.valid() &&
+           AccumulationCollector(m_, f_, uses_, effects_, loop).run(region, scratch_, tripCount);
   }
 
   Module& m_;
@@ -349,7 +351,7 @@ private:
   LiveUses uses_;
   Ranges ranges_;
   const Effects& effects_;
-  const RegionId scratch_; ///< where what comes behind a loop is made
+  const RegionId scratch_; ///< where what comes after a loop is made
 };
 
 } // namespace
@@ -357,9 +359,9 @@ private:
 bool deferAccumulation(Module& m) {
   const Effects effects(m);
   return changeBodies(m, [&](FunctionId f) {
-    DeferredAccumulation behind(m, f, effects);
-    behind.run(m.functions[f].body);
-    return behind.changed;
+    DeferredAccumulation deferred(m, f, effects);
+    deferred.run(m.functions[f].body);
+    return deferred.changed;
   });
 }
 

@@ -43,9 +43,9 @@ public:
       for (RegionId inner : Regions(fn().ops[id].regions)) run(inner);
       if (fn().ops[id].kind != OpKind::Nest) return true;
       Builder b(m_, f_, region, fn().ops[id].loc);
-      const std::vector<Behind> behind = splitAll(id, b);
+      const std::vector<SplitResult> results = splitAll(id, b);
       fn().regions[region].ops.push_back(id);
-      for (auto [made, result] : behind) {
+      for (auto [made, result] : results) {
         const ValueId flat = b.one(Builder::simple(OpKind::Reshape, {made}), fn().typeOf(result));
         takeOver(fn(), fn().values[flat].def, std::span(&result, 1));
       }
@@ -55,16 +55,16 @@ public:
 
 private:
   /// A result of the nest, and what its reshape takes the place of.
-  using Behind = std::pair<ValueId, ValueId>;
+  using SplitResult = std::pair<ValueId, ValueId>;
   Function& fn() const { return m_.functions[f_]; }
 
-  std::vector<Behind> splitAll(OpId nest, Builder& b) {
-    std::vector<Behind> behind;
+  std::vector<SplitResult> splitAll(OpId nest, Builder& b) {
+    std::vector<SplitResult> results;
     for (uint32_t k = 0; k < nestAccs(fn().ops[nest]); ++k)
       if (m_.types.kind(fn().typeOf(fn().ops[nest].operands[k])) == TypeKind::Array)
         if (const std::optional<SplitPlace> split = find(nest, k))
-          behind.push_back(write(nest, k, *split, b));
-    return behind;
+          results.push_back(write(nest, k, *split, b));
+    return results;
   }
 
   // --- which
@@ -131,7 +131,7 @@ private:
 
   // --- the accumulator of two axes
 
-  Behind write(OpId nest, uint32_t k, const SplitPlace& split, Builder& b) {
+  SplitResult write(OpId nest, uint32_t k, const SplitPlace& split, Builder& b) {
     changed = true;
     const ValueId begun = fn().ops[nest].operands[k];
     const TypeId whole = fn().typeOf(begun), parted = part(whole, split);
@@ -186,12 +186,12 @@ private:
   Module& m_;
   const FunctionId f_;
   LiveUses uses_;
-  Ranges ranges_; ///< of what ops tell by themselves
+  Ranges ranges_; ///< of what ops determine by themselves
 };
 
 } // namespace
 
 /// Quotients may be such places too.
-bool splitPlaces(Module& m) { return runWhileChanging<PlaceSplitter>(m); }
+bool delineariseAccumulators(Module& m) { return runWhileChanging<PlaceSplitter>(m); }
 
 } // namespace melix::transforms

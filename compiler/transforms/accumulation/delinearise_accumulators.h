@@ -16,6 +16,6 @@
 namespace melix::transforms {
 
 /// Whether any axis was split.
-bool splitPlaces(core::Module& module);
+bool delineariseAccumulators(core::Module& module);
 
 } // namespace melix::transforms

@@ -56,8 +56,8 @@ private:
 
   // --- the axes
 
-  /// The axes of the target that are solved for are kept, the axes that are left are reduced. Those that tell
-  /// whether a term is there stand in front: a row of terms is there or is not.
+  /// The axes of the target that are solved for are kept, the axes that are left are reduced. Those that
+  /// determine whether a term is there stand before: a row of terms is there or is not.
   void openAxes() {
     const std::vector<DimId>& dims = array().dims;
     std::unordered_set<ValueId> solved;
@@ -71,19 +71,19 @@ private:
       solved.insert(c_.target[d].rest);
     }
     for (const Divided& d : c_.divided) solved.insert(d.axis);
-    std::unordered_set<ValueId> telling;
+    std::unordered_set<ValueId> determining;
     for (const Solved& s : c_.target)
-      for (auto [axis, factor] : s.index.axes) telling.insert(axis);
+      for (auto [axis, factor] : s.index.axes) determining.insert(axis);
     for (const Divided& d : c_.divided)
-      if (!d.isWhole) telling.insert({d.quotient, d.remainder});
+      if (!d.isWhole) determining.insert({d.quotient, d.remainder});
     for (const auto& [axis, ends] : c_.ends) {
-      telling.insert(axis);
+      determining.insert(axis);
       for (const AffineIndex& end : ends)
-        for (auto [other, factor] : end.axes) telling.insert(other);
+        for (auto [other, factor] : end.axes) determining.insert(other);
     }
-    for (bool tells : {true, false})
+    for (bool isTelling : {true, false})
       for (size_t a = 0; a < c_.axes.size(); ++a)
-        if (telling.contains(c_.axes[a]) == tells) openReduced(c_.axes[a], solved);
+        if (determining.contains(c_.axes[a]) == isTelling) openReduced(c_.axes[a], solved);
     result_.kind =
         made_.axes().size() > result_.keep.size() ? NestResultKind::Reduce : NestResultKind::Collect;
   }
@@ -226,7 +226,7 @@ private:
     const ValueId rest = b_.add(b_.binary(OpKind::IRem, left, step), b_.mul(count, step));
     const ValueId axis = b_.sub(b_.binary(OpKind::IDiv, left, step), count);
     const DimId extent = c_.extentOf(s.rest);
-    // Of one that is out of range the term is left out; what it reads may then be read in front of that.
+    // Of one that is out of range the term is left out; what it reads may then be read before that.
     map_.values[s.rest] = b_.binary(OpKind::Min, rest, b_.sub(b_.dimValue(extent), b_.i64(1)));
     map_.values[s.axis] = s.radix > 0 ? axis : b_.neg(axis);
     inRange(map_.values[s.axis], c_.extentOf(s.axis));
@@ -309,7 +309,8 @@ private:
     Emit in = b.in(b.newRegion()), other = b.in(b.newRegion());
     in.yield({body(level + 1, in)});
     other.yield({other.zero(type)});
-    return ofArm(b, next, map_.value(fn().ops[next.op].operands[0]), in.region, other.region, type);
+    return materialiseBranchPath(b, next, map_.value(fn().ops[next.op].operands[0]), in.region, other.region,
+                                 type);
   }
   void copy(OpId op, Emit& b) {
     if (const OpId row = rowOf(op); row.valid()) {

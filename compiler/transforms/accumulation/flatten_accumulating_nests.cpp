@@ -30,7 +30,7 @@ public:
       while (isAdding(now) && mayMerge(now)) now = merge(now, region);
       const Regions regions = fn().ops[now].regions;
       for (RegionId inner : regions) run(inner);
-      if (isAdding(now) && collectInFront(now, region)) return false;
+      if (isAdding(now) && collectBefore(now, region)) return false;
       if (now != id) fn().regions[region].ops.push_back(now);
       return now == id;
     });
@@ -90,16 +90,16 @@ private:
 
   // --- what stands beside adds
 
-  /// Of a nest in another: whether it made anything, which is collected in front of it then.
-  bool collectInFront(OpId id, RegionId region) {
+  /// Of a nest in another: whether it made anything, which is collected before it then.
+  bool collectBefore(OpId id, RegionId region) {
     const OpId around = fn().regions[region].parent;
     const size_t axes = fn().ops[id].dims.size();
     if (!around.valid() || fn().ops[around].kind != OpKind::Nest || axes == 0 || axes > AxisSet::most)
       return false;
-    // What is made could stand behind a check that guards what it reads.
+    // What is made could stand after a check that guards what it reads.
     if (std::ranges::any_of(bodyOf(id), [&](OpId op) { return effects_.ofOp(fn(), op).any(); })) return false;
     const AxisVariance body(m_, f_, id, effects_);
-    const std::vector<ValueId> live = madeBeside(id, body);
+    const std::vector<ValueId> live = definedWith(id, body);
     if (live.empty()) return false;
     Builder b(m_, f_, region, fn().ops[id].loc);
     distribute(b, id, {AxisSet::first(axes), body.slice(live), live});
@@ -107,8 +107,8 @@ private:
     return changed = true;
   }
   /// What ops with regions give to those that hand accumulators on, if these are numbers: not rows that are
-  /// made again.
-  std::vector<ValueId> madeBeside(OpId nest, const AxisVariance& body) const {
+  /// recomputed.
+  std::vector<ValueId> definedWith(OpId nest, const AxisVariance& body) const {
     std::unordered_set<OpId> makers;
     const std::unordered_set<OpId> here(bodyOf(nest).begin(), bodyOf(nest).end());
     for (OpId id : bodyOf(nest))
@@ -152,7 +152,7 @@ private:
 
 } // namespace
 
-bool mergeAccumulations(Module& m) {
+bool flattenAccumulatingNests(Module& m) {
   const Effects effects(m);
   return changeBodies(m, [&](FunctionId f) {
     AccumulatingNestFlattener merger(m, f, effects);

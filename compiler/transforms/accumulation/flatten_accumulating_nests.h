@@ -27,6 +27,6 @@
 namespace melix::transforms {
 
 /// Whether any nest changed.
-bool mergeAccumulations(core::Module& module);
+bool flattenAccumulatingNests(core::Module& module);
 
 } // namespace melix::transforms

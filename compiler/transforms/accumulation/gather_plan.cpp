@@ -175,7 +175,7 @@ bool AccumulationPlanner::solve(Conversion& c, const AffineIndices& indices) {
   std::map<ValueId, int> uses;
   for (const auto& i : indices)
     for (auto [a, k] : i->axes) ++uses[a];
-  // What an index is alone tells an axis, also where others are made of it; two such are a diagonal.
+  // What an index is alone determines an axis, also where others are made of it; two such are a diagonal.
   std::map<ValueId, int> alone;
   for (const auto& i : indices)
     if (i->isAxis()) ++alone[i->axes.begin()->first];
@@ -186,7 +186,8 @@ bool AccumulationPlanner::solve(Conversion& c, const AffineIndices& indices) {
     s.index = *i;
     if (!solveIndex(c, s, uses)) return false;
     // A place without axes may not exist if no point reaches it.
-    if (s.kind == Solved::Kind::Fixed && c.mayMissPoints() && !isThere(c, c.target.size())) return false;
+    if (s.kind == Solved::Kind::Fixed && c.mayMissPoints() && !elementIndexIsInBounds(c, c.target.size()))
+      return false;
     c.target.push_back(s);
   }
   // What is left in an index beside the axis solved for must be free, or solved by another index on its
@@ -201,7 +202,7 @@ bool AccumulationPlanner::solve(Conversion& c, const AffineIndices& indices) {
 }
 
 /// Whether an index of the place is in range wherever the nest stands.
-bool AccumulationPlanner::isThere(const Conversion& c, size_t axis) {
+bool AccumulationPlanner::elementIndexIsInBounds(const Conversion& c, size_t axis) {
   const Op& add = fn().ops[c.site.add];
   const Path& path = add.as<Path>();
   const auto isIndexed = [](const PathStep& s) { return s.kind != StepKind::All; };
@@ -328,7 +329,8 @@ bool AccumulationPlanner::isDense(const Conversion& c) const {
     const int64_t extent = std::min(most + 1, types().dims.asConstant(d).value_or(most + 1));
     terms = std::min(most + 1, terms * extent);
   };
-  bool addsUp = false, addsBeside = false; // what is added up, and that along axes which no place asks for
+  bool addsUp = false,
+       addsOverOtherAxes = false; // what is added up, and that along axes which no place asks for
   bool isMultiple = false;
   std::unordered_set<ValueId> asked;
   for (const Solved& s : c.target) {
@@ -342,17 +344,17 @@ bool AccumulationPlanner::isDense(const Conversion& c) const {
     if (c.found.contains(axis))
       times(c.extentOf(axis));
     else if (maySum(types().dims, c.extentOf(axis)))
-      (asked.contains(axis) ? addsUp : addsBeside) = true;
+      (asked.contains(axis) ? addsUp : addsOverOtherAxes) = true;
   }
-  addsUp |= addsBeside;
+  addsUp |= addsOverOtherAxes;
   if (!c.divided.empty() && !(addsUp && areQuotientsFew(c))) return false;
-  if (isMultiple && !addsBeside) return false;
+  if (isMultiple && !addsOverOtherAxes) return false;
   if (c.found.empty() && !isMultiple) return true;
   return terms <= most && !(addsUp && c.looksForElement());
 }
 
 /// Whether quotients and remainders have about as many pairs as what they stand for has points: all, or few
-/// more at the ends of one axis. Each of the others that the place does not tell is a term.
+/// more at the ends of one axis. Each of the others that the place does not determine is a term.
 bool AccumulationPlanner::areQuotientsFew(const Conversion& c) const {
   constexpr int64_t small = 16, fewQuotients = 4;
   int inPart = 0;

@@ -63,10 +63,11 @@ struct Conversion {
   /// Numbers that are found at a point, as the place of its greatest: by an axis of all that they can be.
   /// There is a term where the axis is the number.
   std::map<core::ValueId, core::ValueId> found;
-  std::vector<Solved> target;           ///< for each axis of the accumulator
-  std::unordered_set<uint32_t> slice;   ///< ops to copy
-  std::vector<core::ValueId> kept;      ///< values of the outermost body to be read from the first nest
-  std::unordered_set<core::OpId> again; ///< expensive ops of the slice, and the ops that make their operands
+  std::vector<Solved> target;         ///< for each axis of the accumulator
+  std::unordered_set<uint32_t> slice; ///< ops to copy
+  std::vector<core::ValueId> kept;    ///< values of the outermost body to be read from the first nest
+  std::unordered_set<core::OpId>
+      recomputed; ///< expensive ops of the slice, and the ops that make their operands
 
   core::DimId extentOf(core::ValueId axis) const;
   /// How many points of the rest beside a step have one remainder.
@@ -120,7 +121,7 @@ private:
   std::optional<core::AffineIndex> placeIndex(Conversion& c, core::ValueId v, core::DimId extent);
   std::optional<core::AffineIndex> formOf(Conversion& c, core::ValueId v);
   core::ValueId foundAxis(Conversion& c, core::ValueId v, core::DimId extent);
-  core::ValueId standIn(Conversion& c, core::ValueId v);
+  core::ValueId substitute(Conversion& c, core::ValueId v);
   core::DimId divisor(core::ValueId v) const;
   const Divided* divide(Conversion& c, const core::Op& op);
   bool writeQuotients(const Conversion& c, AffineIndices& indices) const;
@@ -128,7 +129,7 @@ private:
   std::optional<core::AffineIndex> opened(const Conversion& c, std::optional<core::AffineIndex> form) const;
   std::optional<core::AffineIndex> affine(const Conversion& c, core::DimId d) const;
   bool solve(Conversion& c, const AffineIndices& indices);
-  bool isThere(const Conversion& c, size_t axis);
+  bool elementIndexIsInBounds(const Conversion& c, size_t axis);
   bool solveIndex(const Conversion& c, Solved& s, std::map<core::ValueId, int>& uses);
   static bool solveRagged(const Conversion& c, Solved& s, std::map<core::ValueId, int>& uses);
   bool radix(const Conversion& c, const core::AffineIndex& i, std::map<core::ValueId, int>& uses,

@@ -13,7 +13,7 @@ namespace melix::transforms {
 
 using namespace core;
 
-static bool dear(const Op& o) {
+static bool isExpensiveOp(const Op& o) {
   switch (o.kind) {
   case OpKind::Nest:
   case OpKind::For:
@@ -30,15 +30,16 @@ static bool dear(const Op& o) {
   }
 }
 
-constexpr uint32_t mostMadeAgain = 4 * mathFlops; ///< operations of one sum
-constexpr int64_t fewKept = 4096;                 ///< numbers
+constexpr uint32_t mostRecomputedFlops = 4 * mathFlops; ///< operations of one sum
+constexpr int64_t fewKept = 4096;                       ///< numbers
 
 static bool structured(const Op& o) { return !o.regions.empty() || o.kind == OpKind::Call; }
 
-/// Whether it chooses between what is soon made again, at each point of the nests inside.
+/// Whether it chooses between what is cheap to recompute, at each point of the nests inside.
 static bool isPlainBranch(const Function& f, const Op& o) {
   return o.kind == OpKind::If && std::ranges::all_of(o.regions, [&](RegionId r) {
-           return std::ranges::none_of(f.regions[r].ops, [&](OpId inner) { return dear(f.ops[inner]); });
+           return std::ranges::none_of(f.regions[r].ops,
+                                       [&](OpId inner) { return isExpensiveOp(f.ops[inner]); });
          });
 }
 
@@ -51,12 +52,12 @@ static bool isRow(const types::TypeStore& types, const Function& f, const Op& o)
 }
 
 bool isSoonMadeRow(const types::TypeStore& types, const Function& f, const Op& o) {
-  return isRow(types, f, o) &&
-         std::ranges::none_of(f.regions[o.regions[0]].ops, [&](OpId inner) { return dear(f.ops[inner]); });
+  return isRow(types, f, o) && std::ranges::none_of(f.regions[o.regions[0]].ops,
+                                                    [&](OpId inner) { return isExpensiveOp(f.ops[inner]); });
 }
 
-/// The ops that the added value needs; dear ones of the outermost body are kept by the first nest instead,
-/// and numbers that rows are made of.
+/// The ops that the added value needs; expensive ones of the outermost body are kept by the first nest
+/// instead, and numbers that rows are made of.
 bool AccumulationPlanner::slice(Conversion& c) const {
   Needed needed;
   needed.values.insert(fn().ops[c.site.add].operands[1].index);
@@ -116,9 +117,9 @@ bool AccumulationPlanner::isWorkedRow(const Conversion& c, const Op& row) const 
   if (!isRow(types(), fn(), row) || hasFewPoints(nest) || c.axes.size() != nest.dims.size() + row.dims.size())
     return false;
   const std::vector<OpId>& ops = fn().regions[row.regions[0]].ops;
-  std::unordered_set<OpId> again = c.again;
-  again.insert(ops.begin(), ops.end());
-  return flopsOfAll(again) <= mostMadeAgain && std::ranges::none_of(ops, [&](OpId id) {
+  std::unordered_set<OpId> recomputed = c.recomputed;
+  recomputed.insert(ops.begin(), ops.end());
+  return flopsOfAll(recomputed) <= mostRecomputedFlops && std::ranges::none_of(ops, [&](OpId id) {
            const OpKind kind = fn().ops[id].kind;
            return structured(fn().ops[id]) || kind == OpKind::Builtin || kind == OpKind::CastDims;
          });
@@ -173,10 +174,11 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed
         !isOfRow && !isOther && level == 0 && isRowOfLess(c, o) && isReadWithin(c, ops[i], around);
     if (isOfInner) {
       c.rows.insert(ops[i]);
-      for (RegionId r : o.regions) c.again.insert(fn().regions[r].ops.begin(), fn().regions[r].ops.end());
+      for (RegionId r : o.regions)
+        c.recomputed.insert(fn().regions[r].ops.begin(), fn().regions[r].ops.end());
     }
     if (c.row == ops[i] || isOfInner) around.insert(o.regions.begin(), o.regions.end());
-    if (dear(o) && level == 0 && !isOfRow && !isOfInner && !isMadeOfLess(c, ops[i])) {
+    if (isExpensiveOp(o) && level == 0 && !isOfRow && !isOfInner && !isMadeOfLess(c, ops[i])) {
       for (ValueId r : o.results) {
         if (!needed.values.count(r.index)) continue;
         if (!outsideType(fn().typeOf(r)) || types().kind(fn().typeOf(r)) == TypeKind::Acc) return false;
@@ -205,20 +207,21 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed
 /// indices than the nest has axes, and all of them together at all of these, where all the levels are one:
 /// kept at all points it would be more to read than what it is made of. Windows, `x[i + a]`, are such reads.
 /// Not of few points, nor of two axes of one size, whose sums by either are one nest again. What one sum
-/// makes again is a few in all.
+/// recomputes is a few in all.
 bool AccumulationPlanner::isMadeOfLess(Conversion& c, OpId op) const {
   const SiteLevel& level = c.site.levels[0];
   const Op& nest = fn().ops[level.op];
   const bool isSquare = nest.dims.size() == 2 && nest.dims[0] == nest.dims[1];
   if (c.site.levels.size() > 1 || isSquare || hasFewPoints(nest)) return false;
-  std::unordered_set<OpId> again = c.again;
+  std::unordered_set<OpId> recomputed = c.recomputed;
   std::unordered_set<ValueId> axes;
   auto made = [&](auto& self, OpId id) -> bool {
-    again.insert(id);
+    recomputed.insert(id);
     const Op& o = fn().ops[id];
     const bool isNumber = o.results.size() == 1 && o.regions.empty() && o.kind != OpKind::Call &&
                           o.kind != OpKind::Builtin && types().isScalar(fn().typeOf(o.results[0]));
-    if (!isNumber || again.size() > mostMadeAgain || (o.kind == OpKind::Get && !readsLess(c, o, axes)))
+    if (!isNumber || recomputed.size() > mostRecomputedFlops ||
+        (o.kind == OpKind::Get && !readsLess(c, o, axes)))
       return false;
     return std::ranges::all_of(o.operands, [&](ValueId v) {
       const Value& value = fn().values[v];
@@ -227,8 +230,8 @@ bool AccumulationPlanner::isMadeOfLess(Conversion& c, OpId op) const {
     });
   };
   if (!made(made, op) || axes.size() != nest.dims.size()) return false;
-  if (flopsOfAll(again) > mostMadeAgain) return false;
-  c.again = std::move(again);
+  if (flopsOfAll(recomputed) > mostRecomputedFlops) return false;
+  c.recomputed = std::move(recomputed);
   return true;
 }
 /// Whether what a nest keeps of its points surely lies in the nearest cache.

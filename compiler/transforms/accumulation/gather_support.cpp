@@ -34,7 +34,8 @@ void readKept(const Function& f, OpId nest, std::span<const ValueId> values, con
   }
 }
 
-ValueId ofArm(Emit& b, const SiteLevel& arm, ValueId condition, RegionId taken, RegionId other, TypeId type) {
+ValueId materialiseBranchPath(Emit& b, const SiteLevel& arm, ValueId condition, RegionId taken,
+                              RegionId other, TypeId type) {
   Op op = Emit::simple(OpKind::If, {condition});
   op.regions = {taken, other};
   if (arm.arm == 1) std::swap(op.regions[0], op.regions[1]);

@@ -28,8 +28,8 @@ void readKept(const core::Function& f, core::OpId nest, std::span<const core::Va
 
 /// A copy of the branch that has the arm `arm`, at a copied condition: chooses between the yields of two
 /// regions.
-core::ValueId ofArm(Emit& b, const SiteLevel& arm, core::ValueId condition, core::RegionId taken,
-                    core::RegionId other, core::TypeId type);
+core::ValueId materialiseBranchPath(Emit& b, const SiteLevel& arm, core::ValueId condition,
+                                    core::RegionId taken, core::RegionId other, core::TypeId type);
 
 /// The result of `make` for an accumulator if there are points, else the accumulator. A place to which
 /// nothing is added may not exist.

@@ -16,7 +16,7 @@ namespace {
 
 using Axes = std::vector<ScatteredAdd::Axis>;
 
-/// Writes one add anew, behind the nest that it stood in.
+/// Writes one add anew, after the nest that it stood in.
 class Scatter {
 public:
   Scatter(Module& m, FunctionId f, const ScatteredAdd& c, OpId nest, const KeptValues& kept)
@@ -94,7 +94,8 @@ private:
     Emit no = b.in(b.newRegion());
     no.yield({other(no)});
     const TypeId type = no.typeOf(fn().ops[fn().regions[no.region].ops.back()].operands[0]);
-    return ofArm(b, arm, map.value(fn().ops[arm.op].operands[0]), taken.region, no.region, type);
+    return materialiseBranchPath(b, arm, map.value(fn().ops[arm.op].operands[0]), taken.region, no.region,
+                                 type);
   }
 
   // --- the place
@@ -298,7 +299,7 @@ private:
 
 } // namespace
 
-bool sumBeforeScatter(Module& m) {
+bool preaggregateScatter(Module& m) {
   const Effects effects(m);
   return changeBodies(m, [&](FunctionId f) { return Scatters(m, f, effects).run(m.functions[f].body); });
 }

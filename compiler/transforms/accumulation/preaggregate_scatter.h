@@ -25,6 +25,6 @@
 namespace melix::transforms {
 
 /// Whether anything changed.
-bool sumBeforeScatter(core::Module& module);
+bool preaggregateScatter(core::Module& module);
 
 } // namespace melix::transforms

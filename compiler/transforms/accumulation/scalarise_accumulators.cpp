@@ -328,7 +328,7 @@ private:
 
 } // namespace
 
-bool splitAccumulators(Module& m) {
+bool scalariseAccumulators(Module& m) {
   return changeBodies(m, [&](FunctionId f) {
     bool changed = false;
     while (AccumulatorSplitter(m, f).run()) changed = true; // records in records

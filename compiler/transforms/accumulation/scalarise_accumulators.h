@@ -20,6 +20,6 @@
 namespace melix::transforms {
 
 /// Whether anything changed.
-bool splitAccumulators(core::Module& module);
+bool scalariseAccumulators(core::Module& module);
 
 } // namespace melix::transforms

@@ -152,7 +152,7 @@ bool ScatterPlanner::readPlace(ScatteredAdd& c) {
   return std::ranges::all_of(c.elements, &ScatteredAdd::Axis::isKnown);
 }
 
-/// What tells how many points another axis has belongs to the places.
+/// What determines how many points another axis has belongs to the places.
 void ScatterPlanner::sortAxes(ScatteredAdd& c) {
   for (size_t before = 0; before != c.varying.size() || before == 0;) {
     before = c.varying.size();
@@ -191,7 +191,7 @@ bool ScatterPlanner::isValueSum(const ScatteredAdd& c) const {
   if (!def.valid() || uses_.regionOf(def) != c.site.levels.back().region || op(def).kind != OpKind::Nest)
     return false;
   auto isReduced = [](const NestResult& r) { return r.kind == NestResultKind::Reduce; };
-  return std::ranges::any_of(nestResults(op(def)), isReduced) && isDear(Costs(m_, fn()).ofOp(def));
+  return std::ranges::any_of(nestResults(op(def)), isReduced) && isExpensive(Costs(m_, fn()).ofOp(def));
 }
 
 /// An arm that not the places alone decide leaves terms out of a sum; its place is added to then without.
@@ -245,7 +245,7 @@ bool ScatterPlanner::isPlacedByAll(const ScatteredAdd& c, OpId id) {
   return levelOf_.at(uses_.regionOf(id)) < free_ || !mayFail(id);
 }
 
-/// Whether an op reads, or needs something that reads, where only a check in front tells that it is there.
+/// Whether an op reads, or needs something that reads, where only an earlier check shows that it is there.
 bool ScatterPlanner::mayFail(OpId id) {
   if (const auto known = mayFail_.find(id); known != mayFail_.end()) return known->second;
   Ranges ranges(m_, fn());
@@ -266,13 +266,13 @@ bool ScatterPlanner::mayFail(OpId id) {
 }
 
 void ScatterPlanner::findNeeded(ScatteredAdd& c) const {
-  size_t behind = 0; // the levels in which something is read that may not be there
+  size_t level = 0; // the levels in which something is read that may not be there
   for (OpId id : c.placing)
     if (const auto known = mayFail_.find(id); known == mayFail_.end() || known->second)
-      behind = std::max(behind, levelOf_.at(uses_.regionOf(id)) + 1);
+      level = std::max(level, levelOf_.at(uses_.regionOf(id)) + 1);
   c.needed = c.summed;
   std::ranges::copy_if(c.rows, std::back_inserter(c.needed),
-                       [&](const ScatteredAdd::Axis& a) { return a.level < behind; });
+                       [&](const ScatteredAdd::Axis& a) { return a.level < level; });
 }
 
 bool ScatterPlanner::slice(ScatteredAdd& c, ValueId v, SliceKind kind) {
@@ -285,7 +285,7 @@ bool ScatterPlanner::slice(ScatteredAdd& c, OpId id, SliceKind kind) {
   if (kind == SliceKind::Value && !c.isAhead && isPlacedByAll(c, id)) kind = SliceKind::Placing;
   std::unordered_set<OpId>& ops = kind == SliceKind::Value ? c.value : c.placing;
   if (ops.contains(id) || c.keeps.contains(id)) return true;
-  if (kind == SliceKind::Value && isDearOutside(id)) return keep(c, id);
+  if (kind == SliceKind::Value && isExpensiveOutside(id)) return keep(c, id);
   if (kind == SliceKind::Placing && mayFail(id) && levelOf_.at(uses_.regionOf(id)) >= free_) return false;
   ops.insert(id);
   auto isAcc = [&](ValueId v) { return types().kind(fn().typeOf(v)) == TypeKind::Acc; };
@@ -311,12 +311,12 @@ bool ScatterPlanner::slice(ScatteredAdd& c, DimId d, SliceKind kind) {
   });
 }
 
-/// Whether more points than now would compute an op that is dear.
-bool ScatterPlanner::isDearOutside(OpId id) const {
-  return levelOf_.at(uses_.regionOf(id)) < innermost_ && isDear(Costs(m_, fn()).ofOp(id));
+/// Whether more points than now would compute an op that is expensive.
+bool ScatterPlanner::isExpensiveOutside(OpId id) const {
+  return levelOf_.at(uses_.regionOf(id)) < innermost_ && isExpensive(Costs(m_, fn()).ofOp(id));
 }
 
-/// Of the outermost body the nest as it is gives what is dear.
+/// Of the outermost body the nest as it is gives what is expensive.
 bool ScatterPlanner::keep(ScatteredAdd& c, OpId id) const {
   if (levelOf_.at(uses_.regionOf(id)) > 0 || !op(id).resultDims.empty()) return false;
   for (ValueId v : op(id).results) {

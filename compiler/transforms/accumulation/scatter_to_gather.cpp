@@ -46,8 +46,8 @@ private:
   Function& fn() const { return m_.functions[f_]; }
   types::TypeStore& types() const { return m_.types; }
 
-  /// Rows that are sums of rows are added one after another where all are soon made again: each is a sum of
-  /// its own then, as a product, and none of it is kept. Nests inside have been seen to.
+  /// Rows that are sums of rows are added one after another where all are cheap to recompute: each is a sum
+  /// of its own then, as a product, and none of it is kept. Nests inside have been seen to.
   void splitSums(RegionId region) {
     std::vector<OpId>& ops = fn().regions[region].ops;
     for (size_t k = 0; k < ops.size(); ++k) {
@@ -61,7 +61,7 @@ private:
       }
     }
   }
-  /// What adds the second of the rows, behind `add`, which adds the first.
+  /// What adds the second of the rows, after `add`, which adds the first.
   OpId splitSum(OpId add, OpId sum, RegionId region) {
     const Operands rows = fn().ops[sum].operands;
     const ValueId added = fn().ops[add].results[0];
@@ -269,7 +269,7 @@ private:
 
 } // namespace
 
-bool accumulateToReduce(Module& m) {
+bool scatterToGather(Module& m) {
   const Effects effects(m);
   const Undefined undefined(m);
   return changeBodies(m, [&](FunctionId f) {

@@ -38,6 +38,6 @@
 namespace melix::transforms {
 
 /// Whether anything changed.
-bool accumulateToReduce(core::Module& module);
+bool scatterToGather(core::Module& module);
 
 } // namespace melix::transforms

@@ -87,7 +87,7 @@ private:
 
 } // namespace
 
-void sinkZeroInitialisation(Module& m) {
+void sinkZeros(Module& m) {
   forEachBody(m, [&](FunctionId f) { Renewer(m, f).run(); });
 }
 

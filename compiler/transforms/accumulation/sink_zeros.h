@@ -14,6 +14,6 @@
 
 namespace melix::transforms {
 
-void sinkZeroInitialisation(core::Module& module);
+void sinkZeros(core::Module& module);
 
 } // namespace melix::transforms

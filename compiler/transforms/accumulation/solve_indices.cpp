@@ -125,7 +125,7 @@ std::optional<AffineIndex> AccumulationPlanner::formOf(Conversion& c, ValueId v)
   const std::map<ValueId, int64_t> axes = form->axes;
   for (auto [x, factor] : axes) {
     if (c.isAxis(x)) continue;
-    const ValueId axis = standIn(c, x);
+    const ValueId axis = substitute(c, x);
     if (!axis.valid()) return std::nullopt;
     form->axes.erase(x);
     accumulate(*form, AffineIndex{{{axis, 1}}, {}, {}, 0}, factor);
@@ -134,7 +134,7 @@ std::optional<AffineIndex> AccumulationPlanner::formOf(Conversion& c, ValueId v)
 }
 
 /// The axis that stands for a value of the body, if one can.
-ValueId AccumulationPlanner::standIn(Conversion& c, ValueId v) {
+ValueId AccumulationPlanner::substitute(Conversion& c, ValueId v) {
   const Op& op = fn().ops[fn().values[v].def];
   if (op.kind == OpKind::IDiv || op.kind == OpKind::IRem) {
     const Divided* d = divide(c, op);

@@ -79,7 +79,7 @@ private:
 
 } // namespace
 
-void splitResults(Module& m) {
+void splitNestResults(Module& m) {
   forEachBody(m, [&](FunctionId f) { ResultSplitter(m, f).run(m.functions[f].body); });
 }
 

@@ -12,6 +12,6 @@
 
 namespace melix::transforms {
 
-void splitResults(core::Module& module);
+void splitNestResults(core::Module& module);
 
 } // namespace melix::transforms

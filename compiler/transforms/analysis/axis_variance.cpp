@@ -110,7 +110,7 @@ bool AxisVariance::readsWithin(OpId op) const {
   return made && made->within;
 }
 
-void AxisVariance::becomes(OpId op, OpId read) {
+void AxisVariance::replaceByRead(OpId op, OpId read) {
   Made made = *made_.at(op);
   made.operands.clear();
   made.within = true;

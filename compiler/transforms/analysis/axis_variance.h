@@ -55,7 +55,7 @@ public:
   /// The ops of the body that make these values, in their order.
   std::vector<core::OpId> slice(std::span<const core::ValueId> values) const;
   /// A read before the others replaces the op: it needs nothing but its axes.
-  void becomes(core::OpId op, core::OpId read);
+  void replaceByRead(core::OpId op, core::OpId read);
 
 private:
   struct Made {

@@ -14,7 +14,7 @@ std::optional<std::string> AxisConditions::textOf(ValueId v, const AxisText& axi
   return write(v, axis, deepest, text) ? std::optional(std::move(text)) : std::nullopt;
 }
 
-/// An op in front of its operands, of which it has always as many.
+/// An op before its operands, of which it has always as many.
 bool AxisConditions::write(ValueId v, const AxisText& axis, int depth, std::string& to) const {
   if (const std::optional<std::string> found = axis(v)) return to += *found + " ", true;
   const OpId def = f_.values[v].def;
@@ -24,7 +24,7 @@ bool AxisConditions::write(ValueId v, const AxisText& axis, int depth, std::stri
   switch (op.kind) {
   case OpKind::Const: return to += std::to_string(op.as<Constant>().bits) + " ", true;
   case OpKind::DimValue: {
-    if (!sizes_.areInFront(m_, op, nest_)) return false;
+    if (!sizes_.areDefinedBefore(m_, op, nest_)) return false;
     return to += std::to_string(op.dims[0].index) + " ", true;
   }
   case OpKind::Cmp:

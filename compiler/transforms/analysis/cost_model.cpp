@@ -80,12 +80,12 @@ Cost& Cost::operator+=(const Cost& more) {
   reads = saturated(uint64_t{reads} + more.reads);
   bytes = saturated(uint64_t{bytes} + more.bytes);
   ops = saturated(uint64_t{ops} + more.ops);
-  sweeps |= more.sweeps;
+  unbounded |= more.unbounded;
   return *this;
 }
 
 Cost Cost::times(uint64_t points) const {
-  return {saturated(flops * points), saturated(reads * points), saturated(bytes * points), ops, sweeps};
+  return {saturated(flops * points), saturated(reads * points), saturated(bytes * points), ops, unbounded};
 }
 
 uint32_t Costs::bytesOf(TypeId type) const {
@@ -106,7 +106,7 @@ Cost Costs::ofOp(OpId id) const {
   Cost own;
   own.ops = 1;
   own.flops = flopsOf(op.kind);
-  own.sweeps = takesLong(m_.types, f_, op);
+  own.unbounded = takesLong(m_.types, f_, op);
   if (isPlace(op.kind)) {
     own.reads = 1;
     own.bytes = bytesOf(f_.typeOf(op.kind == OpKind::Get ? op.results[0] : op.operands[1]));
@@ -127,7 +127,7 @@ Cost Costs::ofRegions(const Op& op) const {
   }
   if (op.kind != OpKind::Nest) return all;
   if (const std::optional<uint64_t> points = fewPointsOf(op)) return all.times(*points);
-  all.sweeps = true;
+  all.unbounded = true;
   return all;
 }
 
@@ -148,10 +148,10 @@ Cost Costs::ofRegion(RegionId region) const {
   return all;
 }
 
-bool mayRepeat(const Cost& once, uint64_t more, Kept kept) {
+bool mayRepeat(const Cost& once, uint64_t more, Storage kept) {
   if (more == 0) return true;
-  if (once.sweeps) return false;
-  const uint64_t bound = kept == Kept::Array ? arrayFlops : rowFlops;
+  if (once.unbounded) return false;
+  const uint64_t bound = kept == Storage::Array ? arrayFlops : rowFlops;
   return (uint64_t{once.flops} + once.reads) * std::min<uint64_t>(more, bound + 1) <= bound;
 }
 

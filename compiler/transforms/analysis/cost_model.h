@@ -13,11 +13,11 @@ namespace melix::transforms {
 /// The cost of ops that run once, counted in sums and differences of numbers. Of several branches the most
 /// expensive one counts.
 struct Cost {
-  uint32_t flops = 0;  ///< an elementary function counts as `mathFlops`
-  uint32_t reads = 0;  ///< of places, and writes
-  uint32_t bytes = 0;  ///< of the scalars read
-  uint32_t ops = 0;    ///< of Core
-  bool sweeps = false; ///< calls, loops, nests of many points: above any bound
+  uint32_t flops = 0;     ///< an elementary function counts as `mathFlops`
+  uint32_t reads = 0;     ///< of places, and writes
+  uint32_t bytes = 0;     ///< of the scalars read
+  uint32_t ops = 0;       ///< of Core
+  bool unbounded = false; ///< calls, loops, nests of many points: above any bound
 
   Cost& operator+=(const Cost& more);
   Cost times(uint64_t points) const;
@@ -31,9 +31,9 @@ uint32_t flopsOf(core::OpKind kind);
 inline constexpr int64_t fewPoints = 64; ///< of a nest that is no sweep
 
 /// Where values are kept that are not recomputed.
-enum class Kept : uint8_t {
-  Array, ///< in memory: its size is that of a nest which stands in no other
-  Row,   ///< within a point of a nest around, and soon read again
+enum class Storage : uint8_t {
+  Array,    ///< in memory: its size is that of a nest which stands in no other
+  PerPoint, ///< within a point of a nest around, and soon read again
 };
 
 /// Costs of the ops of one function.
@@ -57,12 +57,12 @@ private:
 };
 
 /// Whether an array of such values is worth its memory where fewer of them are needed than there are points.
-inline bool isDear(const Cost& once) { return once.sweeps || once.flops >= mathFlops; }
+inline bool isExpensive(const Cost& once) { return once.unbounded || once.flops >= mathFlops; }
 
 /// Whether values that several nests read are recomputed `more` times instead of kept. The limit is on the
 /// flops and reads of all recomputations. For an array it is an elementary function and a little arithmetic,
 /// or as much arithmetic. For a row it is the cost of a row in the cache.
-bool mayRepeat(const Cost& once, uint64_t more, Kept kept);
+bool mayRepeat(const Cost& once, uint64_t more, Storage kept);
 
 /// The most flops and reads that a point of one nest may recompute of values that others compute too, and the
 /// most ops of its body. The limits hold however long the chains of producers are.

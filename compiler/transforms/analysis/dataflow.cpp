@@ -55,7 +55,7 @@ void Propagation::changed(ValueId v) {
   values_.push_back(v);
 }
 
-void Propagation::again(OpId op) {
+void Propagation::rerun(OpId op) {
   if (opWaits_[op.index]) return;
   opWaits_[op.index] = true;
   ops_.push_back(op);
@@ -91,7 +91,7 @@ void Propagation::run(ValueAnalysis& analysis) {
       values_.pop_front();
       valueWaits_[v.index] = false;
       for (uint32_t edge : leaving_.of(v.index)) analysis.flow(edges_[edge]);
-      for (uint32_t op : users_.of(v.index)) again(OpId(op));
+      for (uint32_t op : users_.of(v.index)) rerun(OpId(op));
       continue;
     }
     const OpId op = ops_.front();

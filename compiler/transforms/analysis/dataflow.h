@@ -31,7 +31,7 @@ public:
   void run(ValueAnalysis& analysis);
   void changed(core::ValueId v);
   /// The op is to be looked at again, for a reason outside of the function.
-  void again(core::OpId op);
+  void rerun(core::OpId op);
 
 private:
   /// Numbers by key; numbers of one key are adjacent.
@@ -75,7 +75,7 @@ public:
       if (!open.walk) open.walk = make(summary);
       if (!open.walk->run()) continue;
       for (auto [caller, call] : open.callers) {
-        open_[caller].walk->again(call);
+        open_[caller].walk->rerun(call);
         wait(*caller);
       }
     }

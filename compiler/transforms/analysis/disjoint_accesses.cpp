@@ -49,7 +49,7 @@ std::optional<AffineIndex> DisjointAccesses::form(ValueId v) const {
   return found ? opened(*found) : std::nullopt;
 }
 
-/// The number of points of an axis, or turns of a loop.
+/// The number of points of an axis, or iterations of a loop.
 std::optional<AffineIndex> DisjointAccesses::points(ValueId v) const {
   const Value& value = f_.values[v];
   const OpId parent = value.region.valid() ? f_.regions[value.region].parent : OpId();
@@ -64,7 +64,7 @@ std::optional<AffineIndex> DisjointAccesses::points(ValueId v) const {
   return std::nullopt;
 }
 
-/// With sizes taken apart, and in place of those that are numbers these.
+/// With sizes split into terms, and in place of those that are numbers these.
 std::optional<AffineIndex> DisjointAccesses::opened(AffineIndex x) const {
   const std::map<DimId, int64_t> dims = std::exchange(x.dims, {});
   for (auto [d, factor] : dims)
@@ -154,28 +154,28 @@ std::optional<IndexForms> DisjointAccesses::formsOf(const PathStep& step, ValueI
   return out;
 }
 
-bool DisjointAccesses::areApart(const PlaceForms& place, const Op& update, uint32_t depth,
-                                ValueId turn) const {
+bool DisjointAccesses::areDisjoint(const PlaceForms& place, const Op& update, uint32_t depth,
+                                   ValueId iteration) const {
   if (!isPlace(update)) return false;
   const PlaceForms written = formsOf(update);
   for (size_t k = 0; k < std::min(place.size(), written.size()); ++k)
     if (place[k] && written[k] &&
-        (isLess(*place[k], *written[k], depth, turn, true) ||
-         isLess(*written[k], *place[k], depth, turn, false)))
+        (isLess(*place[k], *written[k], depth, iteration, true) ||
+         isLess(*written[k], *place[k], depth, iteration, false)))
       return true;
   return false;
 }
 
 /// Whether `a` is less than `b`; the one that is written later, the greater one or the lesser, has another
-/// turn.
-bool DisjointAccesses::isLess(const IndexForms& a, const IndexForms& b, uint32_t depth, ValueId turn,
+/// iteration.
+bool DisjointAccesses::isLess(const IndexForms& a, const IndexForms& b, uint32_t depth, ValueId iteration,
                               bool isLaterMore) const {
   std::optional<AffineIndex> high = bound(a.last, true, depth), low = bound(b.first, false, depth);
   if (!high || !low) return false;
-  if (AffineIndex& later = isLaterMore ? *low : *high; turn.valid() && later.axes.contains(turn)) {
-    const int64_t factor = later.axes.at(turn);
+  if (AffineIndex& later = isLaterMore ? *low : *high; iteration.valid() && later.axes.contains(iteration)) {
+    const int64_t factor = later.axes.at(iteration);
     if ((factor > 0) != isLaterMore || !isSmall(factor)) return false;
-    later.constant += factor; // of the next turn; of others it is further
+    later.constant += factor; // of the next iteration; of others it is further
   }
   accumulate(*low, *high, -1);
   return isPositive(*low);

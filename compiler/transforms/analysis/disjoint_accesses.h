@@ -33,9 +33,9 @@ public:
   /// The number of ops that enclose a region.
   uint32_t depthOf(core::RegionId r) const;
   /// Whether an update writes other elements than the place, wherever both are deeper than `depth`. With
-  /// `turn`, the index of a loop, in all later iterations of that loop than the iteration of the place.
-  bool areApart(const PlaceForms& place, const core::Op& update, uint32_t depth,
-                core::ValueId turn = {}) const;
+  /// `iteration`, the index of a loop, in all later iterations of that loop than the iteration of the place.
+  bool areDisjoint(const PlaceForms& place, const core::Op& update, uint32_t depth,
+                   core::ValueId iteration = {}) const;
 
 private:
   using Form = core::AffineIndex;
@@ -45,7 +45,7 @@ private:
   std::optional<Form> opened(Form x) const;
   std::optional<Form> ofSymbol(core::DimSym s) const;
   std::optional<Form> bound(Form form, bool isUpper, uint32_t depth) const;
-  bool isLess(const IndexForms& a, const IndexForms& b, uint32_t depth, core::ValueId turn,
+  bool isLess(const IndexForms& a, const IndexForms& b, uint32_t depth, core::ValueId iteration,
               bool isLaterMore) const;
 
   const core::Module& m_;

@@ -19,7 +19,7 @@ public:
 
   /// The number of a new node.
   uint32_t node(uint64_t weight);
-  void edge(uint32_t from, uint32_t to) { arc(out(from), in(to), unlimited); }
+  void require(uint32_t from, uint32_t to) { arc(out(from), in(to), unlimited); }
   void given(uint32_t node) { arc(source, in(node), unlimited); }
   void needed(uint32_t node) { arc(out(node), sink, unlimited); }
 

@@ -160,7 +160,7 @@ private:
     }
     for (ValueId v : copies(view.accYields())) nest.end(v);
   }
-  /// What a result is with one more axis behind this one.
+  /// What a result is with one more axis after this one.
   static NestResult over(NestResult r, uint32_t axis) {
     std::vector<uint32_t> keep;
     for (uint32_t k : r.keep) {
@@ -194,6 +194,6 @@ private:
 } // namespace
 
 /// Each axis that is made has fewer points.
-bool splitAxes(Module& m) { return runWhileChanging<AxisDelineariser>(m); }
+bool delineariseAxes(Module& m) { return runWhileChanging<AxisDelineariser>(m); }
 
 } // namespace melix::transforms

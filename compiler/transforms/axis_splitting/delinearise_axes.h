@@ -18,6 +18,6 @@
 namespace melix::transforms {
 
 /// Whether any axis was split.
-bool splitAxes(core::Module& module);
+bool delineariseAxes(core::Module& module);
 
 } // namespace melix::transforms

@@ -27,7 +27,7 @@ public:
     Divisions out;
     for (OpId id : nests_)
       for (uint32_t axis = 0; axis < fn().ops[id].dims.size(); ++axis)
-        if (isInFront(fn().ops[id].dims[axis])) addAxis(id, axis, out);
+        if (isDefinedBefore(fn().ops[id].dims[axis])) addAxis(id, axis, out);
     if (!out.axes.empty()) out.named = named();
     return out;
   }
@@ -112,7 +112,7 @@ private:
         if (!takesIndex(place.path[k].kind)) continue;
         const ValueId v = place.indices[index++];
         const DimId axis = m_.types[root].dims[k];
-        if (place.path[k].kind == StepKind::Index && quotients.contains(v) && isInFront(axis) &&
+        if (place.path[k].kind == StepKind::Index && quotients.contains(v) && isDefinedBefore(axis) &&
             !mentions(axis, extent))
           out = axis;
       }
@@ -128,9 +128,10 @@ private:
   /// Of one term: a constant, sizes beside the extent, or a name. Of an extent that is no symbol a name.
   std::optional<DimId> divisor(ValueId v, DimId extent) {
     const std::optional<DimId> size = ranges_.sizeOf(v);
-    if (size && isInFront(*size) && types::exactQuotient(m_.types.dims, extent, *size)) return std::nullopt;
+    if (size && isDefinedBefore(*size) && types::exactQuotient(m_.types.dims, extent, *size))
+      return std::nullopt;
     const bool isSymbol = m_.types.dims.asSymbol(extent).has_value();
-    if (size && isSymbol && isInFront(*size) && isPlain(*size, extent)) return size;
+    if (size && isSymbol && isDefinedBefore(*size) && isPlain(*size, extent)) return size;
     const std::optional<Divisor> number = numberOf(v);
     if (!number) return std::nullopt;
     auto [name, isNew] = names_.try_emplace(*number);
@@ -146,8 +147,9 @@ private:
   std::optional<Divisor> numberOf(ValueId v) {
     if (isOutside(v)) return Divisor{v, {}};
     const std::optional<DimId> size = ranges_.sizeOf(v);
-    return size && isInFront(*size) && !m_.types.dims.asConstant(*size) ? std::optional(Divisor{{}, size})
-                                                                        : std::nullopt;
+    return size && isDefinedBefore(*size) && !m_.types.dims.asConstant(*size)
+               ? std::optional(Divisor{{}, size})
+               : std::nullopt;
   }
   bool isOutside(ValueId v) const {
     const Value& value = fn().values[v];
@@ -155,7 +157,7 @@ private:
     const OpId around = fn().regions[value.region].parent;
     return around != nest_ && !inside_.contains(around);
   }
-  bool isInFront(DimId size) const {
+  bool isDefinedBefore(DimId size) const {
     std::vector<DimSym> symbols;
     m_.types.dims.collectSymbols(size, symbols);
     return std::ranges::none_of(symbols, [this](DimSym s) { return sizes_.contains(s); });
@@ -182,7 +184,7 @@ private:
   DivisorNames& names_;
   std::vector<OpId> nests_;
   std::unordered_set<OpId> inside_;
-  std::unordered_set<DimSym> sizes_; ///< that are told inside
+  std::unordered_set<DimSym> sizes_; ///< that are determined inside
   bool reshapes_ = false;
 };
 
@@ -213,13 +215,13 @@ DivisionWriter::DivisionWriter(Module& m, const DivisorNames& names, const std::
     return extent &&
            (m.types.dims.mentions(of.by, *extent) || (of.times && m.types.dims.mentions(*of.times, *extent)));
   };
-  std::vector<Divisions::Axis> apart;
+  std::vector<Divisions::Axis> distinct;
   for (const Divisions::Axis& axis : axes_)
-    if (std::ranges::none_of(apart, [&](const Divisions::Axis& other) {
+    if (std::ranges::none_of(distinct, [&](const Divisions::Axis& other) {
           return isFactor(axis, other) || isFactor(other, axis);
         }))
-      apart.push_back(axis);
-  axes_ = std::move(apart);
+      distinct.push_back(axis);
+  axes_ = std::move(distinct);
 }
 
 std::vector<DivisionWriter::Factor> DivisionWriter::factorsOf(DimId by) const {

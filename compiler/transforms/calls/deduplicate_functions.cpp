@@ -50,7 +50,7 @@ private:
     });
     return mayEnd ? out + f.name + places : out;
   }
-  /// A location as a trace tells it.
+  /// A location as a trace prints it.
   std::string place(LocId loc) const {
     std::string out = ";";
     for (; loc.valid(); loc = m_.locs[loc].inner) {
@@ -71,6 +71,6 @@ private:
 
 } // namespace
 
-void mergeFunctions(Module& m) { FunctionDeduplicator(m).run(); }
+void deduplicateFunctions(Module& m) { FunctionDeduplicator(m).run(); }
 
 } // namespace melix::transforms

@@ -13,6 +13,6 @@
 
 namespace melix::transforms {
 
-void mergeFunctions(core::Module& module);
+void deduplicateFunctions(core::Module& module);
 
 } // namespace melix::transforms

@@ -8,7 +8,7 @@
 // callers do not matter. So one more call elsewhere changes no bits, and a program grows by `largestCallee` a
 // call at most.
 //
-// Exception: the limit is `largestLoopOfRows` for a loop that carries a row at each point of a nest, and for
+// Exception: the limit is `mostBatchedOps` for a loop that carries a row at each point of a nest, and for
 // the functions it calls. Such a loop is to become a loop over all rows (interchange_loops.h).
 //
 // Not inlined:
@@ -25,7 +25,7 @@ namespace melix::transforms {
 
 struct InlineOptions {
   unsigned largestCallee = 128;
-  unsigned largestLoopOfRows = 512;
+  unsigned mostBatchedOps = 512;
   unsigned mostLoopsOfRows = 2048; ///< ops of all of them in one caller; of more none is inlined
   unsigned largestCaller = 4096;
   bool beforeDerivatives = true;

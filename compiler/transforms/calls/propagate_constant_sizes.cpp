@@ -119,6 +119,6 @@ private:
 
 } // namespace
 
-bool fixSizes(Module& m) { return SizeFixer(m).run(); }
+bool propagateConstantSizes(Module& m) { return SizeFixer(m).run(); }
 
 } // namespace melix::transforms

@@ -16,6 +16,6 @@
 namespace melix::transforms {
 
 /// Whether anything changed.
-bool fixSizes(core::Module& module);
+bool propagateConstantSizes(core::Module& module);
 
 } // namespace melix::transforms

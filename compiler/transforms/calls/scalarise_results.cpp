@@ -50,7 +50,7 @@ private:
 
   /// The yield of a function that is being made anew.
   struct Yield {
-    Builder at; ///< in front of it
+    Builder at; ///< before it
     Operands values;
     std::vector<TypeId> types;
   };
@@ -59,7 +59,7 @@ private:
     Function& f = m_.functions[id];
     std::vector<OpId>& ops = f.regions[f.body].ops;
     const OpId end = ops.back();
-    if (!isWorth(f, f.ops[end])) return false;
+    if (!isProfitable(f, f.ops[end])) return false;
     ops.pop_back();
     Yield yield{Builder(m_, id, f.body, f.ops[end].loc), {}, {}};
     OpenedResults plan;
@@ -74,7 +74,7 @@ private:
     plans_[id.index] = std::move(plan);
     return true;
   }
-  bool isWorth(const Function& f, const Op& end) const {
+  bool isProfitable(const Function& f, const Op& end) const {
     for (uint32_t k = 0; k < f.results.size(); ++k)
       if (!isUpdated(f, k) && (isRecord(f.results[k]) || argument(f, end.operands[k], f.results[k])))
         return true;
@@ -142,7 +142,7 @@ private:
       return true;
     });
   }
-  /// What is appended puts the records together behind the call.
+  /// What is appended puts the records together after the call.
   void call(Builder b, OpId id, const OpenedResults& plan, LiveUses& uses) {
     Function& f = b.fn();
     const Results before = f.ops[id].results;
@@ -176,6 +176,6 @@ private:
 
 } // namespace
 
-bool openResults(Module& m) { return ResultOpener(m).run(); }
+bool scalariseResults(Module& m) { return ResultOpener(m).run(); }
 
 } // namespace melix::transforms

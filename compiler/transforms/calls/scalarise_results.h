@@ -19,6 +19,6 @@ namespace melix::transforms {
 constexpr size_t mostOpened = 256; ///< parts of a record, nested parts included
 
 /// Whether anything changed.
-bool openResults(core::Module& module);
+bool scalariseResults(core::Module& module);
 
 } // namespace melix::transforms

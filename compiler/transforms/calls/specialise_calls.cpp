@@ -43,7 +43,7 @@ public:
 
 private:
   /// Copies are made of functions as they were: one that calls itself calls the original in each copy, so the
-  /// closures that are passed on are told by their whole shape, which is bounded.
+  /// closures that are passed on are distinguished by their whole shape, which is bounded.
   void keepAsWritten() {
     for (uint32_t i = 0, n = static_cast<uint32_t>(m_.functions.size()); i < n; ++i) {
       const Function& f = m_.functions[FunctionId(i)];
@@ -120,7 +120,7 @@ private:
       flatten(f, closure.operands[k], shape->captures[k], values, dims);
   }
 
-  /// The closure made again at the beginning of a copy, from new parameters.
+  /// The closure recomputed at the beginning of a copy, from new parameters.
   ValueId rebuild(Builder& b, const Shape& shape, TypeId type) {
     types::DimSubst dims;
     Op op = Builder::simple(OpKind::Closure, {}, CallAttr{shape.callee});
@@ -213,7 +213,7 @@ private:
     f.name = m_.functions[source].name;
     f.key = m_.functions[source].key + "(" + given + ")#" + std::to_string(copies_.size());
     f.device = m_.functions[source].device;
-    f.isApart = m_.functions[source].isApart;
+    f.isCold = m_.functions[source].isCold;
     f.loc = m_.functions[source].loc;
     f.body = f.regions.add(Region{});
     const RegionId body = f.body;

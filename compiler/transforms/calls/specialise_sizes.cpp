@@ -22,7 +22,7 @@ struct Sized {
   FunctionId function;
   std::vector<std::optional<int64_t>> sizes;
   auto operator<=>(const Sized&) const = default;
-  /// A check in front of such a call fails: it is something else than sizes that ends the recursion.
+  /// A check before such a call fails: it is something else than sizes that ends the recursion.
   bool isNegative() const {
     return std::any_of(sizes.begin(), sizes.end(),
                        [](std::optional<int64_t> n) { return n.value_or(0) < 0; });
@@ -152,7 +152,7 @@ private:
     f.name = m_.functions[source].name;
     f.key = m_.functions[source].key + text(sized.sizes);
     f.device = m_.functions[source].device;
-    f.isApart = m_.functions[source].isApart;
+    f.isCold = m_.functions[source].isCold;
     f.loc = m_.functions[source].loc;
     f.inouts = m_.functions[source].inouts;
     f.body = f.regions.add(Region{});

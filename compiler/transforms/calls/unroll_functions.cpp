@@ -68,16 +68,16 @@ private:
     const LoopView loop(fn(), op);
     const Op* count = definition(cloner_->value(loop.count()));
     if (!count || count->kind != OpKind::Const || !loop.bodyDims().empty()) return false;
-    const int64_t turns = std::max<int64_t>(static_cast<int64_t>(count->as<Constant>().bits), 0);
-    if (turns > mostPoints || (turns == 0 && loop.stacks() > 0)) return false;
-    if (loop.stacks() > 0) cloner_->setDim(loop.extent(), b.dims().constant(turns));
+    const int64_t tripCount = std::max<int64_t>(static_cast<int64_t>(count->as<Constant>().bits), 0);
+    if (tripCount > mostPoints || (tripCount == 0 && loop.stacks() > 0)) return false;
+    if (loop.stacks() > 0) cloner_->setDim(loop.extent(), b.dims().constant(tripCount));
     std::vector<ValueId> carried;
     for (ValueId v : loop.carryOperands()) carried.push_back(cloner_->value(v));
     std::vector<std::vector<ValueId>> stacks(loop.stacks());
     Builder here = b;
     here.loc = op.loc;
-    for (int64_t turn = 0; turn < turns && !isTooLong(); ++turn) {
-      cloner_->values.insert_or_assign(loop.index(), here.integer(turn));
+    for (int64_t iteration = 0; iteration < tripCount && !isTooLong(); ++iteration) {
+      cloner_->values.insert_or_assign(loop.index(), here.integer(iteration));
       for (size_t k = 0; k < carried.size(); ++k)
         cloner_->values.insert_or_assign(loop.carryParams()[k], carried[k]);
       const Cloner::Yielded yielded = cloner_->body(loop.body(), here);
@@ -85,12 +85,12 @@ private:
       for (size_t k = 0; k < stacks.size(); ++k) stacks[k].push_back(yielded.values[carried.size() + k]);
     }
     if (isTooLong()) return true;
-    if (turns == 0) noteGone(fn(), id_, loop.body(), GoneKind::NeverRuns);
+    if (tripCount == 0) noteGone(fn(), id_, loop.body(), GoneKind::NeverRuns);
     for (size_t k = 0; k < carried.size(); ++k)
       cloner_->values.insert_or_assign(loop.carryResults()[k], carried[k]);
     for (size_t k = 0; k < stacks.size(); ++k)
       cloner_->values.insert_or_assign(loop.stackResults()[k],
-                                       stackedArray(here, std::span(&turns, 1), std::move(stacks[k])));
+                                       stackedArray(here, std::span(&tripCount, 1), std::move(stacks[k])));
     return true;
   }
   const Op* definition(ValueId v) const {

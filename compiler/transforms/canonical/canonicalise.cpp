@@ -24,12 +24,12 @@ void canonicalise(core::Module& m) {
   for (int round = 0; round < mostCanonicalRounds; ++round) {
     bool changed = dropUnitAxes(m);
     changed |= composeReads(m);
-    changed |= forwardReads(m);
+    changed |= forwardStores(m);
     changed |= writeOutSmallArrays(m);
-    changed |= forwardElements(m);
-    changed |= openSums(m);
-    changed |= splitRecords(m);
-    changed |= mergePerfect(m);
+    changed |= scalariseElements(m);
+    changed |= expandArraySums(m);
+    changed |= scalariseCollectedRecords(m);
+    changed |= flattenPerfectNests(m);
     changed |= caseOfCase(m);
     if (!changed) return;
     simplify(m);

@@ -27,7 +27,7 @@ public:
     });
     for (OpId id : matches)
       if (uses_.regionOf(id).valid()) resolve(id); // not in an arm that went
-    if (!behind_.empty()) settle(f_.body);
+    if (!after_.empty()) applyInsertions(f_.body);
     return changed_;
   }
 
@@ -40,7 +40,7 @@ private:
     std::vector<OpId> made = variantsOf(from, f_.values[chosen].index);
     if (made.empty() || !onlyMatched(chosen)) return;
     auto isCase = [&](OpId v) { return f_.ops[v].index() == f_.ops[made[0]].index(); };
-    if (std::all_of(made.begin(), made.end(), isCase)) return makeBehind(from, chosen, made);
+    if (std::all_of(made.begin(), made.end(), isCase)) return makeAfter(from, chosen, made);
     if (mayCopy(match, made)) choose(match, from, made);
   }
 
@@ -66,7 +66,7 @@ private:
 
   // --- payloads leave their branches
 
-  /// The payload of the variant made in region `r` of `from`, where it can be used behind that.
+  /// The payload of the variant made in region `r` of `from`, where it can be used after that.
   std::vector<ValueId> payload(OpId from, RegionId r, OpId made) {
     std::vector<ValueId> out;
     for (ValueId v : f_.ops[made].operands) out.push_back(uses_.homeOf(v) == r ? leaving(from, r, v) : v);
@@ -104,8 +104,8 @@ private:
 
   // --- one case
 
-  /// All regions make the same case: it is made of what they yield, behind them.
-  void makeBehind(OpId from, ValueId chosen, const std::vector<OpId>& made) {
+  /// All regions make the same case: it is made of what they yield, after them.
+  void makeAfter(OpId from, ValueId chosen, const std::vector<OpId>& made) {
     Operands parts;
     for (size_t j = 0; j < f_.ops[made[0]].operands.size(); ++j) {
       std::vector<ValueId> yielded;
@@ -116,16 +116,16 @@ private:
     const ValueId variant = Builder(m_, id_, scratch, f_.ops[made[0]].loc)
                                 .variant(f_.typeOf(chosen), f_.ops[made[0]].index(), std::move(parts));
     uses_.enter(f_.values[variant].def, uses_.regionOf(from));
-    behind_[from].push_back(f_.values[variant].def);
+    after_[from].push_back(f_.values[variant].def);
     uses_.replace(chosen, variant);
     changed_ = true;
   }
-  void settle(RegionId r) {
+  void applyInsertions(RegionId r) {
     std::vector<OpId> out;
     for (OpId id : f_.regions[r].ops) {
-      for (RegionId inner : f_.ops[id].regions) settle(inner);
+      for (RegionId inner : f_.ops[id].regions) applyInsertions(inner);
       out.push_back(id);
-      if (auto it = behind_.find(id); it != behind_.end())
+      if (auto it = after_.find(id); it != after_.end())
         out.insert(out.end(), it->second.begin(), it->second.end());
     }
     f_.regions[r].ops = std::move(out);
@@ -141,9 +141,9 @@ private:
   bool mayCopy(OpId match, const std::vector<OpId>& made) const {
     for (size_t k = 0; k < made.size(); ++k) {
       const RegionId arm = armOf(match, made[k]);
-      const bool again = std::any_of(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(k),
-                                     [&](OpId before) { return armOf(match, before) == arm; });
-      if (!again) continue;
+      const bool isDuplicate = std::any_of(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(k),
+                                           [&](OpId before) { return armOf(match, before) == arm; });
+      if (!isDuplicate) continue;
       uint32_t ops = 0;
       forEachOp(f_, arm, [&](OpId) { ++ops; });
       if (ops > maxCopied) return false;
@@ -190,7 +190,7 @@ private:
   Function& f_;
   LiveUses uses_;
   std::unordered_map<ValueId, ValueId> leaving_; ///< by value of a branch: the result that it is
-  std::unordered_map<OpId, std::vector<OpId>> behind_;
+  std::unordered_map<OpId, std::vector<OpId>> after_;
   bool changed_ = false;
 };
 

@@ -21,7 +21,7 @@ public:
 
   bool run() {
     region(fn().body);
-    if (!behind_.empty()) settle(fn().body);
+    if (!after_.empty()) applyInsertions(fn().body);
     return changed_;
   }
 
@@ -35,10 +35,10 @@ private:
     });
   }
 
-  /// Whether the read stands elsewhere: behind the indices that it needs, or where the other one stands.
+  /// Whether the read stands elsewhere: after the indices that it needs, or where the other one stands.
   bool compose(OpId id, RegionId r) {
     const Op& inner = fn().ops[id];
-    if (m_.types.isScalar(fn().typeOf(inner.results[0]))) readBehindCasts(id);
+    if (m_.types.isScalar(fn().typeOf(inner.results[0]))) readThroughCasts(id);
     const OpId from = fn().values[inner.operands[0]].def;
     if (!from.valid() || fn().ops[from].kind != OpKind::Get) return false;
     const Op& outer = fn().ops[from];
@@ -53,11 +53,11 @@ private:
     if (!moves) return fn().regions[r].ops.push_back(id), true;
     homes_[id.index] = homes_[from.index];
     standsAt_[id] = standingAt(from);
-    behind_[from].push_back(id);
+    after_[from].push_back(id);
     return true;
   }
   /// An element is the same by whatever name its array knows the sizes.
-  void readBehindCasts(OpId get) {
+  void readThroughCasts(OpId get) {
     ValueId& array = fn().ops[get].operands[0];
     for (OpId from = fn().values[array].def; from.valid() && fn().ops[from].kind == OpKind::CastDims;
          from = fn().values[array].def) {
@@ -66,7 +66,7 @@ private:
       changed_ = true;
     }
   }
-  /// A part of a record is read where the record was: not at each turn of what stands in between.
+  /// A part of a record is read where the record was: not at each iteration of what stands in between.
   static bool isPartOf(const Op& get) {
     const Path& path = get.as<Path>();
     return std::all_of(path.begin(), path.end(), [](const PathStep& s) { return s.kind == StepKind::Field; });
@@ -76,25 +76,25 @@ private:
     get.operands.insert(get.operands.end(), place.indices.begin(), place.indices.end());
     get.attr = std::move(place.path);
   }
-  /// The read behind which a moved one stands.
+  /// The read after which a moved one stands.
   OpId standingAt(OpId op) const {
     auto it = standsAt_.find(op);
     return it == standsAt_.end() ? op : it->second;
   }
 
-  void settle(RegionId r) {
+  void applyInsertions(RegionId r) {
     std::vector<OpId> out;
     for (OpId id : fn().regions[r].ops) {
-      settle(id, out);
-      for (RegionId inner : fn().ops[id].regions) settle(inner);
+      applyInsertions(id, out);
+      for (RegionId inner : fn().ops[id].regions) applyInsertions(inner);
     }
     fn().regions[r].ops = std::move(out);
   }
-  void settle(OpId id, std::vector<OpId>& out) {
+  void applyInsertions(OpId id, std::vector<OpId>& out) {
     out.push_back(id);
-    auto it = behind_.find(id);
-    if (it == behind_.end()) return;
-    for (OpId moved : it->second) settle(moved, out);
+    auto it = after_.find(id);
+    if (it == after_.end()) return;
+    for (OpId moved : it->second) applyInsertions(moved, out);
   }
 
   Module& m_;
@@ -102,7 +102,7 @@ private:
   const Sharing sharing_;
   std::vector<RegionId> homes_; ///< by op
   std::unordered_map<OpId, OpId> standsAt_;
-  std::unordered_map<OpId, std::vector<OpId>> behind_;
+  std::unordered_map<OpId, std::vector<OpId>> after_;
   bool changed_ = false;
 };
 

@@ -57,7 +57,7 @@ private:
   static bool isPlain(const Module& m, TypeId t) {
     return m.types.isInt(t) || m.types.isFloat(t) || m.types.kind(t) == TypeKind::Bool;
   }
-  /// Appends to a list of its own what then comes into the body in front of the op of that number.
+  /// Appends to a list of its own what then comes into the body before the op of that number.
   template <class Make>
   ValueId inBody(RegionId body, LocId loc, size_t at, Make make) {
     std::vector<OpId> before = std::exchange(f_.regions[body].ops, {});

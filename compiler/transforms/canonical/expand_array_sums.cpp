@@ -75,7 +75,7 @@ private:
 
 } // namespace
 
-bool openSums(Module& m) {
+bool expandArraySums(Module& m) {
   return changeBodies(m, [&](FunctionId f) { return ArraySumExpander(m, f).run(); });
 }
 

@@ -12,6 +12,6 @@
 namespace melix::transforms {
 
 /// Whether anything changed.
-bool openSums(core::Module& module);
+bool expandArraySums(core::Module& module);
 
 } // namespace melix::transforms

@@ -86,7 +86,7 @@ private:
     takeOver(fn(), made.finish(), old);
     changed = true;
   }
-  /// What a result of the inner nest is with that many axes in front of its own.
+  /// What a result of the inner nest is with that many axes before its own.
   static NestResult under(NestResult r, size_t axes) {
     for (uint32_t& k : r.keep) k += static_cast<uint32_t>(axes);
     r.row += static_cast<uint32_t>(axes);
@@ -94,7 +94,7 @@ private:
     r.keep.insert(r.keep.begin(), outer.begin(), outer.end());
     return r;
   }
-  /// Parameters, and what stands in front of the inner nest, go from the outer body into the inner one.
+  /// Parameters, and what stands before the inner nest, go from the outer body into the inner one.
   void takeIn(RegionId from, RegionId into) {
     std::vector<ValueId>& params = fn().regions[into].params;
     std::vector<ValueId>& outer = fn().regions[from].params;
@@ -115,7 +115,7 @@ private:
 
 } // namespace
 
-bool mergePerfect(Module& m) {
+bool flattenPerfectNests(Module& m) {
   return changeBodies(m, [&](FunctionId f) {
     PerfectNestFlattener merger(m, f);
     merger.run(m.functions[f].body);

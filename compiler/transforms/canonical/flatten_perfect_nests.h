@@ -13,6 +13,6 @@
 namespace melix::transforms {
 
 /// Whether anything changed.
-bool mergePerfect(core::Module& module);
+bool flattenPerfectNests(core::Module& module);
 
 } // namespace melix::transforms

@@ -31,7 +31,7 @@ public:
     region(f_.body);
     // The last update first: what it is read around for may be an update too.
     for (auto u = updates_.rbegin(); u != updates_.rend(); ++u) around(*u);
-    if (changed_) settle(f_.body);
+    if (changed_) applyInsertions(f_.body);
     return changed_;
   }
 
@@ -50,7 +50,7 @@ private:
 
   // --- ops that come and go: the lists of the regions are made anew at the end
 
-  /// For what comes in front of `at`, until `come`.
+  /// For what comes before `at`, until `come`.
   Builder before(OpId at) {
     f_.regions[scratch_].ops.clear();
     return Builder(m_, id_, scratch_, f_.ops[at].loc);
@@ -79,21 +79,21 @@ private:
     gone_.insert(op);
     changed_ = true;
   }
-  /// The op that was there from the beginning in front of which the op stands, or itself.
+  /// The op that was there from the beginning before which the op stands, or itself.
   OpId standingAt(OpId op) const {
     auto it = standsAt_.find(op);
     return it == standsAt_.end() ? op : it->second;
   }
-  void settle(RegionId r) {
+  void applyInsertions(RegionId r) {
     std::vector<OpId> out;
-    for (OpId id : f_.regions[r].ops) settle(id, out);
+    for (OpId id : f_.regions[r].ops) applyInsertions(id, out);
     f_.regions[r].ops = std::move(out);
     for (OpId id : f_.regions[r].ops)
-      for (RegionId inner : f_.ops[id].regions) settle(inner);
+      for (RegionId inner : f_.ops[id].regions) applyInsertions(inner);
   }
-  void settle(OpId id, std::vector<OpId>& out) {
+  void applyInsertions(OpId id, std::vector<OpId>& out) {
     if (auto it = before_.find(id); it != before_.end())
-      for (OpId first : it->second) settle(first, out);
+      for (OpId first : it->second) applyInsertions(first, out);
     if (!gone_.contains(id)) out.push_back(id);
   }
 
@@ -380,7 +380,7 @@ private:
 
 } // namespace
 
-bool forwardReads(Module& m) {
+bool forwardStores(Module& m) {
   return changeBodies(m, [&](FunctionId f) { return ReadForwarder(m, f).run(); });
 }
 

@@ -24,6 +24,6 @@
 namespace melix::transforms {
 
 /// Whether anything changed.
-bool forwardReads(core::Module& module);
+bool forwardStores(core::Module& module);
 
 } // namespace melix::transforms

@@ -66,10 +66,10 @@ private:
     return b.field(record, k);
   }
   /// Appends the parts of `v`, those of its parts in their place; `v` itself if it is no such record.
-  void takeApart(Builder& b, ValueId v, Operands& out) const {
+  void scalarise(Builder& b, ValueId v, Operands& out) const {
     const TypeId type = f_.typeOf(v);
     if (!isOpened(type)) return out.push_back(v);
-    for (uint32_t k = 0; partType(type, k); ++k) takeApart(b, partOf(b, v, k), out);
+    for (uint32_t k = 0; partType(type, k); ++k) scalarise(b, partOf(b, v, k), out);
   }
   /// Appends new values of the types of the parts.
   void defineParts(TypeId type, NameId hint, std::vector<ValueId>& out) {
@@ -87,8 +87,8 @@ private:
 
   // --- loops and branches
 
-  /// Appends the op to the region, with what takes records apart in front of it and what puts them together
-  /// behind it.
+  /// Appends the op to the region, with what splits records before it and what puts them together
+  /// after it.
   void open(OpId id, RegionId r) {
     const Op& op = f_.ops[id];
     const bool carries = op.kind == OpKind::For || op.kind == OpKind::While;
@@ -105,9 +105,9 @@ private:
     for (RegionId inner : paramRegions(f_.ops[id], slots[0])) beginWith(inner, id, slots);
     for (RegionId inner : yieldRegions(f_.ops[id], slots[0])) endWith(inner, slots);
     opsOf(r).push_back(id);
-    const size_t behind = opsOf(r).size();
+    const size_t after = opsOf(r).size();
     leaveWith(at(r, id), id, slots);
-    enter(r, behind);
+    enter(r, after);
   }
 
   void enterWith(Builder b, OpId id, const std::vector<Slot>& slots) {
@@ -117,7 +117,7 @@ private:
     for (const Slot& slot : slots) {
       if (slot.operands.count == 0) continue;
       for (; lead < slot.operands.first; ++lead) after.push_back(before[lead]); // what the op asks itself
-      takeApart(b, before[lead++], after);
+      scalarise(b, before[lead++], after);
     }
     for (; lead < before.size(); ++lead) after.push_back(before[lead]);
     uses_.change(id, [&](Op& op) { op.operands = std::move(after); });
@@ -160,7 +160,7 @@ private:
       if (slot.kind == SlotKind::Stack)
         after.push_back(v);
       else
-        takeApart(b, v, after);
+        scalarise(b, v, after);
     }
     enter(inner, first);
     uses_.change(end, [&](Op& op) { op.operands = std::move(after); });
@@ -205,7 +205,7 @@ private:
   bool isOfPart(ValueId v, const Path& path) const {
     return made(v, OpKind::Make) && !path.empty() && path[0].kind == StepKind::Field;
   }
-  /// What `v` becomes by the op, of whose path `v` is the place behind `steps` fields.
+  /// What `v` becomes by the op, of whose path `v` is the place after `steps` fields.
   ValueId updatedBy(Builder& b, const Op& op, ValueId v, size_t steps) const {
     const Place place = placeOf(op);
     const Path rest(place.path.begin() + static_cast<std::ptrdiff_t>(steps), place.path.end());
@@ -227,7 +227,7 @@ private:
 
 } // namespace
 
-bool openRecords(Module& m) {
+bool scalariseCarriedRecords(Module& m) {
   return changeBodies(m, [&](FunctionId f) { return RecordOpener(m, f).run(); });
 }
 

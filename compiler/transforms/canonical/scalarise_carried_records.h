@@ -18,6 +18,6 @@ namespace melix::transforms {
 constexpr size_t mostParts = 64; ///< of a record, with the parts of its parts
 
 /// Whether anything changed.
-bool openRecords(core::Module& module);
+bool scalariseCarriedRecords(core::Module& module);
 
 } // namespace melix::transforms

@@ -29,7 +29,7 @@ public:
 
 private:
   void nest(OpId id) {
-    // What comes may be records again: it stands behind the results that were there, but for accumulators.
+    // What comes may be records again: it stands after the results that were there, but for accumulators.
     for (uint32_t k = 0; k < nestResults(f_.ops[id]).size(); ++k) {
       const NestView view(f_, f_.ops[id]);
       const NestPart part = view.parts()[k];
@@ -103,7 +103,7 @@ private:
       std::erase(f_.regions[home].ops, id);
     }
   }
-  /// In the body, in front of its end.
+  /// In the body, before its end.
   ValueId partOf(OpId nest, ValueId record, uint32_t k) {
     const OpId made = f_.values[record].def;
     if (made.valid() && f_.ops[made].kind == OpKind::Make) return f_.ops[made].operands[k];
@@ -135,7 +135,7 @@ private:
 
 } // namespace
 
-bool splitRecords(Module& m) {
+bool scalariseCollectedRecords(Module& m) {
   return changeBodies(m, [&](FunctionId f) { return RecordSplitter(m, f).run(); });
 }
 

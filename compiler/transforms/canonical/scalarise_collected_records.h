@@ -13,6 +13,6 @@
 namespace melix::transforms {
 
 /// Whether anything changed.
-bool splitRecords(core::Module& module);
+bool scalariseCollectedRecords(core::Module& module);
 
 } // namespace melix::transforms

@@ -23,12 +23,12 @@ public:
 
   bool run() {
     region(f_.body);
-    if (changed_) settle(f_.body);
+    if (changed_) applyInsertions(f_.body);
     return changed_;
   }
 
 private:
-  /// An element: a value, or how one is made in front of an op when it is read.
+  /// An element: a value, or how one is made before an op when it is read.
   struct Cell {
     ValueId value;
     OpId at;
@@ -208,7 +208,7 @@ private:
   }
 
   /// The lists of the regions with what came and without what went.
-  void settle(RegionId r) {
+  void applyInsertions(RegionId r) {
     std::vector<OpId> out;
     for (OpId id : f_.regions[r].ops) {
       if (auto it = before_.find(id); it != before_.end())
@@ -217,7 +217,7 @@ private:
     }
     f_.regions[r].ops = std::move(out);
     for (OpId id : f_.regions[r].ops)
-      for (RegionId inner : f_.ops[id].regions) settle(inner);
+      for (RegionId inner : f_.ops[id].regions) applyInsertions(inner);
   }
 
   Module& m_;
@@ -227,7 +227,7 @@ private:
   RegionId scratch_;
   std::vector<Cell> cells_;
   std::unordered_map<ValueId, Elements> elements_;
-  std::unordered_map<OpId, std::vector<OpId>> before_; ///< what came in front of an op
+  std::unordered_map<OpId, std::vector<OpId>> before_; ///< what came before an op
   bool changed_ = false;
 };
 
@@ -235,7 +235,7 @@ private:
 
 bool forwardElementsIn(Module& m, FunctionId f) { return ElementForwarder(m, f).run(); }
 
-bool forwardElements(Module& m) {
+bool scalariseElements(Module& m) {
   return changeBodies(m, [&](FunctionId f) { return forwardElementsIn(m, f); });
 }
 

@@ -18,6 +18,6 @@ constexpr unsigned largestKnown = 64; ///< elements of an array
 
 /// Whether anything changed.
 bool forwardElementsIn(core::Module& module, core::FunctionId f);
-bool forwardElements(core::Module& module);
+bool scalariseElements(core::Module& module);
 
 } // namespace melix::transforms

@@ -171,7 +171,7 @@ private:
     }
   }
   /// Known arrays that nobody needs as a whole then, but those that a loop carries where they are stored;
-  /// users come behind what they use.
+  /// users come after what they use.
   void findGone(const Uses& uses) {
     gone_.assign(f_.values.size(), false);
     auto look = [&](ValueId v) {
@@ -271,7 +271,7 @@ private:
       op.results.insert(op.results.begin() + carries + static_cast<std::ptrdiff_t>(k), results.back());
     }
     for (uint32_t k = 0; k < op.results.size(); ++k) f_.values[op.results[k]].index = k;
-    written_.emplace_back(c.result, stackedIn(behind_[c.loop], extents, std::move(results), op.loc));
+    written_.emplace_back(c.result, stackedIn(after_[c.loop], extents, std::move(results), op.loc));
   }
   /// Ops are made on their own and come into a list.
   template <class Make>
@@ -327,7 +327,7 @@ private:
     for (OpId op : f_.regions[region].ops) {
       put(before_, op);
       out.push_back(op);
-      put(behind_, op);
+      put(after_, op);
     }
     f_.regions[region].ops = std::move(out);
   }
@@ -342,7 +342,7 @@ private:
   std::set<std::pair<OpId, uint32_t>> stacks_; ///< those that loops collect
   std::vector<bool> known_, gone_, carried_;   ///< by value
   std::vector<std::pair<ValueId, ValueId>> written_;
-  std::unordered_map<OpId, std::vector<OpId>> before_, behind_;
+  std::unordered_map<OpId, std::vector<OpId>> before_, after_;
   std::unordered_map<RegionId, std::vector<OpId>> front_;
 };
 

@@ -28,15 +28,17 @@ BatchedLoop::BatchedLoop(Module& m, FunctionId f, OpId nest, OpId loop)
   });
 }
 
-bool BatchedLoop::mayLeave(const Effects& effects, const Costs& costs) {
+bool BatchedLoop::canInterchange(const Effects& effects, const Costs& costs) {
   const LoopView loop(fn(), fn().ops[loop_]);
   if (!loop.bodyDims().empty() || !hasRoom(costs)) return false;
-  const AxisVariance body(m_, f_, nest_, effects), turns(m_, f_, loop_, effects);
+  const AxisVariance body(m_, f_, nest_, effects), iterations(m_, f_, loop_, effects);
   const std::optional<AxisSet> count = body.axesOf(loop.count());
   return count && count->empty() && body.readsWithin(loop.count()) &&
          std::ranges::all_of(needs_, [&](ValueId v) { return body.axesOf(v).has_value(); }) &&
-         !mentionsSizesOfPoint() && findChecks(body, turns, effects) && findCarries(loop, body, turns) &&
-         (checksOfTurn_.empty() || hasPoints() || std::ranges::all_of(carries_, &BatchedCarry::isOfRows));
+         !mentionsSizesOfPoint() && findChecks(body, iterations, effects) &&
+         findCarries(loop, body, iterations) &&
+         (checksOfIteration_.empty() || hasPoints() ||
+          std::ranges::all_of(carries_, &BatchedCarry::isOfRows));
 }
 
 /// Whether what becomes an array of all rows is no larger than what all rows give, or, where these are
@@ -63,7 +65,7 @@ bool BatchedLoop::hasRoom(const Costs& costs) const {
            (type.kind != TypeKind::Array || type.dims.size() <= axes);
   };
   return isRead && std::ranges::all_of(fn().ops[loop_].results, fits) &&
-         std::ranges::all_of(dearNeeds(costs), fits);
+         std::ranges::all_of(expensiveNeeds(costs), fits);
 }
 
 bool BatchedLoop::hasPoints() const {
@@ -77,11 +79,12 @@ bool BatchedLoop::mentionsSizesOfPoint() const {
   return std::ranges::any_of(sizesWithin(m_, fn(), loop_), [&](DimSym s) { return sizes.contains(s); });
 }
 
-/// The checks of the body and of turns; false if anything else has an effect, or they need what is made
+/// The checks of the body and of iterations; false if anything else has an effect, or they need what is made
 /// elsewhere.
-bool BatchedLoop::findChecks(const AxisVariance& body, const AxisVariance& turns, const Effects& effects) {
+bool BatchedLoop::findChecks(const AxisVariance& body, const AxisVariance& iterations,
+                             const Effects& effects) {
   checks_.clear();
-  checksOfTurn_.clear();
+  checksOfIteration_.clear();
   auto find = [&](RegionId region, const AxisVariance& sweep, std::vector<OpId>& checks) {
     return std::ranges::all_of(fn().regions[region].ops, [&](OpId id) {
       if (id == loop_ || !effects.ofOp(fn(), id).any()) return true;
@@ -91,26 +94,27 @@ bool BatchedLoop::findChecks(const AxisVariance& body, const AxisVariance& turns
              std::ranges::all_of(op.operands, [&](ValueId v) { return sweep.axesOf(v).has_value(); });
     });
   };
-  return find(body_, body, checks_) && find(turnBody(), turns, checksOfTurn_);
+  return find(body_, body, checks_) && find(iterationBody(), iterations, checksOfIteration_);
 }
 
-bool BatchedLoop::findCarries(const LoopView& loop, const AxisVariance& body, const AxisVariance& turns) {
+bool BatchedLoop::findCarries(const LoopView& loop, const AxisVariance& body,
+                              const AxisVariance& iterations) {
   std::unordered_map<ValueId, uint32_t> uses;
   forEachOp(fn(), loop.body(), [&](OpId id) {
     for (ValueId v : fn().ops[id].operands) ++uses[v];
   });
-  const std::unordered_set<OpId> ofTurn(fn().regions[loop.body()].ops.begin(),
-                                        fn().regions[loop.body()].ops.end());
+  const std::unordered_set<OpId> inIteration(fn().regions[loop.body()].ops.begin(),
+                                             fn().regions[loop.body()].ops.end());
   carries_.clear();
   for (uint32_t k = 0; k < loop.carries(); ++k) {
     BatchedCarry carry;
     ValueId v = loop.carryYields()[k];
-    for (OpId def = fn().values[v].def; isUpdate(def) && ofTurn.contains(def) && uses[v] == 1;
+    for (OpId def = fn().values[v].def; isUpdate(def) && inIteration.contains(def) && uses[v] == 1;
          def = fn().values[v = fn().ops[def].operands[0]].def)
       carry.updates.push_back(def);
     std::ranges::reverse(carry.updates);
     if (v != loop.carryParams()[k]) carry.updates.clear();
-    if (carry.isOfRows() ? !isRow(loop.carryYields()[k], false) : !areSameForAll(carry, body, turns))
+    if (carry.isOfRows() ? !isRow(loop.carryYields()[k], false) : !areSameForAll(carry, body, iterations))
       return false;
     carries_.push_back(std::move(carry));
   }
@@ -143,9 +147,9 @@ bool BatchedLoop::isRow(ValueId v, bool isUpdated) const {
          });
 }
 
-/// Whether the places of updates depend on the turn alone, and are known where there are no rows.
+/// Whether the places of updates depend on the iteration alone, and are known where there are no rows.
 bool BatchedLoop::areSameForAll(const BatchedCarry& carry, const AxisVariance& body,
-                                const AxisVariance& turns) const {
+                                const AxisVariance& iterations) const {
   std::unordered_set<DimSym> sizes;
   forEachOp(fn(), fn().ops[loop_].regions[0],
             [&](OpId id) { sizes.insert(fn().ops[id].resultDims.begin(), fn().ops[id].resultDims.end()); });
@@ -154,8 +158,9 @@ bool BatchedLoop::areSameForAll(const BatchedCarry& carry, const AxisVariance& b
     return std::ranges::none_of(sizesOf(m_, fn(), fn().ops[id]),
                                 [&](DimSym s) { return sizes.contains(s); }) &&
            std::ranges::all_of(
-               indices, [&](ValueId v) { return turns.axesOf(v).has_value() && turns.readsWithin(v); }) &&
-           std::ranges::all_of(neededBy(indices, turns), [&](ValueId v) {
+               indices,
+               [&](ValueId v) { return iterations.axesOf(v).has_value() && iterations.readsWithin(v); }) &&
+           std::ranges::all_of(neededBy(indices, iterations), [&](ValueId v) {
              const std::optional<AxisSet> axes = body.axesOf(v);
              return axes && axes->empty() && body.readsWithin(v);
            });
@@ -167,11 +172,11 @@ std::vector<ValueId> BatchedLoop::indicesOf(OpId update) const {
   return {all.begin() + 2, all.end()};
 }
 
-/// What values of a turn need of the body of the nest.
+/// What values of an iteration need of the body of the nest.
 std::vector<ValueId> BatchedLoop::neededBy(const std::vector<ValueId>& values,
-                                           const AxisVariance& turns) const {
+                                           const AxisVariance& iterations) const {
   std::vector<ValueId> out = values;
-  for (OpId id : turns.slice(values)) {
+  for (OpId id : iterations.slice(values)) {
     auto add = [&](OpId each) {
       out.insert(out.end(), fn().ops[each].operands.begin(), fn().ops[each].operands.end());
     };
@@ -183,8 +188,8 @@ std::vector<ValueId> BatchedLoop::neededBy(const std::vector<ValueId>& values,
   return out;
 }
 
-/// What the turns need that costs more than to read it again, with all that the same ops give.
-std::vector<ValueId> BatchedLoop::dearNeeds(const Costs& costs) const {
+/// What the iterations need that costs more than to read it again, with all that the same ops give.
+std::vector<ValueId> BatchedLoop::expensiveNeeds(const Costs& costs) const {
   std::vector<ValueId> out;
   std::unordered_set<OpId> seen;
   const std::unordered_set<OpId> here(fn().regions[body_].ops.begin(), fn().regions[body_].ops.end());
@@ -192,7 +197,7 @@ std::vector<ValueId> BatchedLoop::dearNeeds(const Costs& costs) const {
     const OpId def = fn().values[v].def;
     if (!def.valid() || !here.contains(def) || !seen.insert(def).second) return;
     const Op& op = fn().ops[def];
-    if (!op.regions.empty() || op.kind == OpKind::Call || isDear(costs.ofOp(def)))
+    if (!op.regions.empty() || op.kind == OpKind::Call || isExpensive(costs.ofOp(def)))
       return (void)std::ranges::copy(op.results, std::back_inserter(out));
     for (ValueId each : op.operands) self(self, each);
   };

@@ -25,28 +25,29 @@ public:
 
   /// Whether all rows have the same trip count, the iterations carry rows of numbers, and only checks have an
   /// effect. These checks may need no carried value.
-  bool mayLeave(const core::Effects& effects, const Costs& costs);
+  bool canInterchange(const core::Effects& effects, const Costs& costs);
   /// Appends the loop at `b`. Before it come nests that make the values its iterations need of a point, and
   /// all checks. The nest then reads the results of the loop. Gives the loop. Requires: `mayLeave`.
   core::OpId leave(core::Builder& b, const core::Effects& effects, const Costs& costs);
 
 private:
   core::Function& fn() const { return m_.functions[f_]; }
-  core::RegionId turnBody() const { return fn().ops[loop_].regions[0]; }
+  core::RegionId iterationBody() const { return fn().ops[loop_].regions[0]; }
   AxisSet allAxes() const { return AxisSet::first(fn().ops[nest_].dims.size()); }
 
   bool hasRoom(const Costs& costs) const;
   bool hasPoints() const;
   bool mentionsSizesOfPoint() const;
-  bool findChecks(const AxisVariance& body, const AxisVariance& turns, const core::Effects& effects);
-  bool findCarries(const core::LoopView& loop, const AxisVariance& body, const AxisVariance& turns);
+  bool findChecks(const AxisVariance& body, const AxisVariance& iterations, const core::Effects& effects);
+  bool findCarries(const core::LoopView& loop, const AxisVariance& body, const AxisVariance& iterations);
   bool isUpdate(core::OpId id) const;
   bool isRow(core::ValueId v, bool isUpdated) const;
-  bool areSameForAll(const BatchedCarry& carry, const AxisVariance& body, const AxisVariance& turns) const;
+  bool areSameForAll(const BatchedCarry& carry, const AxisVariance& body,
+                     const AxisVariance& iterations) const;
   std::vector<core::ValueId> indicesOf(core::OpId update) const;
   std::vector<core::ValueId> neededBy(const std::vector<core::ValueId>& values,
-                                      const AxisVariance& turns) const;
-  std::vector<core::ValueId> dearNeeds(const Costs& costs) const;
+                                      const AxisVariance& iterations) const;
+  std::vector<core::ValueId> expensiveNeeds(const Costs& costs) const;
 
   /// A nest over the rows, and how values of the body are copied into it.
   struct Rows {
@@ -56,17 +57,17 @@ private:
   };
   Rows openRows(core::Builder& b) const;
   Rows rowsAt(core::Builder& b, const AxisVariance& body, std::span<const core::ValueId> values) const;
-  void checkInFront(core::Builder& b, const core::Effects& effects);
-  void checkTurns(core::Builder& row, core::Cloner& copy, const AxisVariance& turns,
-                  const std::vector<core::ValueId>& tested) const;
-  core::OpId around(core::Builder& b, const AxisVariance& body, const AxisVariance& turns);
+  void checkBefore(core::Builder& b, const core::Effects& effects);
+  void checkIterations(core::Builder& row, core::Cloner& copy, const AxisVariance& iterations,
+                       const std::vector<core::ValueId>& tested) const;
+  core::OpId around(core::Builder& b, const AxisVariance& body, const AxisVariance& iterations);
   std::vector<core::ValueId> begun(core::Builder& b, const AxisVariance& body,
                                    std::span<const core::ValueId> carries) const;
-  core::Operands turn(core::Builder& in, const AxisVariance& body, const AxisVariance& turns,
-                      const core::LoopView& loop, std::span<const core::ValueId> begun) const;
-  core::Cloner placesAt(core::Builder& in, const AxisVariance& body, const AxisVariance& turns,
-                        core::ValueId turn, core::ValueId index) const;
-  void collectTurn(Rows& rows, const core::LoopView& loop, core::Builder& row) const;
+  core::Operands emitIteration(core::Builder& in, const AxisVariance& body, const AxisVariance& iterations,
+                               const core::LoopView& loop, std::span<const core::ValueId> begun) const;
+  core::Cloner placesAt(core::Builder& in, const AxisVariance& body, const AxisVariance& iterations,
+                        core::ValueId iteration, core::ValueId index) const;
+  void collectIteration(Rows& rows, const core::LoopView& loop, core::Builder& row) const;
   core::Operands carry(core::Builder& in, const core::Cloner& places, const core::LoopView& loop,
                        core::OpId made, std::span<const core::ValueId> carried) const;
   core::TypeId stacked(core::DimSym extent, core::TypeId row) const;
@@ -76,8 +77,8 @@ private:
   const core::FunctionId f_;
   const core::OpId nest_, loop_;
   const core::RegionId body_;
-  std::vector<core::ValueId> needs_;              ///< operands of the loop, made outside of it
-  std::vector<core::OpId> checks_, checksOfTurn_; ///< of the body, and of the loop's, in their order
+  std::vector<core::ValueId> needs_;                   ///< operands of the loop, made outside of it
+  std::vector<core::OpId> checks_, checksOfIteration_; ///< of the body, and of the loop's, in their order
   std::vector<BatchedCarry> carries_;
 };
 

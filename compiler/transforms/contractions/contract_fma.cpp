@@ -113,7 +113,7 @@ private:
 
   /// What `make` gives, in a region that ends in a yield.
   template <class Make>
-  auto inFrontOfYield(RegionId r, LocId loc, const Make& make) {
+  auto beforeYield(RegionId r, LocId loc, const Make& make) {
     const OpId yield = yieldOf(r);
     f_.regions[r].ops.pop_back();
     Builder build(m_, id_, r, loc);
@@ -121,11 +121,11 @@ private:
     f_.regions[r].ops.push_back(yield);
     return made;
   }
-  /// The term becomes a product behind the branch that made it.
+  /// The term becomes a product after the branch that made it.
   void openBranches(ValueId term, RegionId body) {
     const OpId branch = f_.values[term].def, yield = yieldOf(body);
     const std::array<ValueId, 2> factors = factorsOf(branch);
-    const ValueId product = inFrontOfYield(body, f_.ops[branch].loc, [&](Builder& build) {
+    const ValueId product = beforeYield(body, f_.ops[branch].loc, [&](Builder& build) {
       return build.binary(OpKind::Mul, factors[0], factors[1]);
     });
     uses_.change(yield, [&](Op& op) { std::ranges::replace(op.operands, term, product); });
@@ -138,7 +138,7 @@ private:
       const OpId def = f_.values[term].def;
       std::array<ValueId, 2> factors;
       if (isZero(term)) {
-        factors = inFrontOfYield(arm, f_.ops[branch].loc, [&](Builder& build) {
+        factors = beforeYield(arm, f_.ops[branch].loc, [&](Builder& build) {
           const TypeId type = f_.typeOf(term);
           return std::array{build.number(type, 0.0), build.number(type, -0.0)};
         });
@@ -164,7 +164,7 @@ private:
 
 } // namespace
 
-void formFma(Module& m) {
+void contractFma(Module& m) {
   forEachBody(m, [&](FunctionId f) { FmaFormer(m, f).region(m.functions[f].body); });
 }
 

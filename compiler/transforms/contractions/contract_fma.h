@@ -19,6 +19,6 @@
 
 namespace melix::transforms {
 
-void formFma(core::Module& module);
+void contractFma(core::Module& module);
 
 } // namespace melix::transforms

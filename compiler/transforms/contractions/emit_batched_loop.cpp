@@ -11,22 +11,22 @@ namespace melix::transforms {
 using namespace core;
 
 OpId BatchedLoop::leave(Builder& b, const Effects& effects, const Costs& costs) {
-  if (!checks_.empty() || !checksOfTurn_.empty()) checkInFront(b, effects);
-  if (const std::vector<ValueId> dear = dearNeeds(costs); !dear.empty())
-    distribute(b, nest_, {allAxes(), AxisVariance(m_, f_, nest_, effects).slice(dear), dear});
+  if (!checks_.empty() || !checksOfIteration_.empty()) checkBefore(b, effects);
+  if (const std::vector<ValueId> expensive = expensiveNeeds(costs); !expensive.empty())
+    distribute(b, nest_, {allAxes(), AxisVariance(m_, f_, nest_, effects).slice(expensive), expensive});
   const OpId made = around(b, AxisVariance(m_, f_, nest_, effects), AxisVariance(m_, f_, loop_, effects));
   readBy(b, made);
   return made;
 }
 
-/// All checks leave: a nest of them alone stands in front, so that the first to fail is the same.
-void BatchedLoop::checkInFront(Builder& b, const Effects& effects) {
-  const AxisVariance body(m_, f_, nest_, effects), turns(m_, f_, loop_, effects);
+/// All checks leave: a nest of them alone stands before, so that the first to fail is the same.
+void BatchedLoop::checkBefore(Builder& b, const Effects& effects) {
+  const AxisVariance body(m_, f_, nest_, effects), iterations(m_, f_, loop_, effects);
   std::vector<ValueId> needed, tested;
   for (OpId id : checks_) std::ranges::copy(fn().ops[id].operands, std::back_inserter(needed));
-  for (OpId id : checksOfTurn_) std::ranges::copy(fn().ops[id].operands, std::back_inserter(tested));
-  if (!checksOfTurn_.empty()) {
-    std::ranges::copy(neededBy(tested, turns), std::back_inserter(needed));
+  for (OpId id : checksOfIteration_) std::ranges::copy(fn().ops[id].operands, std::back_inserter(tested));
+  if (!checksOfIteration_.empty()) {
+    std::ranges::copy(neededBy(tested, iterations), std::back_inserter(needed));
     needed.push_back(fn().ops[loop_].operands[0]);
   }
   const std::vector<OpId> makes = body.slice(needed);
@@ -37,25 +37,25 @@ void BatchedLoop::checkInFront(Builder& b, const Effects& effects) {
   Builder row = b.in(rows.nest.body());
   for (OpId id : std::vector<OpId>(fn().regions[body_].ops)) {
     if (copied.contains(id)) rows.copy.op(id, row);
-    if (id == loop_ && !checksOfTurn_.empty()) checkTurns(row, rows.copy, turns, tested);
+    if (id == loop_ && !checksOfIteration_.empty()) checkIterations(row, rows.copy, iterations, tested);
   }
   rows.nest.finish();
   const std::unordered_set<OpId> gone(checks_.begin(), checks_.end());
   std::erase_if(fn().regions[body_].ops, [&](OpId id) { return gone.contains(id); });
-  const std::unordered_set<OpId> goneOfTurn(checksOfTurn_.begin(), checksOfTurn_.end());
-  std::erase_if(fn().regions[turnBody()].ops, [&](OpId id) { return goneOfTurn.contains(id); });
+  const std::unordered_set<OpId> removedInIteration(checksOfIteration_.begin(), checksOfIteration_.end());
+  std::erase_if(fn().regions[iterationBody()].ops, [&](OpId id) { return removedInIteration.contains(id); });
 }
 
-/// A loop of the checks of turns, which test these values.
-void BatchedLoop::checkTurns(Builder& row, Cloner& copy, const AxisVariance& turns,
-                             const std::vector<ValueId>& tested) const {
-  const std::vector<OpId> makes = turns.slice(tested);
+/// A loop of the checks of iterations, which test these values.
+void BatchedLoop::checkIterations(Builder& row, Cloner& copy, const AxisVariance& iterations,
+                                  const std::vector<ValueId>& tested) const {
+  const std::vector<OpId> makes = iterations.slice(tested);
   std::unordered_set<OpId> copied(makes.begin(), makes.end());
-  copied.insert(checksOfTurn_.begin(), checksOfTurn_.end());
+  copied.insert(checksOfIteration_.begin(), checksOfIteration_.end());
   Op made = Builder::simple(OpKind::For, {copy.value(fn().ops[loop_].operands[0])}, LoopAttr{});
   Builder in = row.in(row.newRegion());
-  copy.values[fn().regions[turnBody()].params[0]] = in.param(m_.types.int64());
-  for (OpId id : std::vector<OpId>(fn().regions[turnBody()].ops))
+  copy.values[fn().regions[iterationBody()].params[0]] = in.param(m_.types.int64());
+  for (OpId id : std::vector<OpId>(fn().regions[iterationBody()].ops))
     if (copied.contains(id)) copy.op(id, in);
   in.yield({});
   made.regions = {in.region};
@@ -79,7 +79,7 @@ BatchedLoop::Rows BatchedLoop::rowsAt(Builder& b, const AxisVariance& body,
   return rows;
 }
 
-OpId BatchedLoop::around(Builder& b, const AxisVariance& body, const AxisVariance& turns) {
+OpId BatchedLoop::around(Builder& b, const AxisVariance& body, const AxisVariance& iterations) {
   const Op loop = fn().ops[loop_];
   const LoopView view(fn(), loop);
   Cloner outside(m_, f_, f_);
@@ -90,7 +90,7 @@ OpId BatchedLoop::around(Builder& b, const AxisVariance& body, const AxisVarianc
   made.resultDims = loop.resultDims;
   made.loc = loop.loc;
   Builder in = b.in(b.newRegion());
-  const Operands yields = turn(in, body, turns, view, std::span(made.operands).subspan(1));
+  const Operands yields = emitIteration(in, body, iterations, view, std::span(made.operands).subspan(1));
   std::vector<TypeId> types;
   for (size_t k = 0; k < yields.size(); ++k) {
     const TypeId type = b.typeOf(yields[k]);
@@ -111,40 +111,40 @@ std::vector<ValueId> BatchedLoop::begun(Builder& b, const AxisVariance& body,
   return {fn().ops[made].results.begin(), fn().ops[made].results.end()};
 }
 
-/// A turn of all rows; gives what it yields.
-Operands BatchedLoop::turn(Builder& in, const AxisVariance& body, const AxisVariance& turns,
-                           const LoopView& loop, std::span<const ValueId> begun) const {
+/// An iteration of all rows; gives what it yields.
+Operands BatchedLoop::emitIteration(Builder& in, const AxisVariance& body, const AxisVariance& iterations,
+                                    const LoopView& loop, std::span<const ValueId> begun) const {
   const ValueId index = in.param(m_.types.int64(), fn().values[loop.index()].hint);
   std::vector<ValueId> carried;
   for (size_t k = 0; k < begun.size(); ++k)
     carried.push_back(in.param(in.typeOf(begun[k]), fn().values[loop.carryParams()[k]].hint));
-  Cloner places = placesAt(in, body, turns, loop.index(), index);
+  Cloner places = placesAt(in, body, iterations, loop.index(), index);
   Rows rows = rowsAt(in, body, needs_);
   Builder row = in.in(rows.nest.body());
   rows.copy.values[loop.index()] = index;
   for (size_t k = 0; k < carried.size(); ++k)
     rows.copy.values[loop.carryParams()[k]] = row.getAt(carried[k], rows.indices);
-  collectTurn(rows, loop, row);
+  collectIteration(rows, loop, row);
   const OpId made = rows.nest.finish();
   return carry(in, places, loop, made, carried);
 }
 
 /// Copies of what makes the places of updates.
-Cloner BatchedLoop::placesAt(Builder& in, const AxisVariance& body, const AxisVariance& turns, ValueId turn,
-                             ValueId index) const {
+Cloner BatchedLoop::placesAt(Builder& in, const AxisVariance& body, const AxisVariance& iterations,
+                             ValueId iteration, ValueId index) const {
   Cloner copy(m_, f_, f_);
-  copy.values[turn] = index;
+  copy.values[iteration] = index;
   std::vector<ValueId> indices;
   for (const BatchedCarry& carry : carries_)
     for (OpId id : carry.updates) std::ranges::copy(indicesOf(id), std::back_inserter(indices));
-  for (OpId id : body.slice(neededBy(indices, turns))) copy.op(id, in);
-  for (OpId id : turns.slice(indices)) copy.op(id, in);
+  for (OpId id : body.slice(neededBy(indices, iterations))) copy.op(id, in);
+  for (OpId id : iterations.slice(indices)) copy.op(id, in);
   return copy;
 }
 
-/// The turn of a row. The nest gives the rows that go around, what updates put into arrays, what is
+/// The iteration of a row. The nest gives the rows that go around, what updates put into arrays, what is
 /// stacked.
-void BatchedLoop::collectTurn(Rows& rows, const LoopView& loop, Builder& row) const {
+void BatchedLoop::collectIteration(Rows& rows, const LoopView& loop, Builder& row) const {
   std::unordered_set<OpId> updates;
   for (const BatchedCarry& carry : carries_) updates.insert(carry.updates.begin(), carry.updates.end());
   rows.copy.instead = [&](OpId id, Builder&) { return updates.contains(id); };

@@ -265,7 +265,7 @@ private:
 
 } // namespace
 
-void reduceBeforeMultiply(Module& m) {
+void factorReductions(Module& m) {
   const Effects effects(m);
   forEachBody(m, [&](FunctionId f) { Reducer(m, f, effects).run(m.functions[f].body); });
 }

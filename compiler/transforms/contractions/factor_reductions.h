@@ -15,6 +15,6 @@
 
 namespace melix::transforms {
 
-void reduceBeforeMultiply(core::Module& module);
+void factorReductions(core::Module& module);
 
 } // namespace melix::transforms

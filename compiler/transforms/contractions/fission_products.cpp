@@ -17,7 +17,7 @@ using namespace core;
 
 namespace {
 
-/// The body of a nest in turns: of each, first what its products need is made, then its products.
+/// The body of a nest in phases: of each, first what its products need is made, then its products.
 class BodyPhases {
 public:
   BodyPhases(Module& m, FunctionId f, OpId nest, const Effects& effects, const Costs& costs)
@@ -34,13 +34,13 @@ public:
 
   bool any() const { return !products_.empty() && areArrays_; }
 
-  /// Appends the nests in front at `b`.
+  /// Appends the nests before at `b`.
   void separate(Builder& b) {
-    const uint32_t turns = 1 + turn_.at(products_.back());
-    for (uint32_t turn = 0; turn < turns; ++turn) {
-      inFront(b, liveOf(turn));
+    const uint32_t phases = 1 + phase_.at(products_.back());
+    for (uint32_t phase = 0; phase < phases; ++phase) {
+      hoistDefinitions(b, liveOf(phase));
       for (OpId product : products_)
-        if (turn_.at(product) == turn) inFront(b, resultsOf(product));
+        if (phase_.at(product) == phase) hoistDefinitions(b, resultsOf(product));
     }
   }
 
@@ -101,20 +101,21 @@ private:
     return out;
   }
 
-  /// Products stand in the first turn that has all they need, what they need in the last one that they allow.
+  /// Products stand in the first phase that has all they need, what they need in the last one that they
+  /// allow.
   void number() {
     for (OpId id : ops_) {
-      uint32_t& turn = turn_[id] = 0;
-      for (OpId need : needs_[id]) turn = std::max(turn, turn_.at(need) + (isProduct(need) ? 1 : 0));
+      uint32_t& phase = phase_[id] = 0;
+      for (OpId need : needs_[id]) phase = std::max(phase, phase_.at(need) + (isProduct(need) ? 1 : 0));
     }
-    std::ranges::stable_sort(products_, {}, [&](OpId id) { return turn_.at(id); });
+    std::ranges::stable_sort(products_, {}, [&](OpId id) { return phase_.at(id); });
     for (OpId id : ops_)
-      if (!isProduct(id)) turn_[id] = last;
+      if (!isProduct(id)) phase_[id] = last;
     for (size_t k = ops_.size(); k-- > 0;)
       for (OpId need : needs_[ops_[k]])
-        if (!isProduct(need)) turn_[need] = std::min(turn_[need], turn_.at(ops_[k]));
-    for (uint32_t turn = 0; turn <= turn_.at(products_.back()); ++turn)
-      areArrays_ = areArrays_ && std::ranges::all_of(liveOf(turn), [&](ValueId v) { return isNumbers(v); });
+        if (!isProduct(need)) phase_[need] = std::min(phase_[need], phase_.at(ops_[k]));
+    for (uint32_t phase = 0; phase <= phase_.at(products_.back()); ++phase)
+      areArrays_ = areArrays_ && std::ranges::all_of(liveOf(phase), [&](ValueId v) { return isNumbers(v); });
     for (OpId id : products_)
       areArrays_ = areArrays_ && std::ranges::all_of(resultsOf(id), [&](ValueId v) { return isNumbers(v); });
   }
@@ -123,21 +124,21 @@ private:
   /// What costs about as much as to read it again.
   bool isCheap(OpId id) const {
     const Op& op = fn().ops[id];
-    return op.regions.empty() && op.kind != OpKind::Call && !isDear(costs_.ofOp(id));
+    return op.regions.empty() && op.kind != OpKind::Call && !isExpensive(costs_.ofOp(id));
   }
-  bool isMadeIn(OpId id, uint32_t turn) const { return turn_.at(id) == turn && !isProduct(id); }
+  bool isMadeIn(OpId id, uint32_t phase) const { return phase_.at(id) == phase && !isProduct(id); }
 
-  /// Values that a turn makes for its products and for those behind it: what is cheap is made again.
-  std::vector<ValueId> liveOf(uint32_t turn) const {
+  /// Values that a phase makes for its products and for those after it: what is cheap is recomputed.
+  std::vector<ValueId> liveOf(uint32_t phase) const {
     std::vector<ValueId> out;
     std::unordered_set<OpId> seen;
     auto need = [&](auto& self, OpId id) -> void {
-      if (!isMadeIn(id, turn) || !seen.insert(id).second) return;
+      if (!isMadeIn(id, phase) || !seen.insert(id).second) return;
       if (!isCheap(id)) return (void)std::ranges::copy(fn().ops[id].results, std::back_inserter(out));
       for (OpId each : needs_.at(id)) self(self, each);
     };
     for (OpId id : ops_)
-      if (!isMadeIn(id, turn))
+      if (!isMadeIn(id, phase))
         for (OpId each : needs_.at(id)) need(need, each);
     return out;
   }
@@ -164,12 +165,12 @@ private:
     std::ranges::copy_if(now, std::back_inserter(out), [&](OpId id) { return taken.contains(id); });
     return out;
   }
-  void inFront(Builder& b, const std::vector<ValueId>& live) {
+  void hoistDefinitions(Builder& b, const std::vector<ValueId>& live) {
     if (live.empty()) return;
     distribute(b, nest_, {AxisSet::first(fn().ops[nest_].dims.size()), slice(live), live});
   }
 
-  static constexpr uint32_t last = ~0U; ///< the turn of what stays
+  static constexpr uint32_t last = ~0U; ///< the phase of what stays
 
   Module& m_;
   const FunctionId f_;
@@ -178,10 +179,10 @@ private:
   const RegionId body_;
   const std::vector<OpId> ops_;
   std::unordered_set<OpId> own_;
-  std::vector<OpId> products_; ///< by turns
+  std::vector<OpId> products_; ///< by phases
   std::unordered_set<OpId> isProduct_;
   std::unordered_map<OpId, std::vector<OpId>> needs_, users_;
-  std::unordered_map<OpId, uint32_t> turn_;
+  std::unordered_map<OpId, uint32_t> phase_;
   bool areArrays_ = true; ///< whether all that goes from one nest to another is numbers
 };
 
@@ -197,12 +198,12 @@ public:
       const Regions regions = fn().ops[id].regions;
       for (RegionId inner : regions) run(inner, isInNest || fn().ops[id].kind == OpKind::Nest);
       if (!isOfRows(fn().ops[id], isInNest)) return true;
-      BodyPhases turns(m_, f_, id, effects_, costs_);
+      BodyPhases phases(m_, f_, id, effects_, costs_);
       std::unordered_set<OpId> checks;
-      if (!turns.any() || !findChecks(id, checks)) return true;
+      if (!phases.any() || !findChecks(id, checks)) return true;
       Builder b(m_, f_, region, fn().ops[id].loc);
-      if (!checks.empty()) checkInFront(b, id, checks);
-      turns.separate(b);
+      if (!checks.empty()) checkBefore(b, id, checks);
+      phases.separate(b);
       fn().regions[region].ops.push_back(id);
       return !(changed = true);
     });
@@ -236,7 +237,8 @@ private:
                          })));
   }
 
-  /// The checks of a body, and what they are made of; false if anything else has an effect, or they are dear.
+  /// The checks of a body, and what they are made of; false if anything else has an effect, or they are
+  /// expensive.
   bool findChecks(OpId nest, std::unordered_set<OpId>& checks) const {
     const std::vector<OpId>& ops = fn().regions[fn().ops[nest].regions[0]].ops;
     const std::unordered_set<OpId> own(ops.begin(), ops.end());
@@ -246,7 +248,7 @@ private:
     auto take = [&](auto& self, OpId id) -> bool {
       const Op& op = fn().ops[id];
       if (!checks.insert(id).second) return true;
-      if (!op.regions.empty() || op.kind == OpKind::Call || isDear(costs_.ofOp(id)) ||
+      if (!op.regions.empty() || op.kind == OpKind::Call || isExpensive(costs_.ofOp(id)) ||
           !std::ranges::all_of(sizesOf(m_, fn(), op), isOutside))
         return false;
       return std::ranges::all_of(op.operands, [&](ValueId v) {
@@ -260,7 +262,7 @@ private:
     });
   }
   /// A nest of the checks alone, which leave the other: the first point to fail is the same.
-  void checkInFront(Builder& b, OpId nest, const std::unordered_set<OpId>& checks) {
+  void checkBefore(Builder& b, OpId nest, const std::unordered_set<OpId>& checks) {
     const RegionId body = fn().ops[nest].regions[0];
     NestBuilder made(b);
     Cloner copy(m_, f_, f_);

@@ -49,7 +49,7 @@ private:
   void leave(OpId nest, OpId loop, Builder& b, std::vector<OpId>& made) {
     if (fn().ops[loop].kind != OpKind::For || !left_.insert(loop).second) return;
     BatchedLoop rows(m_, f_, nest, loop);
-    if (rows.mayLeave(effects_, costs_))
+    if (rows.canInterchange(effects_, costs_))
       made.push_back(rows.leave(b, effects_, costs_));
     else
       left_.erase(loop);

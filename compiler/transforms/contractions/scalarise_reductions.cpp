@@ -63,11 +63,12 @@ private:
     return false;
   }
 
-  /// Sums whose last axis has few points, and whose terms share what is dear, become sums of rows of these.
+  /// Sums whose last axis has few points, and whose terms share what is expensive, become sums of rows of
+  /// these.
   bool rowsOfNumbers(OpId id, RegionId region) {
     const NestView view(fn(), fn().ops[id]);
     const OpId inner = onlySum(id, view);
-    if (!inner.valid() || !sharesDear(view.axisParams().back(), inner)) return false;
+    if (!inner.valid() || !sharesExpensive(view.axisParams().back(), inner)) return false;
     changed = true;
     const std::vector<ValueId> old(view.axisParams().begin(), view.axisParams().end());
     const Dims extents = fn().ops[id].dims;
@@ -123,16 +124,16 @@ private:
                                                                                               : OpId();
   }
   /// Whether what a term takes quotients or functions for is the same along an axis.
-  bool sharesDear(ValueId axis, OpId sum) const {
+  bool sharesExpensive(ValueId axis, OpId sum) const {
     const AccessInfo info(fn());
     bool shares = false;
     forEachOp(fn(), fn().ops[sum].regions[0], [&](OpId id) {
       const Op& op = fn().ops[id];
-      shares = shares || (isDearNumber(op) && !info.axesOf(op.results[0]).contains(axis));
+      shares = shares || (isExpensiveNumber(op) && !info.axesOf(op.results[0]).contains(axis));
     });
     return shares;
   }
-  static bool isDearNumber(const Op& op) {
+  static bool isExpensiveNumber(const Op& op) {
     return flopsOf(op.kind) >= quotientFlops && op.kind != OpKind::IDiv && op.kind != OpKind::IRem;
   }
 
@@ -141,9 +142,9 @@ private:
     uint32_t result;
     std::vector<uint32_t> keep;
     ValueId row;
-    OpId made;                   ///< the nest that collects it from numbers of the point and rows; or none
-    std::vector<OpId> again;     ///< what the point computes for it, in order
-    std::vector<ValueId> needed; ///< rows that are collected for all points; of few numbers none
+    OpId made;                    ///< the nest that collects it from numbers of the point and rows; or none
+    std::vector<OpId> recomputed; ///< what the point computes for it, in order
+    std::vector<ValueId> needed;  ///< rows that are collected for all points; of few numbers none
   };
 
   std::optional<Sum> sumOf(const NestView& view, const NestPart& part, bool panics) const {
@@ -160,7 +161,7 @@ private:
       return fits ? std::optional(std::move(sum)) : std::nullopt;
     }
     if (!panics && makesElements(view.body(), sum)) return sum;
-    sum.again.clear();
+    sum.recomputed.clear();
     sum.needed = {sum.row};
     return isRow(sum.row) ? std::optional(std::move(sum)) : std::nullopt;
   }
@@ -168,10 +169,10 @@ private:
   /// Whether points go well side by side: of lanes along a reduced axis, which are added up at the end, only
   /// terms gain that take more than sums and products.
   bool gainsLanes(const NestView& view, const NestResult& r) const {
-    bool isDear = false, isAlongReduced = false;
+    bool isExpensive = false, isAlongReduced = false;
     forEachOp(fn(), view.body(), [&](OpId id) {
       const Op& op = fn().ops[id];
-      isDear = isDear || isDearNumber(op);
+      isExpensive = isExpensive || isExpensiveNumber(op);
       if (op.kind != OpKind::Get || !types().isScalar(fn().typeOf(op.results[0])) || op.operands.size() < 2)
         return;
       const auto axes = view.axisParams();
@@ -180,7 +181,7 @@ private:
                        (at != axes.end() &&
                         std::ranges::find(r.keep, static_cast<uint32_t>(at - axes.begin())) == r.keep.end());
     });
-    return isDear || !isAlongReduced;
+    return isExpensive || !isAlongReduced;
   }
 
   /// Whether each element is made by a nest of its own, of little else than numbers of the point and rows.
@@ -192,25 +193,25 @@ private:
         nest.parts()[0].spec->kind != NestResultKind::Collect ||
         nest.parts()[0].spec->keep != collecting(nest.axes()).keep ||
         nest.axes() != types()[fn().typeOf(sum.row)].dims.size() ||
-        isDear(Costs(m_, fn()).ofRegion(nest.body())))
+        isExpensive(Costs(m_, fn()).ofRegion(nest.body())))
       return false;
     sum.made = def;
-    std::unordered_set<OpId> again;
-    if (!need(fn().ops[def], body, again, sum)) return false;
+    std::unordered_set<OpId> recomputed;
+    if (!need(fn().ops[def], body, recomputed, sum)) return false;
     for (OpId id : fn().regions[body].ops)
-      if (again.contains(id)) sum.again.push_back(id);
+      if (recomputed.contains(id)) sum.recomputed.push_back(id);
     return true;
   }
-  bool need(const Op& op, RegionId body, std::unordered_set<OpId>& again, Sum& sum) const {
+  bool need(const Op& op, RegionId body, std::unordered_set<OpId>& recomputed, Sum& sum) const {
     bool good = true;
     auto take = [&](const Op& of) {
       for (ValueId v : of.operands) {
         if (!good || uses_.homeOf(v) != body) continue;
         const OpId def = fn().values[v].def;
-        if (!def.valid() || again.contains(def)) continue; // an axis
+        if (!def.valid() || recomputed.contains(def)) continue; // an axis
         if (isCopied(fn().ops[def])) {
-          again.insert(def);
-          good = need(fn().ops[def], body, again, sum);
+          recomputed.insert(def);
+          good = need(fn().ops[def], body, recomputed, sum);
         } else if (std::ranges::find(sum.needed, v) == sum.needed.end()) {
           good = isRow(v);
           sum.needed.push_back(v);
@@ -307,7 +308,7 @@ private:
       uses_.enter(fn().regions[region].ops[k], region);
     uses_.replace(fn().ops[id].results[sum.result], made);
   }
-  /// The number of a row, read in front of the end of the body.
+  /// The number of a row, read before the end of the body.
   ValueId atEnd(Builder& in, ValueId row, int64_t k) {
     std::vector<OpId>& ops = fn().regions[in.region].ops;
     const OpId end = ops.back();
@@ -355,7 +356,7 @@ private:
       const Path path(points.size(), PathStep{StepKind::Index, 0, {}, 1});
       copy.values[sum.needed[k]] = in.get(rows[k], path, points);
     }
-    for (OpId op : sum.again) copy.op(op, in);
+    for (OpId op : sum.recomputed) copy.op(op, in);
     return copy.body(body, in).values[0];
   }
 

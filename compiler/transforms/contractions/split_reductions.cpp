@@ -29,8 +29,8 @@ public:
     rewriteRegion(m_, f_, region, [&](OpId id) {
       const Regions regions = fn().ops[id].regions;
       for (RegionId inner : regions) run(inner);
-      if (const std::vector<OpId> sums = sumsBesideOthers(id); !sums.empty()) {
-        apart(id, sums, region);
+      if (const std::vector<OpId> sums = sumsWithOtherResults(id); !sums.empty()) {
+        split(id, sums, region);
         return false;
       }
       const std::vector<uint32_t> rows = rowsOf(id);
@@ -58,14 +58,14 @@ private:
     return out;
   }
   /// Numbers that a point reduces of sums, in a nest that collects, beside other sweeps.
-  std::vector<OpId> sumsBesideOthers(OpId id) const {
+  std::vector<OpId> sumsWithOtherResults(OpId id) const {
     const Op& nest = fn().ops[id];
     if (nest.kind != OpKind::Nest || nest.dims.empty() || nest.dims.size() > AxisSet::most ||
         nestAccs(nest) != 0)
       return {};
     const auto collects = [](const NestResult& r) { return r.kind == NestResultKind::Collect; };
     if (!std::ranges::all_of(nestResults(nest), collects)) return {};
-    // What is read behind a check may not be there in front of it.
+    // What is read after a check may not be there before it.
     if (effects_.ofOp(fn(), id).panics) return {};
     const AxisVariance body(m_, f_, id, effects_);
     std::vector<OpId> out;
@@ -81,8 +81,8 @@ private:
     return sweeps > 1 ? out : std::vector<OpId>();
   }
 
-  /// Each of them is a nest of its own in front.
-  void apart(OpId id, const std::vector<OpId>& sums, RegionId region) {
+  /// Each of them is a nest of its own before.
+  void split(OpId id, const std::vector<OpId>& sums, RegionId region) {
     for (OpId sum : sums) {
       Cut cut{AxisSet::first(fn().ops[id].dims.size()), {}, {fn().ops[sum].results[0]}};
       cut.ops = AxisVariance(m_, f_, id, effects_).slice(cut.live);
@@ -144,7 +144,7 @@ void splitReductions(Module& m) {
     eliminateDeadValues(m, f, effects);
     any = true;
   });
-  if (any) mergePerfect(m);
+  if (any) flattenPerfectNests(m);
 }
 
 } // namespace melix::transforms

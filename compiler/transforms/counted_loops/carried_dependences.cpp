@@ -172,13 +172,13 @@ private:
       if (!isRead(id)) updates.push_back(id);
     if (updates.empty() || updates.size() > mostUpdates) return;
     const uint32_t depth = places_.depthOf(uses_.regionOf(loop_));
-    auto isApart = [&](OpId id) {
+    auto isDisjoint = [&](OpId id) {
       if (!isRead(id) || !places_.isPlace(f_.ops[id])) return false;
       const PlaceForms place = places_.formsOf(f_.ops[id]);
       return std::ranges::all_of(updates,
-                                 [&](OpId by) { return places_.areApart(place, f_.ops[by], depth); });
+                                 [&](OpId by) { return places_.areDisjoint(place, f_.ops[by], depth); });
     };
-    std::ranges::copy_if(out_.accesses, std::back_inserter(out_.outside), isApart);
+    std::ranges::copy_if(out_.accesses, std::back_inserter(out_.outside), isDisjoint);
     std::erase_if(out_.accesses,
                   [&](OpId id) { return std::ranges::find(out_.outside, id) != out_.outside.end(); });
   }

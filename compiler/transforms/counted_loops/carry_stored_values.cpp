@@ -39,7 +39,7 @@ private:
     f_.regions[r].ops = std::move(out);
   }
 
-  /// `front`: what comes in front of the loop, in region `r`.
+  /// `front`: what comes before the loop, in region `r`.
   void loop(OpId id, RegionId r, std::vector<OpId>& front) {
     const RegionId body = f_.ops[id].regions[0];
     if (f_.ops[id].as<LoopAttr>().collects > 0 || !f_.regions[body].dimParams.empty()) return;
@@ -54,8 +54,8 @@ private:
     if (!set.valid() || f_.ops[set].kind != OpKind::Set || f_.ops[set].operands[0] != array ||
         uses_.regionOf(set) != body)
       return;
-    const std::optional<Forms> last = placeInFront(body, set);
-    if (!last || !isKnownInFront(*last, f_.typeOf(f_.ops[id].operands[k + 1]))) return;
+    const std::optional<Forms> last = placeBefore(body, set);
+    if (!last || !isKnownBefore(*last, f_.typeOf(f_.ops[id].operands[k + 1]))) return;
     std::vector<OpId> reads;
     uses_.forEach(array, [&](Use use) {
       const Op& get = f_.ops[use.op];
@@ -87,7 +87,7 @@ private:
     return r.valid();
   }
 
-  /// Of a scalar of an array, by the loop's index and what is the same in all turns.
+  /// Of a scalar of an array, by the loop's index and what is the same in all iterations.
   std::optional<Forms> formsOf(RegionId body, OpId access) const {
     const Place place = placeOf(f_.ops[access]);
     auto isIndex = [](const PathStep& s) { return s.kind == StepKind::Index; };
@@ -103,8 +103,8 @@ private:
     return out;
   }
 
-  /// Where the turn in front of it wrote, said in a turn.
-  std::optional<Forms> placeInFront(RegionId body, OpId set) const {
+  /// Where the iteration before it wrote, said in an iteration.
+  std::optional<Forms> placeBefore(RegionId body, OpId set) const {
     if (!m_.types.isScalar(f_.typeOf(f_.ops[set].operands[1]))) return std::nullopt;
     std::optional<Forms> forms = formsOf(body, set);
     if (!forms) return std::nullopt;
@@ -114,8 +114,8 @@ private:
             static_cast<int64_t>(static_cast<uint64_t>(form.constant) - static_cast<uint64_t>(step));
     return forms;
   }
-  /// Whether the sizes in these numbers are there in front of the loop: those of the array are.
-  bool isKnownInFront(const Forms& place, TypeId array) const {
+  /// Whether the sizes in these numbers are there before the loop: those of the array are.
+  bool isKnownBefore(const Forms& place, TypeId array) const {
     const std::vector<DimId>& dims = m_.types[array].dims;
     return std::ranges::all_of(place, [&](const AffineIndex& form) {
       return std::ranges::all_of(
@@ -130,9 +130,9 @@ private:
            });
   }
 
-  // --- the first turn
+  // --- the first iteration
 
-  /// What the first turn reads there; any number if it does not run or may not read there.
+  /// What the first iteration reads there; any number if it does not run or may not read there.
   ValueId firstRead(OpId id, size_t k, const Forms& place, RegionId r, std::vector<OpId>& front) {
     const ValueId count = f_.ops[id].operands[0], array = f_.ops[id].operands[k + 1];
     const RegionId scratch = f_.regions.add(Region{});

@@ -20,14 +20,14 @@ using namespace core;
 
 namespace {
 
-constexpr size_t mostOwnOps = 32; ///< of a turn, that update the array
+constexpr size_t mostOwnOps = 32; ///< of an iteration, that update the array
 
-/// An array that a loop carries, and the part of it that a turn makes anew.
+/// An array that a loop carries, and the part of it that an iteration makes anew.
 struct Carried {
   uint32_t number = 0;
-  ValueId begun, param, result; ///< before, in and behind the loop
+  ValueId begun, param, result; ///< before, in and after the loop
   Place place;                  ///< of the part, by values of the loop; all of it if there are no steps
-  ValueId part;                 ///< what a turn puts there
+  ValueId part;                 ///< what an iteration puts there
   std::vector<OpId> ops;        ///< of the loop's body, that make it and nothing else
 };
 
@@ -38,20 +38,20 @@ public:
       : m_(m), f_(f), uses_(uses), effects_(effects), ranges_(ranges), loop_(loop),
         body_(fn().ops[loop].regions[0]), values_(m, f, uses, loop) {}
 
-  /// Appends to `behind` what comes behind the loop in its region; whether anything does.
-  bool run(RegionId region, RegionId behind) {
+  /// Appends to `after` what comes after the loop in its region; whether anything does.
+  bool run(RegionId region, RegionId after) {
     const LoopView view(fn(), fn().ops[loop_]);
     if (!view.bodyDims().empty()) return false;
-    Builder b(m_, f_, behind, fn().ops[loop_].loc);
+    Builder b(m_, f_, after, fn().ops[loop_].loc);
     std::vector<std::pair<Carried, ValueId>> sunk;
     for (uint32_t k = 0; k < view.carries(); ++k)
       if (std::optional<Carried> c = follow(view, k))
         if (const std::optional<ValueId> result = write(*c, b)) sunk.emplace_back(std::move(*c), *result);
     if (sunk.empty()) {
-      fn().regions[behind].ops.clear();
+      fn().regions[after].ops.clear();
       return false;
     }
-    for (OpId id : fn().regions[behind].ops) uses_.enter(id, region);
+    for (OpId id : fn().regions[after].ops) uses_.enter(id, region);
     for (auto& [c, result] : sunk) uses_.replace(c.result, result);
     takeOut(sunk);
     return true;
@@ -65,7 +65,7 @@ private:
     return id.valid() ? &fn().ops[id] : nullptr;
   }
   const std::vector<DimId>& extentsOf(ValueId v) const { return types()[fn().typeOf(v)].dims; }
-  // --- what a turn makes
+  // --- what an iteration makes
 
   std::optional<Carried> follow(const LoopView& view, uint32_t k) {
     Carried c;
@@ -80,7 +80,7 @@ private:
     return c;
   }
 
-  /// The ops of the body that take the array. All that they make is the array of the next turn.
+  /// The ops of the body that take the array. All that they make is the array of the next iteration.
   bool ownOps(Carried& c) const {
     std::vector<ValueId> todo{c.param};
     const OpId end = terminatorId(fn(), body_);
@@ -128,10 +128,11 @@ private:
                               [&](ValueId x, ValueId y) { return isZero(m_, fn(), values_, {}, x, y); });
   }
 
-  /// Whether the part exists also where the loop has no turn.
+  /// Whether the part exists also where the loop has no iteration.
   bool isThere(const Carried& c, const LoopView& view) {
-    const std::optional<DimId> turns = ranges_.sizeOf(view.count());
-    const bool runs = ranges_.isAtLeast(view.count(), 1) || (turns && types().dims.atLeast(*turns, 1));
+    const std::optional<DimId> tripCount = ranges_.sizeOf(view.count());
+    const bool runs =
+        ranges_.isAtLeast(view.count(), 1) || (tripCount && types().dims.atLeast(*tripCount, 1));
     const std::vector<DimId>& extents = extentsOf(c.param);
     size_t at = 0;
     for (size_t k = 0; k < c.place.path.size(); ++k) {
@@ -155,7 +156,7 @@ private:
   }
   // --- the nest
 
-  /// What the array is behind the loop; none if its elements are not made each by itself.
+  /// What the array is after the loop; none if its elements are not made each by itself.
   std::optional<ValueId> write(const Carried& c, Builder& b) {
     const size_t before = fn().regions[b.region].ops.size();
     if (std::optional<ValueId> made = tryWrite(c, b)) return made;
@@ -165,7 +166,7 @@ private:
   }
   std::optional<ValueId> tryWrite(const Carried& c, Builder& b) {
     Place place = c.place;
-    for (ValueId& index : place.indices) index = values_.inFront(index, b);
+    for (ValueId& index : place.indices) index = values_.copyBefore(index, b);
     std::vector<DimId> extents;
     const std::vector<DimId> all = extentsOf(c.param);
     for (size_t k = 0; k < all.size(); ++k) {
@@ -179,33 +180,35 @@ private:
     Builder in = b.in(nest.body());
     const std::vector<ValueId> position = positionOf(place, all.size(), axes, in);
     const ValueId element = in.getAt(c.begun, position);
-    const std::optional<Op> turns = loopOf(c, {c.param, element, axes, position}, b, in);
-    if (!turns) return std::nullopt;
-    nest.collect(in.one(*turns, fn().typeOf(element)));
+    const std::optional<Op> iterations = loopOf(c, {c.param, element, axes, position}, b, in);
+    if (!iterations) return std::nullopt;
+    nest.collect(in.one(*iterations, fn().typeOf(element)));
     const ValueId made = nest.one();
     if (std::ranges::all_of(place.path, [](const PathStep& s) { return s.kind == StepKind::All; }))
       return made;
     return b.set(c.begun, made, place.path, place.indices);
   }
-  /// The loop at the element where a point begins; none if a turn does not only add to it, or not a product.
+  /// The loop at the element where a point begins; none if an iteration does not only add to it, or not a
+  /// product.
   std::optional<Op> loopOf(const Carried& c, IterationPoint point, Builder& front, Builder& in) {
-    Op turns = fn().ops[loop_];
-    turns.operands = {turns.operands[0], point.sum};
-    turns.results.clear();
-    turns.resultDims.clear();
-    turns.as<LoopAttr>().collects = 0;
-    turns.regions = {in.newRegion()};
-    Builder turn = in.in(turns.regions[0]);
-    const ValueId index = turn.param(types().int64());
-    point.sum = turn.param(fn().typeOf(point.sum));
+    Op iterations = fn().ops[loop_];
+    iterations.operands = {iterations.operands[0], point.sum};
+    iterations.results.clear();
+    iterations.resultDims.clear();
+    iterations.as<LoopAttr>().collects = 0;
+    iterations.regions = {in.newRegion()};
+    Builder iteration = in.in(iterations.regions[0]);
+    const ValueId index = iteration.param(types().int64());
+    point.sum = iteration.param(fn().typeOf(point.sum));
     IterationElement elements(m_, f_, effects_, values_, point, front);
     elements.stands(fn().regions[body_].params[0], index);
-    const std::optional<ValueId> next = elements.element(c.part, point.position, turn);
+    const std::optional<ValueId> next = elements.element(c.part, point.position, iteration);
     if (!next) return std::nullopt;
-    turn.yield({*next});
-    const bool isSum = onlyAdds(fn(), turn.region, point.sum, *next);
-    return isSum && readsTwoSides(fn(), uses_, loop_, point.axes, turn.region) ? std::optional(turns)
-                                                                               : std::nullopt;
+    iteration.yield({*next});
+    const bool isSum = onlyAdds(fn(), iteration.region, point.sum, *next);
+    return isSum && readsTwoSides(fn(), uses_, loop_, point.axes, iteration.region)
+               ? std::optional(iterations)
+               : std::nullopt;
   }
   /// Where the point's element lies in the array.
   static std::vector<ValueId> positionOf(const Place& place, size_t rank, const std::vector<ValueId>& axes,
@@ -260,7 +263,7 @@ public:
 private:
   Function& fn() const { return m_.functions[f_]; }
 
-  /// The loop, if anything of it is left, and what comes behind it.
+  /// The loop, if anything of it is left, and what comes after it.
   std::vector<OpId> sunk(OpId id, RegionId region) {
     std::vector<OpId> made{id};
     if (fn().ops[id].kind != OpKind::For ||
@@ -271,9 +274,9 @@ private:
       uses_.leave(id);
       made.clear();
     }
-    std::vector<OpId>& behind = fn().regions[scratch_].ops;
-    made.insert(made.end(), behind.begin(), behind.end());
-    behind.clear();
+    std::vector<OpId>& after = fn().regions[scratch_].ops;
+    made.insert(made.end(), after.begin(), after.end());
+    after.clear();
     return made;
   }
 
@@ -282,7 +285,7 @@ private:
   const Effects& effects_;
   LiveUses uses_;
   Ranges ranges_;
-  const RegionId scratch_; ///< where what comes behind a loop is made
+  const RegionId scratch_; ///< where what comes after a loop is made
 };
 
 bool hasLoops(const Function& f) {

@@ -55,51 +55,51 @@ IterationElement::IterationElement(Module& m, FunctionId f, const Effects& effec
     : m_(m), f_(f), effects_(effects), values_(values), point_(std::move(point)), front_(front),
       copy_(m, f, f) {}
 
-std::optional<ValueId> IterationElement::value(ValueId v, Builder& turn, int depth) {
+std::optional<ValueId> IterationElement::value(ValueId v, Builder& iteration, int depth) {
   if (const auto known = copy_.values.find(v); known != copy_.values.end()) return known->second;
   if (!values_.isInside(v)) return v;
   const OpId id = fn().values[v].def;
   if (!id.valid() || depth > mostDepth || ++steps_ > mostCopiedOps) return std::nullopt;
   const Op op = fn().ops[id];
   if (op.kind == OpKind::Get && isNumbers(types(), fn().typeOf(op.operands[0]))) {
-    const std::optional<ValueId> made = element(op, turn, depth);
+    const std::optional<ValueId> made = element(op, iteration, depth);
     if (made) copy_.values[v] = *made;
     return made;
   }
   const bool copied = op.regions.empty() ? isCopied(op) && (flopsOf(op.kind) < mathFlops || isAtPoint(id)) &&
-                                               again(id, op, turn, depth)
-                                         : isAtPoint(id) && withRegions(id, op, turn, depth);
+                                               recompute(id, op, iteration, depth)
+                                         : isAtPoint(id) && withRegions(id, op, iteration, depth);
   return copied ? std::optional(copy_.value(v)) : std::nullopt;
 }
 
-std::optional<ValueId> IterationElement::element(const Op& get, Builder& turn, int depth) {
+std::optional<ValueId> IterationElement::element(const Op& get, Builder& iteration, int depth) {
   std::vector<ValueId> indices;
   if (!std::ranges::all_of(get.as<Path>(), [](const PathStep& s) { return s.kind == StepKind::Index; }))
     return std::nullopt;
   for (size_t k = 1; k < get.operands.size(); ++k) {
-    const std::optional<ValueId> i = value(get.operands[k], turn, depth + 1);
+    const std::optional<ValueId> i = value(get.operands[k], iteration, depth + 1);
     if (!i) return std::nullopt;
     indices.push_back(*i);
   }
-  return element(get.operands[0], indices, turn, depth + 1);
+  return element(get.operands[0], indices, iteration, depth + 1);
 }
 
-bool IterationElement::again(OpId id, const Op& op, Builder& turn, int depth) {
+bool IterationElement::recompute(OpId id, const Op& op, Builder& iteration, int depth) {
   if (!std::ranges::all_of(op.dims, [&](DimId d) { return values_.isKnownOutside(d); })) return false;
   for (ValueId x : op.operands)
-    if (!operand(x, turn, depth)) return false;
-  copy_.op(id, turn);
+    if (!operand(x, iteration, depth)) return false;
+  copy_.op(id, iteration);
   return true;
 }
 
-bool IterationElement::operand(ValueId v, Builder& turn, int depth) {
-  if (types().isScalar(fn().typeOf(v))) return value(v, turn, depth + 1).has_value();
+bool IterationElement::operand(ValueId v, Builder& iteration, int depth) {
+  if (types().isScalar(fn().typeOf(v))) return value(v, iteration, depth + 1).has_value();
   if (!values_.isTheSame(v)) return false;
-  copy_.values[v] = values_.inFront(v, front_);
+  copy_.values[v] = values_.copyBefore(v, front_);
   return true;
 }
 
-bool IterationElement::withRegions(OpId id, const Op& op, Builder& turn, int depth) {
+bool IterationElement::withRegions(OpId id, const Op& op, Builder& iteration, int depth) {
   if ((op.kind != OpKind::If && op.kind != OpKind::For) || !op.resultDims.empty() ||
       effects_.ofOp(fn(), id).any())
     return false;
@@ -114,7 +114,7 @@ bool IterationElement::withRegions(OpId id, const Op& op, Builder& turn, int dep
       const ValueId v = of.operands[k];
       if (own.contains(v) || (of.kind == OpKind::Get && k == 0 && isNumbers(types(), fn().typeOf(v))))
         continue;
-      good = operand(v, turn, depth);
+      good = operand(v, iteration, depth);
     }
   };
   take(op);
@@ -131,7 +131,7 @@ bool IterationElement::withRegions(OpId id, const Op& op, Builder& turn, int dep
     copy_.values[get.results[0]] = made.value_or(ValueId());
     return true;
   });
-  const OpId made = copy_.op(id, turn);
+  const OpId made = copy_.op(id, iteration);
   copy_.instead = before;
   copy_.values = outer;
   for (size_t k = 0; k < op.results.size(); ++k) copy_.values[op.results[k]] = fn().ops[made].results[k];
@@ -143,25 +143,25 @@ bool IterationElement::isAtPoint(OpId id) const {
   return level != level_.end() && level->second.size() == point_.axes.size();
 }
 
-std::optional<ValueId> IterationElement::element(ValueId array, const std::vector<ValueId>& at, Builder& turn,
-                                                 int depth) {
+std::optional<ValueId> IterationElement::element(ValueId array, const std::vector<ValueId>& at,
+                                                 Builder& iteration, int depth) {
   if (array == point_.array) return isPosition(at) ? std::optional(point_.sum) : std::nullopt;
-  if (values_.isTheSame(array)) return turn.getAt(values_.inFront(array, front_), at);
+  if (values_.isTheSame(array)) return iteration.getAt(values_.copyBefore(array, front_), at);
   const OpId id = fn().values[array].def;
   if (!id.valid() || depth > mostDepth || ++steps_ > mostCopiedOps) return std::nullopt;
   const Op op = fn().ops[id];
-  auto of = [&](ValueId v) { return element(v, at, turn, depth + 1); };
+  auto of = [&](ValueId v) { return element(v, at, iteration, depth + 1); };
   switch (op.kind) {
-  case OpKind::Get: return ofPart(op, at, turn, depth);
-  case OpKind::Nest: return ofNest(op, fn().values[array].index, at, turn, depth);
+  case OpKind::Get: return ofPart(op, at, iteration, depth);
+  case OpKind::Nest: return ofNest(op, fn().values[array].index, at, iteration, depth);
   case OpKind::Set:
-  case OpKind::AddAt: return ofUpdate(op, at, turn, depth);
+  case OpKind::AddAt: return ofUpdate(op, at, iteration, depth);
   case OpKind::CastDims: return of(op.operands[0]);
-  case OpKind::Call: return ofCall(op, fn().values[array].index, at, turn, depth);
+  case OpKind::Call: return ofCall(op, fn().values[array].index, at, iteration, depth);
   case OpKind::Add:
   case OpKind::Sub: {
     const std::optional<ValueId> a = of(op.operands[0]), b = a ? of(op.operands[1]) : std::nullopt;
-    return b ? std::optional(turn.binary(op.kind, *a, *b)) : std::nullopt;
+    return b ? std::optional(iteration.binary(op.kind, *a, *b)) : std::nullopt;
   }
   default: return std::nullopt;
   }
@@ -173,8 +173,8 @@ bool IterationElement::isPosition(const std::vector<ValueId>& at) const {
   });
 }
 
-std::optional<ValueId> IterationElement::ofPart(const Op& get, const std::vector<ValueId>& at, Builder& turn,
-                                                int depth) {
+std::optional<ValueId> IterationElement::ofPart(const Op& get, const std::vector<ValueId>& at,
+                                                Builder& iteration, int depth) {
   if (!isNumbers(types(), fn().typeOf(get.operands[0]))) return std::nullopt;
   const Place part = placeOf(get);
   std::vector<ValueId> indices;
@@ -182,15 +182,17 @@ std::optional<ValueId> IterationElement::ofPart(const Op& get, const std::vector
   for (size_t k = 0; k < types()[fn().typeOf(get.operands[0])].dims.size(); ++k) {
     const PathStep step = stepOf(part.path, k);
     std::optional<ValueId> first;
-    if (takesIndex(step.kind) && !(first = value(part.indices[own++], turn, depth + 1))) return std::nullopt;
-    indices.push_back(
-        step.kind == StepKind::Index ? *first : along(step, first.value_or(ValueId()), at[axis++], turn));
+    if (takesIndex(step.kind) && !(first = value(part.indices[own++], iteration, depth + 1)))
+      return std::nullopt;
+    indices.push_back(step.kind == StepKind::Index
+                          ? *first
+                          : along(step, first.value_or(ValueId()), at[axis++], iteration));
   }
-  return element(get.operands[0], indices, turn, depth + 1);
+  return element(get.operands[0], indices, iteration, depth + 1);
 }
 
 std::optional<ValueId> IterationElement::ofNest(const Op& op, uint32_t result, const std::vector<ValueId>& at,
-                                                Builder& turn, int depth) {
+                                                Builder& iteration, int depth) {
   const NestView nest(fn(), op);
   if (nest.accs() > 0 || !op.resultDims.empty()) return std::nullopt;
   const auto part =
@@ -210,13 +212,13 @@ std::optional<ValueId> IterationElement::ofNest(const Op& op, uint32_t result, c
   const ValueId yielded = nest.yields(*part)[0];
   const std::vector<ValueId> rest(at.begin() + static_cast<long>(nest.axes()), at.end());
   std::optional<ValueId> made =
-      rest.empty() ? value(yielded, turn, depth + 1) : element(yielded, rest, turn, depth + 1);
+      rest.empty() ? value(yielded, iteration, depth + 1) : element(yielded, rest, iteration, depth + 1);
   copy_.values = outer;
   return made;
 }
 
-std::optional<ValueId> IterationElement::ofUpdate(const Op& op, const std::vector<ValueId>& at, Builder& turn,
-                                                  int depth) {
+std::optional<ValueId> IterationElement::ofUpdate(const Op& op, const std::vector<ValueId>& at,
+                                                  Builder& iteration, int depth) {
   const Place place = placeOf(op);
   std::vector<ValueId> within;
   size_t own = 0;
@@ -224,7 +226,8 @@ std::optional<ValueId> IterationElement::ofUpdate(const Op& op, const std::vecto
     const PathStep step = stepOf(place.path, k);
     std::optional<ValueId> first;
     if (step.kind != StepKind::All && !isIndexLike(step.kind)) return std::nullopt;
-    if (takesIndex(step.kind) && !(first = value(place.indices[own++], turn, depth + 1))) return std::nullopt;
+    if (takesIndex(step.kind) && !(first = value(place.indices[own++], iteration, depth + 1)))
+      return std::nullopt;
     if (step.kind == StepKind::All) within.push_back(at[k]);
     if (step.kind == StepKind::Index && !isZero(m_, fn(), values_, point_.axes, at[k], *first))
       return std::nullopt;
@@ -237,16 +240,17 @@ std::optional<ValueId> IterationElement::ofUpdate(const Op& op, const std::vecto
   }
   const ValueId put = op.operands[1];
   const std::optional<ValueId> made =
-      within.empty() ? value(put, turn, depth + 1) : element(put, within, turn, depth + 1);
+      within.empty() ? value(put, iteration, depth + 1) : element(put, within, iteration, depth + 1);
   if (!made || op.kind == OpKind::Set) return made;
-  const std::optional<ValueId> to = element(op.operands[0], at, turn, depth + 1);
-  return to ? std::optional(turn.binary(OpKind::Add, *to, *made)) : std::nullopt;
+  const std::optional<ValueId> to = element(op.operands[0], at, iteration, depth + 1);
+  return to ? std::optional(iteration.binary(OpKind::Add, *to, *made)) : std::nullopt;
 }
 
 std::optional<ValueId> IterationElement::ofCall(const Op& call, uint32_t result,
-                                                const std::vector<ValueId>& at, Builder& turn, int depth) {
+                                                const std::vector<ValueId>& at, Builder& iteration,
+                                                int depth) {
   const Function& callee = m_.functions[call.as<CallAttr>().callee];
-  if (!call.resultDims.empty() || !callee.body.valid() || callee.isApart || callee.customJvp.valid() ||
+  if (!call.resultDims.empty() || !callee.body.valid() || callee.isCold || callee.customJvp.valid() ||
       callee.regions[callee.body].ops.size() > mostCalleeOps)
     return std::nullopt;
   bool fits = true;
@@ -255,10 +259,10 @@ std::optional<ValueId> IterationElement::ofCall(const Op& call, uint32_t result,
     fits = fits && kind != OpKind::Call && kind != OpKind::StopGradient && callee.ops[id].resultDims.empty();
   });
   if (!fits) return std::nullopt;
-  Builder apart = turn.in(turn.newRegion());
+  Builder inlined = iteration.in(iteration.newRegion());
   types::DimSubst sizes;
-  const std::vector<ValueId> results = inlineCall(m_, call, apart, sizes);
-  return element(results[result], at, turn, depth + 1);
+  const std::vector<ValueId> results = inlineCall(m_, call, inlined, sizes);
+  return element(results[result], at, iteration, depth + 1);
 }
 
 } // namespace melix::transforms

@@ -29,36 +29,38 @@ public:
 
   /// The value of a parameter of the loop's body in the iteration.
   void stands(core::ValueId param, core::ValueId by) { copy_.values[param] = by; }
-  /// The element after the iteration. Ops are appended at `turn`; loop-invariant values are made before the
-  /// nest. None in two cases: (1) the iteration needs another element of the array; (2) a value that costs
-  /// more than an operation is not computed at each point alone. The appended ops are then of no use.
+  /// The element after the iteration. Ops are appended at `iteration`; loop-invariant values are made before
+  /// the nest. None in two cases: (1) the iteration needs another element of the array; (2) a value that
+  /// costs more than an operation is not computed at each point alone. The appended ops are then of no use.
   std::optional<core::ValueId> element(core::ValueId array, const std::vector<core::ValueId>& at,
-                                       core::Builder& turn, int depth = 0);
+                                       core::Builder& iteration, int depth = 0);
 
 private:
   core::Function& fn() const { return m_.functions[f_]; }
   types::TypeStore& types() const { return m_.types; }
 
   /// A number of the loop as it is in the iteration.
-  std::optional<core::ValueId> value(core::ValueId v, core::Builder& turn, int depth);
-  std::optional<core::ValueId> element(const core::Op& get, core::Builder& turn, int depth);
-  bool again(core::OpId id, const core::Op& op, core::Builder& turn, int depth);
-  bool operand(core::ValueId v, core::Builder& turn, int depth);
+  std::optional<core::ValueId> value(core::ValueId v, core::Builder& iteration, int depth);
+  std::optional<core::ValueId> element(const core::Op& get, core::Builder& iteration, int depth);
+  bool recompute(core::OpId id, const core::Op& op, core::Builder& iteration, int depth);
+  bool operand(core::ValueId v, core::Builder& iteration, int depth);
   /// A branch or a loop of numbers; its reads of arrays of the loop are treated as anywhere else.
-  bool withRegions(core::OpId id, const core::Op& op, core::Builder& turn, int depth);
+  bool withRegions(core::OpId id, const core::Op& op, core::Builder& iteration, int depth);
   /// Whether the op is computed at each point of the nest alone: its cost is then not limited.
   bool isAtPoint(core::OpId id) const;
   bool isPosition(const std::vector<core::ValueId>& at) const;
   std::optional<core::ValueId> ofPart(const core::Op& get, const std::vector<core::ValueId>& at,
-                                      core::Builder& turn, int depth);
+                                      core::Builder& iteration, int depth);
   std::optional<core::ValueId> ofNest(const core::Op& op, uint32_t result,
-                                      const std::vector<core::ValueId>& at, core::Builder& turn, int depth);
+                                      const std::vector<core::ValueId>& at, core::Builder& iteration,
+                                      int depth);
   /// An element of the updated part of an array.
   std::optional<core::ValueId> ofUpdate(const core::Op& op, const std::vector<core::ValueId>& at,
-                                        core::Builder& turn, int depth);
+                                        core::Builder& iteration, int depth);
   /// The body of a function that only collects, as it would stand in the loop.
   std::optional<core::ValueId> ofCall(const core::Op& call, uint32_t result,
-                                      const std::vector<core::ValueId>& at, core::Builder& turn, int depth);
+                                      const std::vector<core::ValueId>& at, core::Builder& iteration,
+                                      int depth);
 
   core::Module& m_;
   core::FunctionId f_;

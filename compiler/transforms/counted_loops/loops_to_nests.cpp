@@ -69,7 +69,7 @@ private:
     if (loop.results.empty() || !view.bodyDims().empty() || effects.io || effects.debug) return std::nullopt;
     RaisedLoop plan;
     plan.extent = loopExtent(m_, f_, ranges_, view.count());
-    // A loop of more turns than an axis has points may end early in a panic.
+    // A loop of more iterations than an axis has points may end early in a panic.
     if (effects.any() && !isExtent(view.count())) return std::nullopt;
     bool forwards = view.stacks() > 0, backwards = false;
     for (uint32_t k = 0; k < view.carries(); ++k) {
@@ -118,13 +118,13 @@ private:
     return m_.types.array(type.parts[0], kept);
   }
   /// Every iteration has its cell: because it goes there whatever happens, or by what is known of the
-  /// indices. Where there is no iteration, nothing is looked at behind the axis.
+  /// indices. Where there is no iteration, nothing is looked at after the axis.
   bool isInRange(const LoopView& view, const LoopCarry& carry, TypeId array, EffectSet effects) {
     const bool goesThere = !effects.any() && std::ranges::any_of(carry.accesses, [&](OpId a) {
       return uses_.regionOf(a) == view.body();
     });
-    const DimId turns = loopExtent(m_, f_, ranges_, view.count());
-    const bool runs = turns.valid() && dims().atLeast(turns, 1);
+    const DimId tripCount = loopExtent(m_, f_, ranges_, view.count());
+    const bool runs = tripCount.valid() && dims().atLeast(tripCount, 1);
     for (size_t a = 0; a < carry.steps.size(); ++a) {
       const CellStep& s = carry.steps[a];
       if (s.step.kind == StepKind::All || (goesThere && (runs || a >= carry.axis))) continue;
@@ -354,7 +354,7 @@ private:
 
 } // namespace
 
-bool raiseLoops(Module& m) {
+bool loopsToNests(Module& m) {
   const Effects effects(m);
   return changeBodies(m, [&](FunctionId f) { return Raiser(m, f, effects).run(); });
 }

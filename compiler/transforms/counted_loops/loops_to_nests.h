@@ -25,6 +25,6 @@
 namespace melix::transforms {
 
 /// Whether anything changed.
-bool raiseLoops(core::Module& module);
+bool loopsToNests(core::Module& module);
 
 } // namespace melix::transforms

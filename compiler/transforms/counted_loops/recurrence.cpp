@@ -52,16 +52,17 @@ bool onlyAddsTo(const Function& f, RegionId r, std::unordered_set<ValueId>& held
   return true;
 }
 
-/// What the reads of a turn vary with: axes of the nest, and axes and indices around the loop, but its own.
+/// What the reads of an iteration vary with: axes of the nest, and axes and indices around the loop, but its
+/// own.
 class Sides {
 public:
   Sides(const Function& f, const Uses& uses, OpId loop, const std::vector<ValueId>& axes)
       : f_(f), uses_(uses), loop_(loop), axes_(axes) {}
 
   /// Whether two reads vary with what the other does not vary with.
-  bool areTwo(RegionId turn) {
+  bool areTwo(RegionId iteration) {
     std::vector<std::set<ValueId>> sides;
-    forEachOp(f_, turn, [&](OpId id) {
+    forEachOp(f_, iteration, [&](OpId id) {
       looked_ = 0;
       if (f_.ops[id].kind == OpKind::Get) sides.push_back(of(f_.ops[id]));
     });
@@ -115,14 +116,14 @@ private:
 
 } // namespace
 
-bool onlyAdds(const Function& f, RegionId turn, ValueId begun, ValueId last) {
+bool onlyAdds(const Function& f, RegionId iteration, ValueId begun, ValueId last) {
   std::unordered_set<ValueId> held{begun};
-  return onlyAddsTo(f, turn, held) && last != begun && held.contains(last);
+  return onlyAddsTo(f, iteration, held) && last != begun && held.contains(last);
 }
 
 bool readsTwoSides(const Function& f, const Uses& uses, OpId loop, const std::vector<ValueId>& axes,
-                   RegionId turn) {
-  return Sides(f, uses, loop, axes).areTwo(turn);
+                   RegionId iteration) {
+  return Sides(f, uses, loop, axes).areTwo(iteration);
 }
 
 } // namespace melix::transforms

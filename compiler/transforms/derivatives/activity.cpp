@@ -27,7 +27,7 @@ Loss Activity::followLoss(const FunctionActivity& act, ValueId v, uint32_t slot,
     if (f.values[loss.at].region.valid()) return loss;
     path.push_back(loss.loc);
     const Op& o = f.ops[f.values[loss.at].def];
-    if (o.kind != OpKind::Call || path.size() > 32) return {}; // recursion: the way so far tells enough
+    if (o.kind != OpKind::Call || path.size() > 32) return {}; // recursion: the path so far is enough
     const FunctionActivity& inner = ofCall(act, o);
     const Function& callee = module_.functions[inner.function];
     ValueId yielded = callee.ops[callee.regions[callee.body].ops.back()].operands[f.values[loss.at].index];

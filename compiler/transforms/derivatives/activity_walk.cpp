@@ -35,7 +35,7 @@ public:
       body();
     return changed_;
   }
-  void again(OpId call) { propagation_.again(call); }
+  void rerun(OpId call) { propagation_.rerun(call); }
 
 private:
   void body() {
@@ -131,7 +131,7 @@ private:
       for (Carrier carrier : carriers) lose(to, into + k, carrier, losses[lossSlot(from + k, carrier)]);
   }
   /// Any of those parts may be in any of these of `to`.
-  void spreadLost(ValueId v, size_t from, size_t count, ValueId to, size_t into, size_t parts) {
+  void propagateLost(ValueId v, size_t from, size_t count, ValueId to, size_t into, size_t parts) {
     const std::vector<Loss> losses = lossesOf(v);
     for (size_t k = from; k < from + count && lossSlot(k, Carrier::Text) < losses.size(); ++k)
       for (size_t part = into; part < into + parts; ++part)
@@ -141,7 +141,7 @@ private:
     if (partCount(from) == partCount(to))
       flowLost(from, 0, partCount(from), to, 0);
     else
-      spreadLost(from, 0, partCount(from), to, 0, partCount(to));
+      propagateLost(from, 0, partCount(from), to, 0, partCount(to));
   }
   void flow(ValueId from, ValueId to) {
     mark(to, bits(from));
@@ -152,7 +152,7 @@ private:
   bool haveSameLeaves(TypeId one, TypeId other) {
     types::TypeStore& types = a_.module_.types;
     Leaves& leaves = a_.leaves_;
-    return leaves.tellsInside() &&
+    return leaves.hasInnerStructure() &&
            types.eraseDims(leaves.inside(one)) == types.eraseDims(leaves.inside(other));
   }
   /// A value goes into another as an element of it, or all of it does: leaf by leaf, or else any may depend
@@ -247,7 +247,7 @@ private:
     flowLost(o.operands[0], parts.first, parts.second, o.results[0], 0);
   }
 
-  /// Leading field steps select leaves exactly, and so do those behind places whose elements are told apart
+  /// Leading field steps select leaves exactly, and so do those after places whose elements are distinguished
   /// inside; what follows goes into one leaf.
   static std::pair<uint32_t, uint32_t> leadingRange(Leaves& leaves, TypeId type, const Path& path,
                                                     size_t& steps) {
@@ -276,7 +276,7 @@ private:
     auto parts = leadingRange(a_.parts_, f_.typeOf(o.operands[0]), o.as<Path>(), steps);
     if (steps == o.as<Path>().size())
       return flowLost(o.operands[0], parts.first, parts.second, o.results[0], 0);
-    spreadLost(o.operands[0], parts.first, parts.second, o.results[0], 0, partCount(o.results[0]));
+    propagateLost(o.operands[0], parts.first, parts.second, o.results[0], 0, partCount(o.results[0]));
   }
 
   void update(const Op& o) {
@@ -299,7 +299,7 @@ private:
       flowLost(o.operands[1], 0, parts.second, o.results[0], first);
       return;
     }
-    spreadLost(o.operands[1], 0, partCount(o.operands[1]), o.results[0], first, parts.second);
+    propagateLost(o.operands[1], 0, partCount(o.operands[1]), o.results[0], first, parts.second);
   }
 
   void convert(const Op& o) {

@@ -48,7 +48,7 @@ private:
   bool areFewNumbers(const std::vector<std::vector<ResidualItem>>& items) const;
   void readArmItems(OpId id, std::deque<Scope>& arms, const std::vector<std::vector<ResidualItem>>& items,
                     const std::vector<Roots>& roots);
-  Op chooseAgain(OpId id, const std::vector<std::vector<ResidualItem>>& items, bool areNumbers);
+  Op recomputeChoice(OpId id, const std::vector<std::vector<ResidualItem>>& items, bool areNumbers);
   void branch(OpId id);
   struct LoopSweep;
   void carrySizes(LoopSweep& sweep, Scope& s);
@@ -68,13 +68,13 @@ private:
   NestSums yieldSums(Scope& s, NestBuilder& made);
   void readPointItems(OpId id, Scope& s, const std::vector<ResidualItem>& items, const Roots& roots,
                       const std::vector<ValueId>& axes);
-  bool takesApart(const Op& nest) const;
+  bool isFissioned(const Op& nest) const;
   void nestInOrder(OpId id);
   void nest(OpId id);
   void itemsOfCall(OpId call, const Linearisation& callee);
   ValueId savedByCall(OpId call, Linearisation& callee);
   void passSeeds(const Op& o, Op& made);
-  ValueId accumulatorFor(ValueId v, bool again);
+  ValueId accumulatorFor(ValueId v, bool isRepeated);
   void call(OpId id);
 
   // Values that not every path reads (cotangents_unread.cpp).

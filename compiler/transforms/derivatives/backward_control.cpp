@@ -142,7 +142,7 @@ void Backward::readArmItems(OpId id, std::deque<Scope>& arms,
 
 /// The op that chooses an arm again: by the condition itself where arms saved numbers at the most, else by
 /// the case that the forward companion recorded.
-Op Backward::chooseAgain(OpId id, const std::vector<std::vector<ResidualItem>>& items, bool areNumbers) {
+Op Backward::recomputeChoice(OpId id, const std::vector<std::vector<ResidualItem>>& items, bool areNumbers) {
   const Op& o = opOf(id);
   Op made;
   if (areNumbers) {
@@ -186,7 +186,7 @@ void Backward::branch(OpId id) {
     placePrologue(arms[i]);
   }
 
-  Op made = chooseAgain(id, items, areNumbers);
+  Op made = recomputeChoice(id, items, areNumbers);
   for (Scope& s : arms) made.regions.push_back(s.e.region);
   if (mutated(StructuralRule::TransposeBranch) && made.kind == OpKind::If)
     std::swap(made.regions[0], made.regions[1]);
@@ -402,8 +402,8 @@ void Backward::passSeeds(const Op& o, Op& made) {
 
 /// An accumulator for the cotangent of an operand; one that is passed twice gets a zero of its own the second
 /// time.
-ValueId Backward::accumulatorFor(ValueId v, bool again) {
-  if (again) return zeroFor(*cur_, v);
+ValueId Backward::accumulatorFor(ValueId v, bool isRepeated) {
+  if (isRepeated) return zeroFor(*cur_, v);
   begin(v);
   ValueId& c = slot(*cur_, v);
   if (!c.valid()) c = zeroFor(*cur_, v);
@@ -447,12 +447,12 @@ void Backward::call(OpId id) {
       resultTypes.push_back(typeOf(v));
       continue;
     }
-    bool again = std::find(passed.begin(), passed.end(), v) != passed.end();
+    bool isRepeated = std::find(passed.begin(), passed.end(), v) != passed.end();
     passed.push_back(v);
-    ValueId acc = accumulatorFor(v, again);
+    ValueId acc = accumulatorFor(v, isRepeated);
     made.operands.push_back(acc);
     accs.push_back(types().kind(e.typeOf(acc)) == TypeKind::Acc);
-    backs.push_back({v, !again});
+    backs.push_back({v, !isRepeated});
     resultTypes.push_back(e.typeOf(acc));
   }
   made.attr = CallAttr{ad_.backward(lin, accs)};

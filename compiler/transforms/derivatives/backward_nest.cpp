@@ -90,9 +90,9 @@ void Backward::readPointItems(OpId id, Scope& s, const std::vector<ResidualItem>
   }
 }
 
-/// Whether the points take apart, or hand to calls, the cotangent of an enum or pack from outside that holds
+/// Whether the points split, or hand to calls, the cotangent of an enum or pack from outside that holds
 /// arrays: no accumulator does that, and a sum over the points would make the arrays anew at each.
-bool Backward::takesApart(const Op& nest) const {
+bool Backward::isFissioned(const Op& nest) const {
   std::unordered_set<RegionId> inside(nest.regions.begin(), nest.regions.end());
   forEachOp(g(), nest.regions[0],
             [&](OpId id) { inside.insert(opOf(id).regions.begin(), opOf(id).regions.end()); });
@@ -157,7 +157,7 @@ void Backward::nest(OpId id) {
   RegionId from = o.regions[0];
   const std::vector<ValueId>& params = g().regions[from].params;
   if (!seeded(o)) return;
-  if (takesApart(o)) return nestInOrder(id);
+  if (isFissioned(o)) return nestInOrder(id);
   Scope* outer = cur_;
   Emit& e = outer->e;
   NestBuilder made(e);

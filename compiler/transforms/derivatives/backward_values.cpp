@@ -1,4 +1,4 @@
-// Values of g in f_bwd: asked for, then made again or saved in the forward companion.
+// Values of g in f_bwd: asked for, then rematerialised or saved in the forward companion.
 
 #include "transforms/derivatives/backward_values.h"
 
@@ -13,7 +13,8 @@
 namespace melix::transforms {
 
 KnownValues::KnownValues(Ad& ad, Linearisation& lin)
-    : ad_(ad), lin_(lin), uses_(ad.module, lin.source), settled_(settledReads(ad.module, lin.source, uses_)) {
+    : ad_(ad), lin_(lin), uses_(ad.module, lin.source),
+      finalReads_(finalValueReads(ad.module, lin.source, uses_)) {
   forEachOp(g(), [&](OpId id) {
     for (DimSym s : opOf(id).resultDims) dimHome_[s] = uses_.regionOf(id);
     if (opOf(id).kind == OpKind::BindDim) boundTo_[opOf(id).resultDims[0]] = opOf(id).operands[0];
@@ -102,7 +103,7 @@ bool KnownValues::isReadOfGiven(ValueId v, int& budget) const {
   if (--budget <= 0 || updated(v)) return false;
   const OpId def = g().values[v].def;
   if (!def.valid()) return g().values[v].region == g().body || isAxis(v);
-  const std::optional<Effort> effort = effortAgain(g(), types(), opOf(def));
+  const std::optional<Effort> effort = rematerialisationEffort(g(), types(), opOf(def));
   return effort && effort->math == 0 &&
          std::ranges::all_of(opOf(def).operands, [&](ValueId x) { return isReadOfGiven(x, budget); });
 }
@@ -142,7 +143,7 @@ Path KnownValues::path(const Path& p) {
 /// A read of a value at hand that gives `v`, or the op that defines it; none for parameters and what only the
 /// forward companion makes.
 const Op* KnownValues::definition(ValueId v) const {
-  if (const auto settled = settled_.find(v); settled != settled_.end()) return &settled->second;
+  if (const auto found = finalReads_.find(v); found != finalReads_.end()) return &found->second;
   if (const OpId def = g().values[v].def; def.valid()) return &opOf(def);
   auto read = lin_.readOf.find(v);
   return read == lin_.readOf.end() ? nullptr : &read->second;
@@ -170,7 +171,7 @@ ValueId KnownValues::known(ValueId v) {
   Scope& home = isImmediate(v) ? *cur_ : scopeOf(homeOf(v));
   const ValueId placeholder = home.known[v] = home.e.placeholder(typeOf(v));
   if (isImmediate(v))
-    again(home, v);
+    rematerialise(home, v);
   else
     home.demands.push_back(v);
   return placeholder;
@@ -210,7 +211,7 @@ std::optional<std::pair<ValueId, std::vector<ValueId>>> KnownValues::collectedAs
 // -----------------------------------------------------------------------------------------------
 
 /// The items of a scope's region and what stands for them here. The first backward companion decides them.
-/// What was asked for and is no item is made again.
+/// What was asked for and is no item is rematerialised.
 const std::vector<ResidualItem>& KnownValues::close(Scope& s, Roots& roots) {
   Scope* outer = std::exchange(cur_, &s);
   auto [it, isNew] = lin_.plan.regions.try_emplace(s.source);
@@ -218,7 +219,7 @@ const std::vector<ResidualItem>& KnownValues::close(Scope& s, Roots& roots) {
   std::vector<ValueId> kept;
   for (const ResidualItem& item : items) kept.insert(kept.end(), item.values.begin(), item.values.end());
   if (!lin_.planned) kept = choose(s);
-  makeAgain(s, kept);
+  rematerialiseAll(s, kept);
   if (!lin_.planned) {
     assert(isNew && "a region is transposed once");
     const std::vector<DimSym> hidden = hiddenBy(s, kept);
@@ -231,7 +232,7 @@ const std::vector<ResidualItem>& KnownValues::close(Scope& s, Roots& roots) {
     }
     for (ValueId v : single) items.push_back({g().typeOf(v), {v}, {}});
   }
-  bindAgain(s, items);
+  rematerialiseBindings(s, items);
   for (const ResidualItem& item : items) {
     if (!item.hidden.empty()) {
       for (DimSym d : item.hidden)
@@ -264,8 +265,8 @@ std::vector<DimSym> KnownValues::hiddenBy(const Scope& s, const std::vector<Valu
   return out;
 }
 
-/// Sizes that no item holds, in front of all that is made of them.
-void KnownValues::bindAgain(Scope& s, const std::vector<ResidualItem>& items) {
+/// Sizes that no item holds, before all that is made of them.
+void KnownValues::rematerialiseBindings(Scope& s, const std::vector<ResidualItem>& items) {
   std::vector<OpId> binds;
   for (DimSym d : std::vector<DimSym>(bound_[s.source])) {
     if (std::ranges::any_of(items, [&](const ResidualItem& item) {
@@ -277,15 +278,15 @@ void KnownValues::bindAgain(Scope& s, const std::vector<ResidualItem>& items) {
     bind.loc = s.e.loc;
     binds.push_back(s.e.fn().ops.add(std::move(bind)));
   }
-  if (!binds.empty()) orderAgain(s, binds);
+  if (!binds.empty()) orderRematerialised(s, binds);
 }
 
-/// Sizes are bound as soon as their numbers are there; what is made again of a size comes behind that.
-void KnownValues::orderAgain(Scope& s, const std::vector<OpId>& binds) {
+/// Sizes are bound as soon as their numbers are there; what is rematerialised of a size comes after that.
+void KnownValues::orderRematerialised(Scope& s, const std::vector<OpId>& binds) {
   const Function& f = s.e.fn();
   std::unordered_map<DimSym, OpId> bindOf;
   for (OpId id : binds) bindOf[f.ops[id].resultDims[0]] = id;
-  std::unordered_set<OpId> open(s.again.begin(), s.again.end());
+  std::unordered_set<OpId> open(s.rematerialised.begin(), s.rematerialised.end());
   open.insert(binds.begin(), binds.end());
   std::vector<OpId> ordered;
   std::function<void(OpId)> place = [&](OpId id) { // as deep as what `isReadOfGiven` allows
@@ -297,8 +298,8 @@ void KnownValues::orderAgain(Scope& s, const std::vector<OpId>& binds) {
     ordered.push_back(id);
   };
   for (OpId id : binds) place(id);
-  for (OpId id : s.again) place(id);
-  s.again = std::move(ordered);
+  for (OpId id : s.rematerialised) place(id);
+  s.rematerialised = std::move(ordered);
 }
 
 void KnownValues::define(Scope& s, ValueId target, Op op) { define(s, target, std::move(op), s.prologue); }
@@ -336,7 +337,7 @@ void KnownValues::openItems(Scope& s, const std::vector<ResidualItem>& items, co
 
 void KnownValues::placePrologue(Scope& s) {
   std::vector<OpId>& ops = s.e.fn().regions[s.e.region].ops;
-  s.prologue.insert(s.prologue.end(), s.again.begin(), s.again.end());
+  s.prologue.insert(s.prologue.end(), s.rematerialised.begin(), s.rematerialised.end());
   ops.insert(ops.begin() + static_cast<long>(s.prologueAt), s.prologue.begin(), s.prologue.end());
 }
 
@@ -355,11 +356,11 @@ ValueId KnownValues::carrier(OpId id, size_t k, TypeId t) {
 /// the companion defines.
 DimId KnownValues::extentOfItems(OpId id, const LoopView& loop) {
   if (loop.extent().valid()) return types().dims.symbol(loop.extent());
-  Ranges ranges(ad_.module, g()); // of what ops tell by themselves
+  Ranges ranges(ad_.module, g()); // of what ops determine by themselves
   types::DimStore& dims = types().dims;
   if (const DimId counted = loopExtent(ad_.module, g(), ranges, loop.count()); counted.valid())
     return dims.atLeast(counted, 0) ? counted
-                                    : dims.max(counted, dims.constant(0)); // also where no turn runs
+                                    : dims.max(counted, dims.constant(0)); // also where no iteration runs
   OpResidual& r = lin_.plan.ops[id];
   if (!r.count.valid()) r.count = types().dims.newSym({"n", types::DimSymKind::Unknown, 0, {}});
   dimHome_[r.count] = uses_.regionOf(id);

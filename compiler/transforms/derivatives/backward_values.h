@@ -58,7 +58,7 @@ protected:
     std::vector<OpId> prologue;
     size_t prologueAt = 0;
     Parts parts{};
-    std::vector<OpId> again{}; ///< rematerialised ops, after the prologue
+    std::vector<OpId> rematerialised{}; ///< rematerialised ops, after the prologue
     /// Of cotangents: whether anything read the value; one without it was read.
     std::unordered_map<ValueId, ValueId> read{};
   };
@@ -98,7 +98,7 @@ protected:
   Scope* cur_ = nullptr;
   const Uses uses_; ///< of g
   /// By value: the read of an array as it is in the end.
-  const std::unordered_map<ValueId, Op> settled_;
+  const std::unordered_map<ValueId, Op> finalReads_;
   types::DimSubst dims_;
 
 private:
@@ -111,8 +111,8 @@ private:
   bool isAxis(ValueId v) const;
   bool mentions(TypeId t, std::span<const DimSym> sizes) const;
   std::vector<DimSym> hiddenBy(const Scope& s, const std::vector<ValueId>& kept) const;
-  void bindAgain(Scope& s, const std::vector<ResidualItem>& items);
-  void orderAgain(Scope& s, const std::vector<OpId>& binds);
+  void rematerialiseBindings(Scope& s, const std::vector<ResidualItem>& items);
+  void orderRematerialised(Scope& s, const std::vector<OpId>& binds);
   const Scope& levelOf(const Scope& s) const;
   bool isKnown(ValueId v) const;
   bool isImmediate(ValueId v) const;
@@ -122,13 +122,13 @@ private:
   class Choice;
   std::vector<ValueId> choose(const Scope& s);
   uint64_t pointsFor(const Scope& s, ValueId v) const;
-  bool isFree(ValueId v, int& budget) const;
+  bool isRematerialisable(ValueId v, int& budget) const;
 
   // Rematerialisation (rematerialise.cpp).
   void addNumbers(const Op& op, std::vector<ValueId>& out) const;
   void addNumbers(DimSym d, std::vector<ValueId>& out) const;
   bool isSizeOf(RegionId region, const Op& op) const;
-  std::optional<std::vector<ValueId>> sourcesAgain(const Scope& s, ValueId v) const;
+  std::optional<std::vector<ValueId>> rematerialisationSources(const Scope& s, ValueId v) const;
   struct Slice;
   std::optional<Slice> sliceOf(ValueId v) const;
   struct BranchSlice;
@@ -138,11 +138,11 @@ private:
   bool keepsBits(const Op& op) const;
   bool walksAll(const Scope& level, const Op& get) const;
   static void define(Scope& s, ValueId target, Op op, std::vector<OpId>& list);
-  void makeAgain(Scope& s, const std::vector<ValueId>& kept);
-  void again(Scope& s, ValueId v);
+  void rematerialiseAll(Scope& s, const std::vector<ValueId>& kept);
+  void rematerialise(Scope& s, ValueId v);
   template <class Map>
   Op copyOf(const Op& op, Map map);
-  void nestAgain(Scope& s, ValueId v, const Slice& slice);
+  void rematerialiseSlice(Scope& s, ValueId v, const Slice& slice);
   void branchAgain(Scope& s, ValueId v, const BranchSlice& slice);
 
   std::unordered_map<DimSym, RegionId> dimHome_;

@@ -1,4 +1,4 @@
-// Which of the values asked for of a region are kept by the forward companion; the others are made again
+// Which of the values asked for of a region are kept by the forward companion; the others are rematerialised
 // (rematerialise.cpp).
 
 #include "core/ir/nest.h"
@@ -15,23 +15,23 @@ namespace melix::transforms {
 // Note: What is kept
 //
 // Of the values that the backward companion asks for, and those that they are made of in the same region, a
-// minimum cut is kept: the least bytes from which all that is asked for can be made again. Nothing is made
-// again that costs more than keeping it may (`isWorth`), nor calls, loops, branches and nests, but for those
-// that collect what is scalar work at each point. Values from outside of a loop or nest cost nothing within
-// it: they are kept once, arrays by reference, and reads of them are made again; but not of arrays that are
-// updated later, for keeping these would cost a copy at every update. A value that a nest collects anyway is
-// read there. An item of a branch lies in an enum, which is a block of its own.
+// minimum cut is kept: the least bytes from which all that is asked for can be rematerialised. Nothing is
+// made again that costs more than keeping it may (`isProfitable`), nor calls, loops, branches and nests, but for
+// those that collect what is scalar work at each point. Values from outside of a loop or nest cost nothing
+// within it: they are kept once, arrays by reference, and reads of them are rematerialised; but not of arrays
+// that are updated later, for keeping these would cost a copy at every update. A value that a nest collects
+// anyway is read there. An item of a branch lies in an enum, which is a block of its own.
 //
 // What decides (a comparison of floats, an integer made of one) has to decide as it did: an index that was
-// checked is not checked again. Arithmetic made again may round otherwise, for an `fma` is formed by what
-// stands around it. So a decision is made again only of floats that have their bits: kept, read where they
-// were kept, or sums, differences and extremes of such, in which no product stands.
+// checked is not checked again. Arithmetic rematerialised may round otherwise, for an `fma` is formed by what
+// stands around it. So a decision is rematerialised only of floats that have their bits: kept, read where
+// they were kept, or sums, differences and extremes of such, in which no product stands.
 
 namespace {
 
 constexpr uint64_t unit = 4096;    ///< of weights: bytes are divided by points
 constexpr uint64_t enumBytes = 16; ///< that an item of a branch costs beside its own
-constexpr uint64_t turns = 64;     ///< of a loop, guessed
+constexpr uint64_t tripCount = 64; ///< of a loop, guessed
 constexpr uint64_t mostKeptPoints = uint64_t(1) << 24;
 constexpr int lookedAt = 24; ///< ops, to see that a value from further out is free
 
@@ -49,7 +49,7 @@ uint64_t KnownValues::pointsFor(const Scope& s, ValueId v) const {
   uint64_t points = 1;
   const Scope* end = &levelOf(scopeOf(homeOf(v)));
   for (const Scope* level = &levelOf(s); level != end; level = &levelOf(*level->parent)) {
-    if (level->kind == ScopeKind::Loop) points *= turns;
+    if (level->kind == ScopeKind::Loop) points *= tripCount;
     if (level->kind == ScopeKind::Nest)
       for (DimId d : opOf(g().regions[level->source].parent).dims) points *= guessedExtent(types(), d);
     points = std::clamp<uint64_t>(points, 1, mostKeptPoints);
@@ -59,15 +59,15 @@ uint64_t KnownValues::pointsFor(const Scope& s, ValueId v) const {
 
 /// Whether a value from further out is at hand, or will be without anything saved for it alone: a parameter,
 /// what is read of one, what was asked for already.
-bool KnownValues::isFree(ValueId v, int& budget) const {
+bool KnownValues::isRematerialisable(ValueId v, int& budget) const {
   if (isKnown(v) || isImmediate(v)) return true;
   if (--budget <= 0 || updated(v)) return false;
   const Op* def = definition(v);
   if (!def) return g().values[v].region == g().body;
-  const std::optional<Effort> effort = effortAgain(g(), types(), *def);
+  const std::optional<Effort> effort = rematerialisationEffort(g(), types(), *def);
   return effort && effort->math == 0 &&
          std::all_of(def->operands.begin(), def->operands.end(),
-                     [&](ValueId x) { return isFree(x, budget); });
+                     [&](ValueId x) { return isRematerialisable(x, budget); });
 }
 
 /// The graph of what is asked for in a region.
@@ -79,7 +79,8 @@ public:
     for (size_t k = 0; k < nodes_.size(); ++k) explore(k);
   }
 
-  /// Parts of the graph that do not touch are cut on their own: what is made again is short, and so are they.
+  /// Parts of the graph that do not touch are cut on their own: what is rematerialised is short, and so are
+  /// they.
   std::vector<ValueId> solve() {
     keepBits();
     limit();
@@ -95,7 +96,7 @@ private:
   struct Node {
     ValueId value;
     std::optional<uint64_t> further;             ///< from further out: the weight of asking for it
-    std::optional<std::vector<ValueId>> sources; ///< none: it is not made again
+    std::optional<std::vector<ValueId>> sources; ///< none: it is not rematerialised
     std::vector<uint32_t> from;                  ///< nodes of sources that may cost something
     Effort own{};                                ///< to make it again of its sources
     uint32_t seenAt = 0;                         ///< the round of `effort` that counted it
@@ -110,7 +111,7 @@ private:
 
   void explore(size_t k) {
     if (nodes_[k].further) return;
-    nodes_[k].sources = known_.sourcesAgain(s_, nodes_[k].value);
+    nodes_[k].sources = known_.rematerialisationSources(s_, nodes_[k].value);
     if (!nodes_[k].sources) return;
     if (varies(nodes_[k].value)) nodes_[k].own = known_.effortOf(nodes_[k].value);
     const std::vector<ValueId> sources = *nodes_[k].sources;
@@ -123,7 +124,7 @@ private:
       nodes_[k].from.push_back(from);
     }
   }
-  /// Whether a value of the region is not the same at all points, or in all turns, in front of which it is
+  /// Whether a value of the region is not the same at all points, or in all iterations, before which it is
   /// made.
   bool varies(ValueId v, int depth = lookedAt) {
     const ScopeKind kind = known_.levelOf(s_).kind;
@@ -133,7 +134,7 @@ private:
     if (!isNew) return it->second;
     const Op* def = known_.definition(v);
     if (depth == 0 || !def || !known_.types().isScalar(known_.g().typeOf(v)) ||
-        !effortAgain(known_.g(), known_.types(), *def))
+        !rematerialisationEffort(known_.g(), known_.types(), *def))
       return true;
     const bool out = std::ranges::any_of(def->operands, [&](ValueId x) { return varies(x, depth - 1); });
     return varies_[v] = out;
@@ -141,13 +142,14 @@ private:
   /// What it costs to ask for `x`, from further out.
   uint64_t further(ValueId x) const {
     int budget = lookedAt;
-    if (known_.isFree(x, budget)) return 0;
+    if (known_.isRematerialisable(x, budget)) return 0;
     const Op* def = known_.definition(x);
     const uint64_t bytes = unit * bytesKept(known_.types(), known_.g().typeOf(x)) - (def && isPlace(*def, x));
     return bytes / known_.pointsFor(s_, x);
   }
 
-  /// What decides is made again of floats that have their bits, and so are the values that these are read of.
+  /// What decides is rematerialised of floats that have their bits, and so are the values that these are read
+  /// of.
   void keepBits() {
     std::vector<ValueId> queue;
     for (const Node& node : nodes_) {
@@ -171,7 +173,7 @@ private:
     }
   }
 
-  /// Values that would cost too much are not made again; in the order of the program, so that all that a
+  /// Values that would cost too much are not rematerialised; in the order of the program, so that all that a
   /// value is made of is known.
   void limit() {
     for (OpId id : known_.g().regions[s_.source].ops)
@@ -181,8 +183,8 @@ private:
       if (!known_.g().values[node.value].def.valid()) limit(node);
   }
   void limit(Node& node) {
-    if (!node.sources || isWorth(known_.types(), known_.g().typeOf(node.value), effort(node))) return;
-    // An elementary function of what is dear itself: others may be made of that as well.
+    if (!node.sources || isProfitable(known_.types(), known_.g().typeOf(node.value), effort(node))) return;
+    // An elementary function of what is expensive itself: others may be made of that as well.
     if (node.own.math == 0) return given(node);
     for (uint32_t from : node.from) given(nodes_[from]);
   }
@@ -198,7 +200,7 @@ private:
     std::vector<const Node*> queue{&node};
     for (size_t k = 0; k < queue.size(); ++k) {
       sum += queue[k]->own;
-      if (!isWorth(known_.types(), known_.g().typeOf(node.value), sum)) break;
+      if (!isProfitable(known_.types(), known_.g().typeOf(node.value), sum)) break;
       for (uint32_t from : queue[k]->from)
         if (std::exchange(nodes_[from].seenAt, round_) != round_) queue.push_back(&nodes_[from]);
     }
@@ -228,7 +230,7 @@ private:
     for (uint32_t k : part) {
       if (demands_.contains(nodes_[k].value)) cut.needed(numberIn[k]);
       if (!nodes_[k].sources) cut.given(numberIn[k]);
-      for (uint32_t from : nodes_[k].from) cut.edge(numberIn[from], numberIn[k]);
+      for (uint32_t from : nodes_[k].from) cut.require(numberIn[from], numberIn[k]);
     }
     const std::vector<bool> isCut = cut.solve();
     for (uint32_t k : part)
@@ -248,8 +250,8 @@ private:
     // What is read is kept rather than the elements: it is there already.
     return all + (reads ? 1 : 0);
   }
-  /// Whether a function is given an integer that counts no turns: it is kept rather than an index made of it,
-  /// as who calls may have it anyway.
+  /// Whether a function is given an integer that counts no iterations: it is kept rather than an index made
+  /// of it, as who calls may have it anyway.
   bool isIndexGiven(ValueId v) const {
     const Function& f = known_.g();
     if (s_.source != f.body || !types::isIntKind(known_.types().kind(f.typeOf(v)))) return false;

@@ -11,8 +11,8 @@ namespace melix::transforms {
 //
 // What is opened out of a pack, or is the payload of an enum, is a part of that; what is added at places of
 // its cotangent is to cost those places, and no zero of its size. So the cotangent of the whole, where it
-// has begun, is taken apart: the parts are cotangents of their own from there on, and the whole is a symbolic
-// zero, until the op that took the value apart is reached, whose transpose puts the whole together again.
+// has begun, is split: the parts are cotangents of their own from there on, and the whole is a symbolic
+// zero, until the op that split the value is reached, whose transpose puts the whole together again.
 // Adds to the whole in between begin it anew, and the two are summed. What is read at a place of another
 // value (`get`) is not taken out: an add to a place of it is one to that value, at both paths in turn.
 
@@ -36,12 +36,12 @@ void Cotangents::beginAt(Scope& s, ValueId v) {
   begin(o.operands[0]);
   ValueId& whole = slot(s, o.operands[0]);
   if (whole.valid() && types().kind(s.e.typeOf(whole)) != TypeKind::Acc)
-    takeApart(s, o, std::exchange(whole, ValueId()));
+    splitParts(s, o, std::exchange(whole, ValueId()));
   cur_ = inner;
 }
 
-/// The parts of `whole`, a cotangent of what `o` takes apart, become those of its results.
-void Cotangents::takeApart(Scope& s, const Op& o, ValueId whole) {
+/// The parts of `whole`, a cotangent of what `o` splits, become those of its results.
+void Cotangents::splitParts(Scope& s, const Op& o, ValueId whole) {
   std::vector<ValueId> parts{whole};
   if (o.kind == OpKind::Unpack) parts = {opened(s, whole)};
   if (o.kind == OpKind::Match) parts = payloadOf(s, o, whole);

@@ -19,7 +19,7 @@ ValueId Cotangents::zeroOfPart(Scope& s, ValueId v, const std::vector<uint32_t>&
   return zeroFollowing(s, t, part);
 }
 
-/// The op in the region of `v` that tells its sizes; none if there is none.
+/// The op in the region of `v` that determines its sizes; none if there is none.
 const Op* Cotangents::sizing(ValueId v, OpKind kind) const {
   OpId first;
   uses_.forEach(v, [&](Use use) {
@@ -30,7 +30,7 @@ const Op* Cotangents::sizing(ValueId v, OpKind kind) const {
 }
 
 /// A zero from the sizes alone of a list or pack of g, as g packs, opens or measures it: what they are sizes
-/// of need not be saved. None where g does not tell them.
+/// of need not be saved. None where g does not determine them.
 ValueId Cotangents::zeroOfSize(Scope& s, TypeId t, const JvpCompanion::Followed& followed) {
   if (!followed.path.empty()) return {};
   ValueId v = followed.value;

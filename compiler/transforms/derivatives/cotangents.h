@@ -52,7 +52,7 @@ private:
   ValueId sumOf(Scope& s, ValueId v, std::vector<uint32_t> path, TypeId t, std::vector<Add> adds);
   ValueId zeroOfPart(Scope& s, ValueId v, const std::vector<uint32_t>& path, TypeId t);
   void beginAt(Scope& s, ValueId v);
-  void takeApart(Scope& s, const Op& o, ValueId whole);
+  void splitParts(Scope& s, const Op& o, ValueId whole);
   std::vector<ValueId> payloadOf(Scope& s, const Op& o, ValueId whole);
   const Op* sizing(ValueId v, OpKind kind) const;
   ValueId zeroOfSize(Scope& s, TypeId t, const JvpCompanion::Followed& followed);

@@ -85,7 +85,7 @@ std::pair<uint32_t, uint32_t> Leaves::range(TypeId type, uint32_t k) {
 }
 
 /// One read a leaf, so that the transpose adds at its place in `value`; captures are read one by one.
-std::vector<ValueId> Leaves::takeApart(Emit& e, ValueId value, TypeId type, bool ofTangent) {
+std::vector<ValueId> Leaves::splitLeaves(Emit& e, ValueId value, TypeId type, bool ofTangent) {
   std::vector<ValueId> out;
   for (const Leaf& leaf : std::vector<Leaf>(of(type))) {
     ValueId v = value;

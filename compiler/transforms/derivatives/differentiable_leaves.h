@@ -42,7 +42,7 @@ public:
   /// Whether its parts are the leaves: tuples, structs, known functions.
   bool isBundle(TypeId type) const;
   /// Whether parts of elements are leaves.
-  bool tellsInside() const { return kind_ == LeafKind::Inside; }
+  bool hasInnerStructure() const { return kind_ == LeafKind::Inside; }
   /// For an array or list whose leaves are the leaves of its elements: the element type; else the type
   /// itself.
   TypeId inside(TypeId type);
@@ -55,7 +55,7 @@ public:
 
   /// The leaves of `value`, whose type is a tangent type of `type` (or `type` itself when `ofTangent` is
   /// false).
-  std::vector<ValueId> takeApart(Emit& e, ValueId value, TypeId type, bool ofTangent);
+  std::vector<ValueId> splitLeaves(Emit& e, ValueId value, TypeId type, bool ofTangent);
   /// A value of the tangent type of `type` from its leaves, all present.
   ValueId putTogether(Emit& e, TypeId type, const std::vector<ValueId>& leaves);
 

@@ -21,7 +21,7 @@ std::vector<ValueId> OpExpansion::arguments() const {
   return {op_.operands.begin(), op_.operands.begin() + static_cast<long>(arity())};
 }
 
-/// Parameters differentiated by, the sizes of whose tangents only their values tell.
+/// Parameters differentiated by, the sizes of whose tangents only their values determine.
 std::vector<uint32_t> OpExpansion::sizedParams() const {
   std::vector<uint32_t> out;
   for (uint32_t w : attr_.wrt)
@@ -29,7 +29,7 @@ std::vector<uint32_t> OpExpansion::sizedParams() const {
   return out;
 }
 
-/// Results, the sizes of whose cotangents only their values tell.
+/// Results, the sizes of whose cotangents only their values determine.
 std::vector<uint32_t> OpExpansion::sizedResults() const {
   std::vector<uint32_t> out;
   for (uint32_t i = 0; i < callee().results.size(); ++i)
@@ -181,7 +181,7 @@ std::vector<ValueId> OpExpansion::reverse(Emit& e) {
 }
 
 /// The record that the checker named keeps the companion's Saved, and arguments and results whose sizes
-/// nothing else tells; the sizes of the call are hidden with them.
+/// nothing else determines; the sizes of the call are hidden with them.
 void OpExpansion::fillSaved() {
   companions();
   if (!types().recordInfo(attr_.saved).cases[0].fields.empty()) return;

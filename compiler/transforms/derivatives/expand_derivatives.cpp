@@ -21,8 +21,8 @@ public:
       : m_(m), leaves_(m.types, LeafKind::Inside), activity_(m, leaves_, RoundingKind::Flows) {}
 
   /// Whether a gradient is asked for by what the result cannot depend on, not by roundings either, whose
-  /// derivative is 0. Parts of records are told apart wherever these are; elements of an array are not, and
-  /// neither are the cases of an enum.
+  /// derivative is 0. Parts of records are distinguished wherever these are; elements of an array are not,
+  /// and neither are the cases of an enum.
   bool isMissing(const DerivativeAttr& attr) {
     if (attr.mode != DerivativeMode::Reverse) return false;
     const Function& f = m_.functions[attr.callee];
@@ -134,7 +134,7 @@ private:
   /// refused.
   std::vector<Site> derivativesIn(FunctionId f) {
     std::vector<Site> found;
-    if (free_.contains(f)) return found;
+    if (withoutDerivatives_.contains(f)) return found;
     std::vector<FunctionId> stack{f};
     std::unordered_set<FunctionId> seen{f};
     while (!stack.empty()) {
@@ -144,11 +144,11 @@ private:
       forEachOp(fn, [&](OpId id) {
         const Op& o = fn.ops[id];
         if (o.kind == OpKind::Derivative) found.emplace_back(at, id);
-        if (o.kind != OpKind::Call || free_.contains(o.as<CallAttr>().callee)) return;
+        if (o.kind != OpKind::Call || withoutDerivatives_.contains(o.as<CallAttr>().callee)) return;
         if (seen.insert(o.as<CallAttr>().callee).second) stack.push_back(o.as<CallAttr>().callee);
       });
     }
-    if (found.empty()) free_.insert(seen.begin(), seen.end());
+    if (found.empty()) withoutDerivatives_.insert(seen.begin(), seen.end());
     return found;
   }
 
@@ -218,8 +218,8 @@ private:
   Dependence dependence_;
   std::unordered_map<FunctionId, State> state_;
   std::set<Site> refused_;
-  std::unordered_set<FunctionId> free_; ///< that reach no derivative op
-  std::map<RecordId, Op> sweeps_;       ///< by what they save or use: a Forward or Backward op
+  std::unordered_set<FunctionId> withoutDerivatives_; ///< that reach no derivative op
+  std::map<RecordId, Op> sweeps_;                     ///< by what they save or use: a Forward or Backward op
 };
 
 } // namespace

@@ -25,15 +25,16 @@ public:
     forEachOp(f_, [&](OpId id) {
       const Op& op = f_.ops[id];
       if (op.kind == OpKind::Get && places_.isPlace(op)) enter(out, op.results[0], op.operands[0], op, 1);
-      if (op.kind == OpKind::Set && places_.isPlace(op) && isMadeBeside(id))
+      if (op.kind == OpKind::Set && places_.isPlace(op) && isDefinedInBody(id))
         enter(out, op.operands[1], op.results[0], op, 2);
     });
     return out;
   }
 
 private:
-  /// Whether the value that is written is made in the region where it is written, and not to tell the place.
-  bool isMadeBeside(OpId set) const {
+  /// Whether the value that is written is made in the region where it is written, and not to determine the
+  /// place.
+  bool isDefinedInBody(OpId set) const {
     const Op& op = f_.ops[set];
     const OpId def = f_.values[op.operands[1]].def;
     if (!def.valid() || uses_.regionOf(def) != uses_.regionOf(set)) return false;
@@ -69,7 +70,7 @@ private:
       std::vector<OpId> writes;
       const std::optional<ValueId> last = follow(region, v, writes);
       const uint32_t depth = places_.depthOf(region);
-      if (!last || !areApart(place, writes, depth, {})) return {};
+      if (!last || !areDisjoint(place, writes, depth, {})) return {};
       const std::optional<ValueId> next = around(region, *last, place, depth);
       if (!next) return {};
       if (!next->valid()) return *last;
@@ -77,7 +78,7 @@ private:
     }
   }
 
-  /// What is behind the op around a region that yields the array: the result that it is. No value if the
+  /// What is after the op around a region that yields the array: the result that it is. No value if the
   /// region does not yield it; none if that is not known to have the place.
   std::optional<ValueId> around(RegionId region, ValueId last, const PlaceForms& place, uint32_t depth) {
     const OpId parent = f_.regions[region].parent;
@@ -96,7 +97,7 @@ private:
     std::vector<OpId> writes;
     const ValueId param = loop.carryParams()[slot];
     if (follow(region, param, writes) != std::optional(last)) return std::nullopt;
-    if (!areApart(place, writes, depth, loop.index())) return std::nullopt;
+    if (!areDisjoint(place, writes, depth, loop.index())) return std::nullopt;
     return loop.carryResults()[slot];
   }
 
@@ -163,11 +164,12 @@ private:
     return op.results[*slot];
   }
 
-  /// Whether all that is written lies elsewhere; with `turn`, the index of a loop, in all later turns of it.
-  bool areApart(const PlaceForms& place, const std::vector<OpId>& writes, uint32_t depth,
-                ValueId turn) const {
-    return std::ranges::all_of(writes,
-                               [&](OpId id) { return places_.areApart(place, f_.ops[id], depth, turn); });
+  /// Whether all that is written lies elsewhere; with `iteration`, the index of a loop, in all later
+  /// iterations of it.
+  bool areDisjoint(const PlaceForms& place, const std::vector<OpId>& writes, uint32_t depth,
+                   ValueId iteration) const {
+    return std::ranges::all_of(
+        writes, [&](OpId id) { return places_.areDisjoint(place, f_.ops[id], depth, iteration); });
   }
 
   const Module& m_;
@@ -178,7 +180,7 @@ private:
 
 } // namespace
 
-std::unordered_map<ValueId, Op> settledReads(const Module& m, FunctionId f, const Uses& uses) {
+std::unordered_map<ValueId, Op> finalValueReads(const Module& m, FunctionId f, const Uses& uses) {
   return FinalValueReads(m, f, uses).run();
 }
 

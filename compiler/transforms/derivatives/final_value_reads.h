@@ -3,7 +3,7 @@
 // the final array.
 //
 //   %y, … = for %n, %z { (%t, %x)
-//     %s = nest (%k: t) -> keep[] sum { %v = get %x[%k] … }   where %k < %t: later turns write elsewhere
+//     %s = nest (%k: t) -> keep[] sum { %v = get %x[%k] … }   where %k < %t: later iterations write elsewhere
 //     %d = div %s, %w
 //     %x' = set %x[%t] = %d   yield %x', … }
 //
@@ -19,7 +19,7 @@
 namespace melix::transforms {
 
 /// By values of the function: a `get` that gives them, of an array which nothing updates. It defines nothing.
-std::unordered_map<core::ValueId, core::Op> settledReads(const core::Module& m, core::FunctionId f,
-                                                         const core::Uses& uses);
+std::unordered_map<core::ValueId, core::Op> finalValueReads(const core::Module& m, core::FunctionId f,
+                                                            const core::Uses& uses);
 
 } // namespace melix::transforms

@@ -4,7 +4,7 @@
 
 namespace melix::transforms {
 
-/// A loop made again: what its parts share.
+/// A rematerialised loop: what its parts share.
 struct Forward::Loop {
   const Op& o;
   LoopView view;

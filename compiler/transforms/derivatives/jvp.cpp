@@ -70,7 +70,7 @@ void JvpBuilder::bind(ValueId v, Tangents t) {
   tangents_[v] = std::move(t);
 }
 
-/// Notes that the tangent `t`, not yet taken apart, has the sizes of `v`.
+/// Notes that the tangent `t`, not yet split into leaves, has the sizes of `v`.
 ValueId JvpBuilder::follow(ValueId t, ValueId v) {
   if (sizedByValue(types(), ad_.module.functions[dst_].typeOf(t)))
     c_.primalOf.try_emplace(t, JvpCompanion::Followed{value(v), {}});
@@ -209,7 +209,7 @@ void JvpBuilder::customRule(Emit& e) {
   size_t at = f.results.size();
   for (TypeId t : f.results)
     if (ad_.leaves.count(t) != 0)
-      for (ValueId v : ad_.leaves.takeApart(e, given[at++], type(t), true)) out.push_back(v);
+      for (ValueId v : ad_.leaves.splitLeaves(e, given[at++], type(t), true)) out.push_back(v);
   std::vector<DimId> dims;
   for (DimSym s : e.fn().ops[made].resultDims) dims.push_back(types().dims.symbol(s));
   e.yield(std::move(out), std::move(dims));

@@ -102,7 +102,7 @@ void JvpBuilder::payloadTangents(const Op& o, size_t regionIndex, Emit& e) {
   OpId made = e.append(std::move(m), resultTypes);
   for (size_t i = 0; i < carrying.size(); ++i) {
     std::vector<ValueId> got =
-        ad_.leaves.takeApart(e, follow(e.result(made, i), carrying[i]), typeOfSource(carrying[i]), true);
+        ad_.leaves.splitLeaves(e, follow(e.result(made, i), carrying[i]), typeOfSource(carrying[i]), true);
     bind(carrying[i], Tangents(got.begin(), got.end()));
   }
 }

@@ -84,7 +84,7 @@ void JvpBuilder::get(const Op& o, Emit& e) {
   std::vector<ValueId> indices =
       placeIndices(e, StructuralRule::JvpGet, valuesOf(std::span(o.operands).subspan(1)));
   ValueId got = e.get(t[begin], path(rest), indices, ad_.leaves.tangent(typeOfSource(r)));
-  bind(r, ad_.leaves.takeApart(e, follow(got, r), typeOfSource(r), true));
+  bind(r, ad_.leaves.splitLeaves(e, follow(got, r), typeOfSource(r), true));
 }
 
 /// Set and AddAt.
@@ -157,7 +157,7 @@ void JvpBuilder::pop(const Op& o, Emit& e) {
   TypeId tv = ad_.leaves.tangent(typeOfSource(v)), txs = ad_.leaves.tangent(typeOfSource(xs));
   OpId made = e.append(Emit::simple(OpKind::Pop, {leaf(o.operands[0])}), {tv, txs});
   ValueId first = e.result(made, 0), second = e.result(made, 1);
-  bind(v, ad_.leaves.takeApart(e, follow(first, v), typeOfSource(v), true));
+  bind(v, ad_.leaves.splitLeaves(e, follow(first, v), typeOfSource(v), true));
   bindLeaf(xs, second);
 }
 
@@ -188,7 +188,7 @@ void JvpBuilder::unpack(const Op& o, Emit& e) {
   }
   ValueId made = e.one(std::move(copy), types().openPack(packed, own));
   ValueId cast = follow(e.castDims(follow(made, r), ad_.leaves.tangent(typeOfSource(r))), r);
-  bind(r, ad_.leaves.takeApart(e, cast, typeOfSource(r), true));
+  bind(r, ad_.leaves.splitLeaves(e, cast, typeOfSource(r), true));
 }
 
 void JvpBuilder::variant(const Op& o, Emit& e) {

@@ -33,7 +33,7 @@ public:
     }
     return more;
   }
-  void again(OpId call) { propagation_.again(call); }
+  void rerun(OpId call) { propagation_.rerun(call); }
 
 private:
   bool is(ValueId v) const { return out_.values.count(v) != 0; }

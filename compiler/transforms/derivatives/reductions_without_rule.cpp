@@ -1,6 +1,6 @@
 // Products and user-defined reductions of floats are differentiated as the loops they stand for: a loop has
 // exact derivatives also where a factor is zero, and for any operation. In reverse a factor 0 of a product
-// gives a cotangent 0 also where the product of the factors behind it is beyond the largest float: 0 times
+// gives a cotangent 0 also where the product of the factors after it is beyond the largest float: 0 times
 // that is no NaN.
 //
 //   before:  %r = nest(i: N, k: K) -> keep[i] prod { yield %x }

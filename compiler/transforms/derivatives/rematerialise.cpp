@@ -76,7 +76,7 @@ bool KnownValues::isSizeOf(RegionId region, const Op& op) const {
 /// None if it is more than scalar work.
 std::optional<KnownValues::Slice> KnownValues::sliceOf(ValueId v) const {
   const OpId nest = g().values[v].def;
-  if (!nest.valid() || opOf(nest).kind != OpKind::Nest || settled_.contains(v)) return std::nullopt;
+  if (!nest.valid() || opOf(nest).kind != OpKind::Nest || finalReads_.contains(v)) return std::nullopt;
   const NestView view(g(), opOf(nest));
   const auto part = std::find_if(view.parts().begin(), view.parts().end(),
                                  [&](const NestPart& p) { return view.results(p)[0] == v; });
@@ -84,7 +84,7 @@ std::optional<KnownValues::Slice> KnownValues::sliceOf(ValueId v) const {
   Slice out{view.yields(*part)[0], part->spec, {}, {}, {}};
   std::unordered_set<ValueId> seen;
   bool scalar = true;
-  std::function<void(ValueId)> visit = [&](ValueId x) { // as deep as what `isWorth` allows
+  std::function<void(ValueId)> visit = [&](ValueId x) { // as deep as what `isProfitable` allows
     if (!scalar || !seen.insert(x).second) return;
     if (isImmediate(x)) {
       scalar = !isSizeOf(view.body(), *definition(x));
@@ -93,9 +93,9 @@ std::optional<KnownValues::Slice> KnownValues::sliceOf(ValueId v) const {
     if (uses_.homeOf(x) != view.body()) return out.outside.push_back(x);
     const OpId def = g().values[x].def;
     if (!def.valid()) return; // an axis
-    const std::optional<Effort> effort = effortAgain(g(), types(), opOf(def));
-    scalar =
-        effort && types().isScalar(g().typeOf(x)) && isWorth(types(), g().typeOf(v), out.effort += *effort);
+    const std::optional<Effort> effort = rematerialisationEffort(g(), types(), opOf(def));
+    scalar = effort && types().isScalar(g().typeOf(x)) &&
+             isProfitable(types(), g().typeOf(v), out.effort += *effort);
     if (!scalar) return;
     for (ValueId y : opOf(def).operands) visit(y);
     out.ops.push_back(def);
@@ -128,14 +128,14 @@ std::optional<KnownValues::BranchSlice> KnownValues::branchSliceOf(ValueId v) co
   for (size_t a : {0, 1}) {
     const RegionId home = branch.regions[a];
     std::unordered_set<ValueId> seen;
-    std::function<bool(ValueId)> visit = [&](ValueId x) { // as deep as what `isWorth` allows
+    std::function<bool(ValueId)> visit = [&](ValueId x) { // as deep as what `isProfitable` allows
       if (!seen.insert(x).second) return true;
       if (isImmediate(x)) return !isSizeOf(home, *definition(x));
       if (uses_.homeOf(x) != home) return out.outside.push_back(x), true;
       const Op& op = opOf(g().values[x].def);
-      const std::optional<Effort> effort = effortAgain(g(), types(), op);
+      const std::optional<Effort> effort = rematerialisationEffort(g(), types(), op);
       if (!effort || !types().isScalar(g().typeOf(x)) || linear(x) ||
-          !isWorth(types(), g().typeOf(v), out.effort += *effort) || !std::ranges::all_of(op.operands, visit))
+          !isProfitable(types(), g().typeOf(v), out.effort += *effort) || !std::ranges::all_of(op.operands, visit))
         return false;
       out.arms[a].ops.push_back(g().values[x].def);
       return true;
@@ -149,7 +149,7 @@ std::optional<KnownValues::BranchSlice> KnownValues::branchSliceOf(ValueId v) co
 Effort KnownValues::effortOf(ValueId v) const {
   if (const std::optional<Slice> slice = sliceOf(v)) return slice->effort;
   if (const std::optional<BranchSlice> slice = branchSliceOf(v)) return slice->effort;
-  return *effortAgain(g(), types(), *definition(v));
+  return *rematerialisationEffort(g(), types(), *definition(v));
 }
 
 /// The numbers that sizes are bound to which an op mentions, itself or by an operand that is one.
@@ -171,8 +171,8 @@ void KnownValues::addNumbers(DimSym d, std::vector<ValueId>& out) const {
   }
 }
 
-/// The values of which `v`, defined in the region of `s`, can be made again.
-std::optional<std::vector<ValueId>> KnownValues::sourcesAgain(const Scope& s, ValueId v) const {
+/// The values of which `v`, defined in the region of `s`, can be rematerialised.
+std::optional<std::vector<ValueId>> KnownValues::rematerialisationSources(const Scope& s, ValueId v) const {
   const Op* def = definition(v);
   if (exact_.contains(v) && def && !keepsBits(*def)) return std::nullopt;
   if (const std::optional<Slice> slice = sliceOf(v)) {
@@ -194,7 +194,7 @@ std::optional<std::vector<ValueId>> KnownValues::sourcesAgain(const Scope& s, Va
       }
     return sources;
   }
-  if (!def || !effortAgain(g(), types(), *def)) return std::nullopt;
+  if (!def || !rematerialisationEffort(g(), types(), *def)) return std::nullopt;
   if (def->kind == OpKind::Get && updated(def->operands[0]) &&
       (!isOutside(s, def->operands[0]) || !walksAll(levelOf(s), *def)))
     return std::nullopt;
@@ -205,36 +205,36 @@ std::optional<std::vector<ValueId>> KnownValues::sourcesAgain(const Scope& s, Va
 
 /// Defines what was asked for and is not kept, each after what it is made of. Values from further out are
 /// asked for there.
-void KnownValues::makeAgain(Scope& s, const std::vector<ValueId>& kept) {
+void KnownValues::rematerialiseAll(Scope& s, const std::vector<ValueId>& kept) {
   const std::vector<ValueId> demands = s.demands;
   std::unordered_set<ValueId> open(demands.begin(), demands.end());
   std::unordered_set<ValueId> done(kept.begin(), kept.end());
-  std::function<void(ValueId)> make = [&](ValueId v) { // as deep as what `isWorth` allows
+  std::function<void(ValueId)> make = [&](ValueId v) { // as deep as what `isProfitable` allows
     if (isImmediate(v) || homeOf(v) != s.source || (isKnown(v) && !open.contains(v)) ||
         !done.insert(v).second)
       return;
     if (!lin_.plan.collected.contains(v)) {
-      const std::vector<ValueId> sources = sourcesAgain(s, v).value();
+      const std::vector<ValueId> sources = rematerialisationSources(s, v).value();
       for (ValueId x : sources) make(x);
     }
     if (!isKnown(v)) s.known[v] = s.e.placeholder(typeOf(v));
-    again(s, v);
+    rematerialise(s, v);
   };
   for (ValueId v : demands) make(v);
 }
 
 /// Defines the placeholder of a value by the op once more, or as what a nest collects of it.
-void KnownValues::again(Scope& s, ValueId v) {
+void KnownValues::rematerialise(Scope& s, ValueId v) {
   if (lin_.plan.collected.contains(v)) {
     const auto [array, indices] = *collectedAs(v);
     Op read =
         Emit::simple(OpKind::Get, {known(array)}, Path(indices.size(), PathStep{StepKind::Index, 0, {}, 1}));
     for (ValueId i : indices) read.operands.push_back(known(i));
-    return define(s, s.known.at(v), std::move(read), s.again);
+    return define(s, s.known.at(v), std::move(read), s.rematerialised);
   }
-  if (const std::optional<Slice> slice = sliceOf(v)) return nestAgain(s, v, *slice);
+  if (const std::optional<Slice> slice = sliceOf(v)) return rematerialiseSlice(s, v, *slice);
   if (const std::optional<BranchSlice> slice = branchSliceOf(v)) return branchAgain(s, v, *slice);
-  define(s, s.known.at(v), copyOf(*definition(v), [&](ValueId x) { return known(x); }), s.again);
+  define(s, s.known.at(v), copyOf(*definition(v), [&](ValueId x) { return known(x); }), s.rematerialised);
 }
 
 /// The op at other operands, which `map` gives.
@@ -271,11 +271,11 @@ void KnownValues::branchAgain(Scope& s, ValueId v, const BranchSlice& slice) {
   const ValueId made = s.e.in(s.e.newRegion()).one(std::move(branch), typeOf(v));
   const OpId op = s.e.fn().values[made].def;
   takeOver(s.e.fn(), op, std::span(&s.known.at(v), 1));
-  s.again.push_back(op);
+  s.rematerialised.push_back(op);
 }
 
 /// A nest that collects one result of a nest of g.
-void KnownValues::nestAgain(Scope& s, ValueId v, const Slice& slice) {
+void KnownValues::rematerialiseSlice(Scope& s, ValueId v, const Slice& slice) {
   const Op& o = *definition(v);
   const NestView view(g(), o);
   Emit at = s.e.in(s.e.newRegion()); // from where it goes to the others
@@ -294,7 +294,7 @@ void KnownValues::nestAgain(Scope& s, ValueId v, const Slice& slice) {
   made.add(*slice.spec, map(slice.yielded));
   const OpId op = made.finish();
   takeOver(s.e.fn(), op, std::span(&s.known.at(v), 1));
-  s.again.push_back(op);
+  s.rematerialised.push_back(op);
 }
 
 } // namespace melix::transforms

@@ -44,7 +44,8 @@ uint64_t bytesAt(const types::TypeStore& types, TypeId type, uint32_t depth) {
 
 } // namespace
 
-std::optional<Effort> effortAgain(const Function& f, const types::TypeStore& types, const Op& op) {
+std::optional<Effort> rematerialisationEffort(const Function& f, const types::TypeStore& types,
+                                              const Op& op) {
   if (op.kind == OpKind::Get || op.kind == OpKind::CastDims) return Effort{1, 0};
   if (op.results.empty() || !types.isScalar(f.typeOf(op.results[0]))) return std::nullopt;
   switch (op.kind) {
@@ -59,7 +60,7 @@ std::optional<Effort> effortAgain(const Function& f, const types::TypeStore& typ
   return flops > 0 ? std::optional(Effort{flops, 0}) : std::nullopt;
 }
 
-bool isWorth(const types::TypeStore& types, TypeId t, Effort effort) {
+bool isProfitable(const types::TypeStore& types, TypeId t, Effort effort) {
   const uint64_t bytes = types.isScalar(types.element(t)) ? bytesKept(types, types.element(t)) : 1;
   return effort.math <= mathsAValue && effort.flops <= flopsAByte * std::max(leastBytes, bytes);
 }

@@ -20,10 +20,11 @@ struct Effort {
 
 /// The effort of one op that may be rematerialised: scalar arithmetic, elementary functions, reads, and ops
 /// without work (undef, zero, bitcast, cast_dims, stop_gradient); none for other ops.
-std::optional<Effort> effortAgain(const core::Function& f, const types::TypeStore& types, const core::Op& op);
+std::optional<Effort> rematerialisationEffort(const core::Function& f, const types::TypeStore& types,
+                                              const core::Op& op);
 /// Whether a value of type `t`, or each element of such an array, is worth rematerialising rather than
 /// keeping. The limit is one elementary function, and 16 operations a byte, of two bytes at least.
-bool isWorth(const types::TypeStore& types, types::TypeId t, Effort effort);
+bool isProfitable(const types::TypeStore& types, types::TypeId t, Effort effort);
 /// A size, guessed where it is not known.
 uint64_t guessedExtent(const types::TypeStore& types, types::DimId d);
 /// Bytes of a value of type `t`, up to a bound; where they depend on sizes, on a guess of these.

@@ -38,7 +38,7 @@ bool sizedByValue(const types::TypeStore& types, TypeId t) {
 static ValueId wholeZero(Emit& e, Leaves& leaves, ValueId x) {
   TypeId t = e.typeOf(x);
   const std::vector<Leaf> own = leaves.of(t);
-  std::vector<ValueId> parts = leaves.takeApart(e, x, t, false), zeros;
+  std::vector<ValueId> parts = leaves.splitLeaves(e, x, t, false), zeros;
   for (size_t k = 0; k < own.size(); ++k) zeros.push_back(zeroLike(e, leaves, own[k].tangent, parts[k]));
   return leaves.putTogether(e, t, zeros);
 }

@@ -58,7 +58,7 @@ private:
       fit = read.has_value();
       if (fit) out.push_back(*read);
     });
-    // One read by one pair: whatever takes an array's place must not change what the others tell.
+    // One read by one pair: whatever takes an array's place must not change what the others determine.
     std::sort(out.begin(), out.end(), [](const Read& x, const Read& y) { return x.get < y.get; });
     auto same = [](const Read& x, const Read& y) { return x.get == y.get; };
     fit = fit && std::adjacent_find(out.begin(), out.end(), same) == out.end();
@@ -157,7 +157,7 @@ private:
 
 } // namespace
 
-void collapseAxes(Module& m) {
+void coalesceAxes(Module& m) {
   forEachBody(m, [&](FunctionId f) { AxisCollapser(m, f).region(m.functions[f].body); });
 }
 

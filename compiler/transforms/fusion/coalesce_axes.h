@@ -17,6 +17,6 @@
 
 namespace melix::transforms {
 
-void collapseAxes(core::Module& module);
+void coalesceAxes(core::Module& module);
 
 } // namespace melix::transforms

@@ -50,7 +50,7 @@ private:
     return sides[0] != 0 && sides[1] != 0;
   }
 
-  /// Sums of the body with no effect in front of them, and one behind that depends on them.
+  /// Sums of the body with no effect before them, and one after that depends on them.
   std::vector<OpId> checkedSums(OpId nest) const {
     if (!collectsAll(fn().ops[nest])) return {};
     const std::vector<OpId>& ops = fn().regions[fn().ops[nest].regions[0]].ops;
@@ -102,7 +102,7 @@ private:
 
 } // namespace
 
-void separateSums(Module& m) {
+void fissionCheckedSums(Module& m) {
   const Effects effects(m);
   forEachBody(m, [&](FunctionId f) {
     CheckedSumFission s(m, f, effects);

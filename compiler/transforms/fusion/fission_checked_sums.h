@@ -16,6 +16,6 @@
 
 namespace melix::transforms {
 
-void separateSums(core::Module& module);
+void fissionCheckedSums(core::Module& module);
 
 } // namespace melix::transforms

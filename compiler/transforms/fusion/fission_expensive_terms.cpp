@@ -54,7 +54,7 @@ private:
         for (OpId inner : fn().regions[nest.combine(part)].ops)
           if (effects_.ofOp(fn(), inner).any()) return false;
     }
-    return ends && mayBeArray(op) && (costs_.ofRegion(nest.body()).sweeps || isOfProducts(id));
+    return ends && mayBeArray(op) && (costs_.ofRegion(nest.body()).unbounded || isOfProducts(id));
   }
   /// Whether a point sums products, of which a tile computes those of many, and reads a number that no other
   /// does: what is collected is no more than what is read.
@@ -79,7 +79,7 @@ private:
            !m_.types.dims.isTooLarge(m_.types.dims.product(nest.dims));
   }
 
-  /// All that the body makes for its results is collected in front, each value once.
+  /// All that the body makes for its results is collected before, each value once.
   void separate(OpId id, RegionId region) {
     const Op& nest = fn().ops[id];
     const std::vector<OpId>& ops = fn().regions[nest.regions[0]].ops;
@@ -94,7 +94,7 @@ private:
     fn().regions[region].ops.push_back(id);
     dropCollected(id, number, arrays);
   }
-  /// What the nest collects of these values, in the order of its axes, is what was collected in front.
+  /// What the nest collects of these values, in the order of its axes, is what was collected before.
   void dropCollected(OpId id, const std::unordered_map<ValueId, uint32_t>& number,
                      const std::vector<ValueId>& arrays) {
     std::vector<bool> gone;
@@ -117,7 +117,7 @@ private:
 
 } // namespace
 
-void separateTerms(Module& m) {
+void fissionExpensiveTerms(Module& m) {
   Effects effects(m);
   forEachBody(m, [&](FunctionId f) {
     ExpensiveTermFission s(m, f, effects);

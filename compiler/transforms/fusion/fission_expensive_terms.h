@@ -16,6 +16,6 @@
 
 namespace melix::transforms {
 
-void separateTerms(core::Module& module);
+void fissionExpensiveTerms(core::Module& module);
 
 } // namespace melix::transforms

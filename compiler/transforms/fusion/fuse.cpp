@@ -31,7 +31,7 @@ public:
     const std::vector<OpId> ops = s_.f.regions[r].ops;
     for (auto op = ops.rbegin(); op != ops.rend(); ++op)
       if (s_.f.ops[*op].kind == OpKind::Nest) nest(*op);
-    s_.settle();
+    s_.applyMoves();
     const std::vector<OpId> now = s_.f.regions[r].ops;
     for (OpId op : now)
       for (RegionId inner : s_.f.ops[op].regions) block(inner);
@@ -41,7 +41,7 @@ private:
   void nest(OpId id) {
     FusionAnswer read{FusionReason::UsedWhole, {}}, outer;
     if (steps_.reads && (read = inlineRead(s_, id)).done()) return;
-    if (steps_.outer && (outer = fuseOuter(s_, id)).done()) return;
+    if (steps_.intoConsumer && (outer = fuseOuter(s_, id)).done()) return;
     if (steps_.siblings && joinsSibling(id)) return;
     noteKept(id, read, outer);
   }

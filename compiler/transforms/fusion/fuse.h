@@ -23,7 +23,7 @@ namespace melix::transforms {
 
 /// The steps that `fuseOnce` takes.
 struct FusionSteps {
-  bool reads = true, outer = true, siblings = true;
+  bool reads = true, intoConsumer = true, siblings = true;
 };
 
 /// Fuses until nothing changes, in canonical form; records the decisions if `log` is given.

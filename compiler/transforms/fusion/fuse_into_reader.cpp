@@ -57,7 +57,7 @@ private:
     }
     if (points_.empty()) return FusionReason::UsedWhole; // or not at all: simplify sees to that
     if (!mayRepeat(facts_.cost, times_ - 1, keptAs()))
-      return times_ > points_.size() ? FusionReason::ReadOften : FusionReason::Dear;
+      return times_ > points_.size() ? FusionReason::ReadOften : FusionReason::Expensive;
     if (facts_.effects.io || facts_.effects.debug) return FusionReason::Effects;
     for (const Point& p : points_)
       for (const Read& read : p.reads)
@@ -72,23 +72,23 @@ private:
     const EffectSet around = s_.effectsOf(top);
     if (s_.isCut(id_, top) || (around.io || around.debug)) return FusionReason::Cut;
     if (facts_.effects.any() && !runsInOrder(p, top)) return FusionReason::Effects;
-    if (facts_.cost.sweeps && isSeparate(top)) return FusionReason::Separate;
-    if (s_.f.ops[top].kind == OpKind::Nest && !hasRoom(s_.factsOf(top))) return FusionReason::Dear;
+    if (facts_.cost.unbounded && isSeparate(top)) return FusionReason::Separate;
+    if (s_.f.ops[top].kind == OpKind::Nest && !hasRoom(s_.factsOf(top))) return FusionReason::Expensive;
     if (!s_.mayReadLater(id_, get)) return FusionReason::Updated;
     return FusionReason::None;
   }
 
   /// Whether the reader may grow so, and compute so much again.
   bool hasRoom(const NestFacts& reader) const {
-    const bool again = times_ > 1 && reader.again + repeated() > mostRepeated;
-    return !again && reader.cost.ops + facts_.cost.ops <= mostOps;
+    const bool repeatsTooMuch = times_ > 1 && reader.repeatedWork + repeated() > mostRepeated;
+    return !repeatsTooMuch && reader.cost.ops + facts_.cost.ops <= mostOps;
   }
   uint32_t repeated() const { return facts_.cost.flops + facts_.cost.reads; }
 
-  /// Terms that are dear are computed apart from a sum of all of them.
+  /// Terms that are expensive are computed separately from a sum of all of them.
   bool isSeparate(OpId reader) const {
     const Op& op = s_.f.ops[reader];
-    if (op.kind != OpKind::Nest || s_.kept() == Kept::Row) return false;
+    if (op.kind != OpKind::Nest || s_.kept() == Storage::PerPoint) return false;
     return std::ranges::any_of(nestResults(op), [](const NestResult& r) {
       return r.kind != NestResultKind::Collect && r.keep.empty();
     });
@@ -104,12 +104,12 @@ private:
   }
 
   /// What is read is a row if one nest reads it, row by row.
-  Kept keptAs() const {
-    if (s_.kept() == Kept::Row) return Kept::Row;
+  Storage keptAs() const {
+    if (s_.kept() == Storage::PerPoint) return Storage::PerPoint;
     const ValueId first = points_[0].index[0];
     const bool rows = std::ranges::all_of(points_, [&](const Point& p) { return p.index[0] == first; });
     const bool isAxis = !s_.f.values[first].def.valid();
-    return rows && isAxis && points_.size() > 1 ? Kept::Row : Kept::Array;
+    return rows && isAxis && points_.size() > 1 ? Storage::PerPoint : Storage::Array;
   }
 
   // --- reads
@@ -141,7 +141,7 @@ private:
         known.reads.push_back(p.reads[0]);
         return FusionReason::None;
       }
-    if (points_.size() == mostPlaces) return FusionReason::Dear;
+    if (points_.size() == mostPlaces) return FusionReason::Expensive;
     const std::optional<uint64_t> times = timesOf(p);
     if (!times) return FusionReason::ReadInLoop;
     times_ += *times;
@@ -172,7 +172,7 @@ private:
     return times;
   }
   static constexpr uint64_t many = uint64_t{1} << 32;
-  /// Whether the place tells the axis: an index is it, or that far from something of outside.
+  /// Whether the place determines the axis: an index is it, or that far from something of outside.
   bool gives(const Point& p, ValueId axis, RegionId home) const {
     return std::ranges::any_of(p.index, [&](ValueId v) { return v == axis || isShifted(v, axis, home); });
   }
@@ -204,7 +204,7 @@ private:
     if (s_.f.ops[top].kind != OpKind::Nest) return;
     NestFacts& reader = s_.factsOf(top);
     reader.cost += facts_.cost;
-    if (times_ > 1) reader.again += repeated();
+    if (times_ > 1) reader.repeatedWork += repeated();
     reader.effects |= facts_.effects;
     noteSides(p, top, reader);
     for (ValueId v : facts_.captured)
@@ -229,11 +229,11 @@ private:
     const Cloner::Yielded end = cloner.body(view_.body(), b);
     const OpId first = firstOf(p), standing = s_.standingAt(first);
     if (p.region == s_.block())
-      for (OpId op : s_.f.regions[b.region].ops) s_.standsFor(op, first);
+      for (OpId op : s_.f.regions[b.region].ops) s_.inheritPosition(op, first);
     s_.putBefore(first, standing);
     for (const Read& r : p.reads) become(r, end.values[r.part->yields.first]);
   }
-  /// The read that stands first: in front of it, and behind the checks of its indices, the body may stand,
+  /// The read that stands first: before it, and after the checks of its indices, the body may stand,
   /// which has no checks of an axis of its own.
   OpId firstOf(const Point& p) {
     std::vector<OpId> gets;

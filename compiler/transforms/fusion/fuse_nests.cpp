@@ -80,7 +80,7 @@ private:
       op.results[k] = s_.f.values.add(Value{elementType(s_.f.typeOf(op.results[k])), id, {}, k, {}});
     return {op.results.begin(), op.results.end()};
   }
-  /// Of an array, behind the leading axes.
+  /// Of an array, after the leading axes.
   TypeId elementType(TypeId array) const {
     const types::Type& t = s_.m.types[array];
     std::vector<DimId> rest(t.dims.begin() + axes_, t.dims.end());
@@ -105,7 +105,7 @@ private:
     const OpId outer = made.finish();
     takeOver(s_.f, outer, results);
     s_.putAfter(inner, standing);
-    s_.standsFor(outer, inner);
+    s_.inheritPosition(outer, inner);
     s_.forgetFacts(inner);
     s_.setFacts(outer, facts);
     return outer;
@@ -117,7 +117,7 @@ private:
     const Op& first = s_.f.ops[first_];
     if (!whole_) {
       std::vector<ValueId> rows = peel(first_, leading);
-      s_.moveFront(body(), {first_}, standing_);
+      s_.moveBefore(body(), {first_}, standing_);
       s_.forgetFacts(first_);
       return rows;
     }
@@ -127,7 +127,7 @@ private:
     std::vector<ValueId> values;
     for (const NestPart& part : view.parts())
       for (uint32_t k = 0; k < part.results.count; ++k) values.push_back(view.yields(part)[0]);
-    s_.moveFront(body(), s_.takeOps(from), standing_);
+    s_.moveBefore(body(), s_.takeOps(from), standing_);
     return values;
   }
 
@@ -189,7 +189,7 @@ public:
     for (OpId id : {first_, later_})
       for (const NestResult& r : nestResults(s_.f.ops[id]))
         if (isWhole(r)) return FusionReason::Reduces;
-    if (a_.cost.ops + b_.cost.ops > mostOps) return FusionReason::Dear;
+    if (a_.cost.ops + b_.cost.ops > mostOps) return FusionReason::Expensive;
     if (s_.isCut(first_, later_) || isLoud(a_) || isLoud(b_)) return FusionReason::Cut;
     if (a_.effects.any() && (b_.effects.any() || s_.isChecked(first_, later_))) return FusionReason::Effects;
     if (!s_.mayReadLater(first_, later_)) return FusionReason::Updated;
@@ -245,18 +245,18 @@ public:
   }
 
 private:
-  /// None if it is not told which of two comes first: copies stand at one place.
+  /// None if it is not known which of two comes first: copies stand at one place.
   void findReader() {
-    bool told = true;
+    bool isOrdered = true;
     for (ValueId v : s_.f.ops[id_].results)
       s_.uses.forEach(v, [&](Use use) {
         const OpId top = s_.uses.ancestorIn(s_.block(), use.op);
         if (top == reader) return;
         const bool earlier = !reader.valid() || s_.placeOf(top) < s_.placeOf(reader);
-        if (earlier || s_.placeOf(top) == s_.placeOf(reader)) told = earlier;
+        if (earlier || s_.placeOf(top) == s_.placeOf(reader)) isOrdered = earlier;
         if (earlier) reader = top;
       });
-    if (!told) reader = {};
+    if (!isOrdered) reader = {};
   }
   /// Whether the nest can be one over so many leading axes, and the rest inside: no accumulator has axes.
   bool allows(OpId nest, uint32_t leading) const {
@@ -323,9 +323,9 @@ private:
     });
   }
 
-  /// Terms that are dear, and sums that keep nothing, stay apart.
+  /// Terms that are expensive, and sums that keep nothing, stay separate.
   bool isSeparate() const {
-    if (s_.kept() == Kept::Row) return false;
+    if (s_.kept() == Storage::PerPoint) return false;
     return std::ranges::any_of(nestResults(s_.f.ops[reader]), [](const NestResult& r) {
       return r.kind == NestResultKind::Reduce && r.keep.empty();
     });
@@ -350,7 +350,7 @@ FusionAnswer fuseOuter(Fusion& s, OpId nest) {
 
 namespace {
 
-/// Whether something that stands in front of `later` uses the nest, or it does itself.
+/// Whether something that stands before `later` uses the nest, or it does itself.
 bool isUsedBefore(const Fusion& s, OpId nest, OpId later) {
   bool used = false;
   for (ValueId v : s.f.ops[nest].results)

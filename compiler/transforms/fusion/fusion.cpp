@@ -15,9 +15,9 @@ Fusion::Fusion(Module& module, FunctionId function, const Effects& ofOps, Fusion
 
 void Fusion::open(RegionId block) {
   at_.region = block;
-  at_.kept = Kept::Array;
+  at_.kept = Storage::Array;
   for (OpId around = f.regions[block].parent; around.valid();) {
-    if (f.ops[around].kind == OpKind::Nest) at_.kept = Kept::Row;
+    if (f.ops[around].kind == OpKind::Nest) at_.kept = Storage::PerPoint;
     around = f.regions[uses.regionOf(around)].parent;
   }
   uint32_t place = 0, cuts = 0, all = 0;
@@ -34,7 +34,7 @@ void Fusion::open(RegionId block) {
 
 bool Fusion::isChecked(OpId from, OpId to) const {
   const Place &a = at_.placeOf.at(from), &b = at_.placeOf.at(to);
-  if (a.place == b.place) return true; // what stands between copies at one place is not told
+  if (a.place == b.place) return true; // what stands between copies at one place has no order
   return a.effects != b.effects - (b.own.any() ? 1 : 0);
 }
 
@@ -60,7 +60,7 @@ Builder Fusion::scratch(LocId loc) {
 }
 
 void Fusion::drop(OpId op) {
-  pending_.unsettled.push_back(uses.regionOf(op));
+  pending_.pendingRegions.push_back(uses.regionOf(op));
   uses.leave(op);
   changed = true;
 }
@@ -68,7 +68,7 @@ void Fusion::drop(OpId op) {
 std::vector<OpId> Fusion::taken(RegionId region, OpId standing) {
   std::vector<OpId> ops = std::move(f.regions[scratch_].ops);
   f.regions[scratch_].ops.clear();
-  pending_.unsettled.push_back(region);
+  pending_.pendingRegions.push_back(region);
   for (OpId op : ops) {
     uses.enter(op, region);
     standsAt_[op] = standing;
@@ -81,14 +81,14 @@ std::vector<OpId> Fusion::taken(RegionId region, OpId standing) {
   return ops;
 }
 
-void Fusion::standIn(OpId op, OpId standing) {
+void Fusion::setStanding(OpId op, OpId standing) {
   standsAt_[op] = standing;
   for (RegionId r : f.ops[op].regions) forEachOp(f, r, [&](OpId inner) { standsAt_[inner] = standing; });
 }
 
 OpId Fusion::firstOf(RegionId region, std::span<const OpId> ops) {
   if (ops.size() == 1) return ops[0];
-  settle(region);
+  applyMoves(region);
   return *std::ranges::find_first_of(f.regions[region].ops, ops);
 }
 
@@ -101,47 +101,48 @@ void Fusion::putBefore(OpId op, OpId standing) {
   pending_.before[{region, op}].push_back(taken(region, standing));
 }
 std::vector<OpId> Fusion::takeOps(RegionId body) {
-  settle(body);
+  applyMoves(body);
   std::vector<OpId>& list = f.regions[body].ops;
   std::vector<OpId> ops(list.begin(), list.end() - 1);
   list.erase(list.begin(), list.end() - 1);
   return ops;
 }
-void Fusion::moveFront(RegionId region, std::vector<OpId> ops, OpId standing) {
+void Fusion::moveBefore(RegionId region, std::vector<OpId> ops, OpId standing) {
   for (OpId op : ops) {
-    pending_.unsettled.push_back(uses.regionOf(op));
+    pending_.pendingRegions.push_back(uses.regionOf(op));
     uses.move(op, region);
-    standIn(op, standing);
+    setStanding(op, standing);
   }
   pending_.front[region].push_back(std::move(ops));
-  pending_.unsettled.push_back(region);
+  pending_.pendingRegions.push_back(region);
   changed = true;
 }
 
-void Fusion::settle() {
-  std::ranges::sort(pending_.unsettled, {}, &RegionId::index);
-  const auto again = std::ranges::unique(pending_.unsettled);
-  pending_.unsettled.erase(again.begin(), again.end());
-  for (RegionId region : std::exchange(pending_.unsettled, {})) settle(region);
+void Fusion::applyMoves() {
+  std::ranges::sort(pending_.pendingRegions, {}, &RegionId::index);
+  const auto duplicates = std::ranges::unique(pending_.pendingRegions);
+  pending_.pendingRegions.erase(duplicates.begin(), duplicates.end());
+  for (RegionId region : std::exchange(pending_.pendingRegions, {})) applyMoves(region);
 }
 
-void Fusion::settle(RegionId region) {
+void Fusion::applyMoves(RegionId region) {
   std::vector<OpId> out;
-  if (auto front = pending_.front.extract(region)) settle(std::move(front.mapped()), region, out);
-  for (OpId op : f.regions[region].ops) settle(op, region, out);
+  if (auto front = pending_.front.extract(region)) applyMoves(std::move(front.mapped()), region, out);
+  for (OpId op : f.regions[region].ops) applyMoves(op, region, out);
   f.regions[region].ops = std::move(out);
 }
 
 /// Ops that left, or stand in another region by now, are passed; what was put beside them is not.
-void Fusion::settle(OpId op, RegionId region, std::vector<OpId>& out) {
-  if (auto before = pending_.before.extract({region, op})) settle(std::move(before.mapped()), region, out);
+void Fusion::applyMoves(OpId op, RegionId region, std::vector<OpId>& out) {
+  if (auto before = pending_.before.extract({region, op}))
+    applyMoves(std::move(before.mapped()), region, out);
   if (uses.regionOf(op) == region) out.push_back(op);
-  if (auto after = pending_.after.extract({region, op})) settle(std::move(after.mapped()), region, out);
+  if (auto after = pending_.after.extract({region, op})) applyMoves(std::move(after.mapped()), region, out);
 }
 
-void Fusion::settle(Lists lists, RegionId region, std::vector<OpId>& out) {
+void Fusion::applyMoves(Lists lists, RegionId region, std::vector<OpId>& out) {
   for (auto list = lists.rbegin(); list != lists.rend(); ++list)
-    for (OpId op : *list) settle(op, region, out);
+    for (OpId op : *list) applyMoves(op, region, out);
 }
 
 // --- memory

@@ -31,7 +31,7 @@ struct NestFacts {
   core::EffectSet effects;
   std::vector<core::ValueId> captured; ///< arrays and other containers from outside
   std::array<uint64_t, 2> sides = {};  ///< axes that vary one side of a product in it, and not the other
-  uint32_t again = 0;                  ///< flops and reads that other nests compute too
+  uint32_t repeatedWork = 0;           ///< flops and reads that other nests compute too
 
   uint64_t oneSided() const { return sides[0] | sides[1]; }
 };
@@ -53,7 +53,7 @@ public:
   void open(core::RegionId block);
   core::RegionId block() const { return at_.region; }
   /// The storage of arrays of the block: rows if the block is in a nest.
-  Kept kept() const { return at_.kept; }
+  Storage kept() const { return at_.kept; }
   /// The position of an op in the block.
   uint32_t placeOf(core::OpId op) const { return at_.placeOf.at(op).place; }
   /// Whether between two ops of the block, in this order, something is printed, read or asserted.
@@ -61,7 +61,7 @@ public:
   /// Whether anything between them has an effect: a check too.
   bool isChecked(core::OpId from, core::OpId to) const;
   /// The nest takes the place of another op of the block.
-  void standsFor(core::OpId op, core::OpId other) { at_.placeOf.emplace(op, at_.placeOf.at(other)); }
+  void inheritPosition(core::OpId op, core::OpId other) { at_.placeOf.emplace(op, at_.placeOf.at(other)); }
   /// The effects that running an op of the block may have.
   core::EffectSet effectsOf(core::OpId op);
   NestFacts& factsOf(core::OpId nest);
@@ -79,11 +79,11 @@ public:
   void putAfter(core::OpId op, core::OpId standing);
   void putBefore(core::OpId op, core::OpId standing);
   /// Ops that stand elsewhere so far; from now on they count as standing where `standing` does.
-  void moveFront(core::RegionId region, std::vector<core::OpId> ops, core::OpId standing);
+  void moveBefore(core::RegionId region, std::vector<core::OpId> ops, core::OpId standing);
   /// All of a body but its end, in order.
   std::vector<core::OpId> takeOps(core::RegionId body);
   /// All regions that something came to or left.
-  void settle();
+  void applyMoves();
 
   /// Whether the nest can read its outside arrays at `at` without a copy.
   bool mayReadLater(core::OpId nest, core::OpId at);
@@ -111,20 +111,20 @@ private:
     return p.cuts - (p.cut ? 1 : 0);
   }
   std::vector<core::OpId> taken(core::RegionId region, core::OpId standing);
-  void standIn(core::OpId op, core::OpId standing);
-  void settle(core::RegionId region);
-  void settle(core::OpId op, core::RegionId region, std::vector<core::OpId>& out);
-  void settle(Lists lists, core::RegionId region, std::vector<core::OpId>& out);
+  void setStanding(core::OpId op, core::OpId standing);
+  void applyMoves(core::RegionId region);
+  void applyMoves(core::OpId op, core::RegionId region, std::vector<core::OpId>& out);
+  void applyMoves(Lists lists, core::RegionId region, std::vector<core::OpId>& out);
 
   /// The ops of the block at hand, by where they stand.
   struct Block {
     core::RegionId region;
-    Kept kept = Kept::Array;
+    Storage kept = Storage::Array;
     std::unordered_map<core::OpId, Place> placeOf;
   };
   /// Ops that are still to be inserted into lists.
   struct Pending {
-    std::vector<core::RegionId> unsettled;
+    std::vector<core::RegionId> pendingRegions;
     std::unordered_map<core::RegionId, Lists> front;
     std::map<std::pair<core::RegionId, core::OpId>, Lists> before, after; ///< an op may stand in two lists
   };

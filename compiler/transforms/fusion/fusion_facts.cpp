@@ -82,7 +82,7 @@ private:
     if (isOutermost) part_ = OpId();
     return all;
   }
-  /// What is carried from turn to turn may vary with all that a turn uses.
+  /// What is carried from iteration to iteration may vary with all that an iteration uses.
   Mask carriedBy(RegionId r) const {
     Mask all = 0;
     forEachOp(f_, r, [&](OpId id) {

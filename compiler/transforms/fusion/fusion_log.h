@@ -21,7 +21,7 @@ enum class FusionReason : uint8_t {
   Adds,       ///< it adds into accumulators
   ReadInLoop, ///< read in a loop, which may read an element often
   ReadOften,  ///< each element is read for many points, as operands of products are
-  Dear,       ///< several read it, and computing it again costs more than reading
+  Expensive,  ///< several read it, and computing it again costs more than reading
   Effects,    ///< it may panic, and the reader or an op between has effects too
   Cut,        ///< input, output or an assertion stands between
   Updated,    ///< an array that it reads is updated in between and would be copied

@@ -113,7 +113,7 @@ private:
   // --- the divisor
   // -----------------------------------------------------------------------------------------------------
 
-  /// A number as the ops that make it of what is there in front of the nest; the same text is the same
+  /// A number as the ops that make it of what is there before the nest; the same text is the same
   /// number.
   std::optional<std::string> textOf(ValueId v, OpId nest, RegionId home, int depth) const {
     if (isThere(v, nest, home)) return "%" + std::to_string(v.index);
@@ -139,7 +139,7 @@ private:
     }
     return out;
   }
-  /// Whether sizes are known in front of the nest: those of the function, and those that an op there makes.
+  /// Whether sizes are known before the nest: those of the function, and those that an op there makes.
   bool areKnown(const std::vector<DimSym>& sizes, OpId nest, RegionId home) const {
     return std::ranges::all_of(sizes, [&](DimSym s) {
       if (std::ranges::find(f_.dimParams, s) != f_.dimParams.end()) return true;
@@ -165,7 +165,7 @@ private:
     }
     return false;
   }
-  /// The same number in front of the nest.
+  /// The same number before the nest.
   ValueId copy(ValueId v, OpId nest, RegionId home, Cloner& copies, Builder& build) {
     if (isThere(v, nest, home) || copies.values.contains(v)) return copies.value(v);
     const OpId def = f_.values[v].def;
@@ -200,12 +200,12 @@ private:
   void divide(OpId nest, RegionId home, const Readers& readers, const Place& made) {
     std::vector<OpId>& front = f_.regions[home].ops;
     const auto at = std::ranges::find(front, nest);
-    std::vector<OpId> behind(at, front.end());
+    std::vector<OpId> after(at, front.end());
     front.erase(at, front.end());
     Builder build(m_, id_, home, f_.ops[quotientOf(readers.gets[0])].loc);
     Cloner copies(m_, id_, id_);
     const ValueId divisor = copy(readers.divisor, nest, home, copies, build);
-    front.insert(front.end(), behind.begin(), behind.end());
+    front.insert(front.end(), after.begin(), after.end());
 
     std::vector<OpId>& body = f_.regions[made.body].ops;
     const OpId yield = body.back();

@@ -30,10 +30,10 @@ public:
       const Op& op = fn().ops[id];
       const bool isNest = op.kind == OpKind::Nest && op.dims.size() <= AxisSet::most;
       if (isNest || op.kind == OpKind::For) invariants(id, out);
-      spread_.clear();
+      broadcasts_.clear();
       if (isNest && op.dims.size() > 1) partial(id, out);
       out.push_back(id);
-      for (const Spread& each : spread_) spread(id, each, out);
+      for (const Broadcast& each : broadcasts_) broadcast(id, each, out);
     }
     fn().regions[r].ops = std::move(out);
   }
@@ -50,7 +50,7 @@ public:
 private:
   Function& fn() { return m_.functions[id_]; }
 
-  /// Whether anything in the region may panic: what stands behind it may be there only where it did not.
+  /// Whether anything in the region may panic: what stands after it may be there only where it did not.
   bool hasChecks(RegionId r) {
     return std::ranges::any_of(fn().regions[r].ops, [&](OpId id) { return effects_.ofOp(fn(), id).panics; });
   }
@@ -83,7 +83,7 @@ private:
     return any;
   }
 
-  /// Reads whose index is out of range, and sizes that are none, are caught by a check in front of them, and
+  /// Reads whose index is out of range, and sizes that are none, are caught by a check before them, and
   /// what is computed only where a sweep has a point has no case before: such an op must stay where it is,
   /// and so what is made of it.
   void invariants(OpId id, std::vector<OpId>& out) {
@@ -115,11 +115,11 @@ private:
 
   /// A result of a nest that is the same along some axes: what stands for it reads an array without them, so
   /// that whoever reads it may do so too.
-  struct Spread {
+  struct Broadcast {
     ValueId result, array;
     AxisSet axes; ///< of the array
   };
-  void spread(OpId nest, const Spread& each, std::vector<OpId>& out) {
+  void broadcast(OpId nest, const Broadcast& each, std::vector<OpId>& out) {
     const RegionId scratch = fn().regions.add(Region{});
     const AxisSet all = AxisSet::first(fn().ops[nest].dims.size());
     Builder b(m_, id_, scratch, fn().ops[nest].loc);
@@ -144,8 +144,8 @@ private:
     return out;
   }
 
-  /// Values of a nest's body that vary with some of its axes only, if they are dear or collected along all:
-  /// each becomes a nest in front of it, which runs where the other axes have points, unless it may anyway.
+  /// Values of a nest's body that vary with some of its axes only, if they are expensive or collected along
+  /// all: each becomes a nest before it, which runs where the other axes have points, unless it may anyway.
   void partial(OpId nest, std::vector<OpId>& out) {
     const RegionId r = fn().ops[nest].regions[0];
     if (hasChecks(r)) return;
@@ -159,7 +159,7 @@ private:
       const ValueId v = op.results[0];
       const std::vector<ValueId> collected = collectedAs(nest, v);
       const bool mayRun = body.readsWithin(id) && sizesHold(id); // also where there is no point
-      if ((collected.empty() || !mayRun) && !isDear(costs_.ofOp(id))) continue;
+      if ((collected.empty() || !mayRun) && !isExpensive(costs_.ofOp(id))) continue;
       Cut cut{*axes, body.slice(std::span(&v, 1)), {v}};
       const DimId others = m_.types.dims.product(extentsOf(nest, all - *axes));
       if (!mayRun && !m_.types.dims.atLeast(others, 1)) {
@@ -168,8 +168,8 @@ private:
       }
       Builder b(m_, id_, scratch, op.loc);
       const ValueId array = distribute(b, nest, cut)[0];
-      body.becomes(id, fn().values[v].def);
-      for (ValueId result : collected) spread_.push_back({result, array, *axes});
+      body.replaceByRead(id, fn().values[v].def);
+      for (ValueId result : collected) broadcasts_.push_back({result, array, *axes});
     }
     const std::vector<OpId>& made = fn().regions[scratch].ops;
     out.insert(out.end(), made.begin(), made.end());
@@ -179,13 +179,13 @@ private:
   FunctionId id_;
   const Effects& effects_;
   const Costs costs_;
-  std::vector<Spread> spread_;                   ///< of the nest at hand
+  std::vector<Broadcast> broadcasts_;            ///< of the nest at hand
   std::unordered_map<ValueId, ValueId> becomes_; ///< results that others stand for
 };
 
 } // namespace
 
-void hoistAxes(Module& m) {
+void hoistAxisInvariants(Module& m) {
   Effects effects(m);
   forEachBody(m, [&](FunctionId f) {
     AxisInvariantHoister hoister(m, f, effects);

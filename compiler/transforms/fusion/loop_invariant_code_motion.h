@@ -13,6 +13,6 @@
 
 namespace melix::transforms {
 
-void hoistAxes(core::Module& module);
+void hoistAxisInvariants(core::Module& module);
 
 } // namespace melix::transforms

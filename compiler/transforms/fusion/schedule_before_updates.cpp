@@ -25,7 +25,7 @@ private:
   void block(RegionId r) {
     const std::vector<OpId> ops = f_.regions[r].ops;
     placeOf_.clear();
-    behind_.assign(ops.size() + 1, {});
+    after_.assign(ops.size() + 1, {});
     uint32_t fence = 0, update = 0; // the last of each so far; the first place is 1
     bool moved = false;
     for (uint32_t place = 1; place <= ops.size(); ++place) {
@@ -39,13 +39,13 @@ private:
       }
       moved |= to != place;
       placeOf_[id] = to;
-      behind_[to].push_back(id);
+      after_[to].push_back(id);
       if (isUpdate(op)) update = place;
       if (!free) fence = place;
     }
     if (!moved) return;
     std::vector<OpId> out;
-    for (const std::vector<OpId>& here : behind_) out.insert(out.end(), here.begin(), here.end());
+    for (const std::vector<OpId>& here : after_) out.insert(out.end(), here.begin(), here.end());
     f_.regions[r].ops = std::move(out);
   }
 
@@ -68,7 +68,7 @@ private:
   Function& f_;
   const Effects& effects_;
   std::unordered_map<OpId, uint32_t> placeOf_;
-  std::vector<std::vector<OpId>> behind_; ///< by place
+  std::vector<std::vector<OpId>> after_; ///< by place
 };
 
 } // namespace

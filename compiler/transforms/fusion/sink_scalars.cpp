@@ -69,7 +69,7 @@ private:
     }
     std::vector<uint32_t> order(ops.size());
     for (uint32_t place = 0; place < ops.size(); ++place) order[place] = place;
-    // What moves stands in front of the op that stands where it moves to.
+    // What moves stands before the op that stands where it moves to.
     auto key = [&](uint32_t place) { return std::pair(to[place], to[place] == place); };
     std::ranges::stable_sort(order, {}, key);
     std::vector<OpId>& out = f_.regions[r].ops;

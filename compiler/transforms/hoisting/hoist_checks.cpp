@@ -45,10 +45,10 @@ private:
     RegionId region;
     std::unordered_set<OpId> ops;
     std::unordered_set<DimSym> sizes;
-    bool isFirst = true; ///< whether no effect stands in front
+    bool isFirst = true; ///< whether no effect stands before
   };
 
-  /// Takes the checks out of the body of a nest that need nothing of a point, and stand in front of other
+  /// Takes the checks out of the body of a nest that need nothing of a point, and stand before other
   /// effects.
   std::vector<Lifted> lift(OpId nest) {
     const Regions regions = fn().ops[nest].regions;
@@ -90,7 +90,7 @@ private:
            std::ranges::none_of(sizes, [&](DimSym s) { return body.sizes.contains(s); });
   }
 
-  /// Appends checks to the region, in front of the nest that they left; whether that stays where it is.
+  /// Appends checks to the region, before the nest that they left; whether that stays where it is.
   bool place(OpId nest, const std::vector<Lifted>& checks, RegionId region) {
     if (checks.empty()) return true;
     changed = true;

@@ -64,7 +64,7 @@ private:
     });
     return out;
   }
-  /// A pack that is there, and what takes apart what is in one that leaves, without looking at elements.
+  /// A pack that is there, and what splits what is in one that leaves, without looking at elements.
   bool opens(const Op& op, const std::vector<OpId>& leaving) const {
     if (op.kind == OpKind::Unpack) return !undefined_.mayBe(f_, op.operands[0]);
     const bool isPart = op.kind == OpKind::CastDims || op.kind == OpKind::Get;
@@ -79,7 +79,7 @@ private:
 
 } // namespace
 
-bool hoistSizes(Module& m) {
+bool hoistUnpacks(Module& m) {
   const Undefined undefined(m);
   return changeBodies(m, [&](FunctionId f) {
     UnpackHoister hoister(m, f, undefined);

@@ -15,6 +15,6 @@
 namespace melix::transforms {
 
 /// Whether any unpacking moved.
-bool hoistSizes(core::Module& module);
+bool hoistUnpacks(core::Module& module);
 
 } // namespace melix::transforms

@@ -56,7 +56,7 @@ private:
 
 } // namespace
 
-bool nameSizes(Module& m) {
+bool reuseSizeSymbols(Module& m) {
   return changeBodies(m, [&](FunctionId f) {
     Namer namer(m, f);
     namer.run(m.functions[f].body);

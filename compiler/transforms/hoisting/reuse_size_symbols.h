@@ -11,6 +11,6 @@
 namespace melix::transforms {
 
 /// Whether anything changed.
-bool nameSizes(core::Module& module);
+bool reuseSizeSymbols(core::Module& module);
 
 } // namespace melix::transforms

@@ -205,7 +205,7 @@ private:
       for (size_t k = 0; k < keep.size(); ++k)
         toMask.values[readers.at[k]] = copy.value(fn().regions[body].params[keep[k]]);
       copyValue(fn(), readers.condition, [](OpId) { return true; }, toMask, b);
-      return orZero(b, toMask.value(readers.condition), type, [&](Builder& yes) {
+      return selectOrZero(b, toMask.value(readers.condition), type, [&](Builder& yes) {
         Cloner inside = copy;
         return points.sum(inside, yes, [&](Cloner& c, Builder& in) { return c.body(body, in).values[0]; });
       });

@@ -76,7 +76,7 @@ private:
           zerosOf(m_, fn(), get.operands[0], {get.operands.begin() + 1, get.operands.end()});
       if (!zeros) continue;
       MaskedProduct out{id, {}, std::move(*zeros), other};
-      if (isWorth(out) && findRows(out)) return out;
+      if (isProfitable(out) && findRows(out)) return out;
     }
     return std::nullopt;
   }
@@ -92,7 +92,7 @@ private:
   }
 
   /// Whether the mask compares the reduced axis with others, none of which the other factor has all of.
-  bool isWorth(const MaskedProduct& p) const {
+  bool isProfitable(const MaskedProduct& p) const {
     const ValueId reduced = reducedAxis(p.nest);
     bool compares = false;
     auto axis = [&](ValueId v) {
@@ -127,7 +127,7 @@ private:
     }
     return true;
   }
-  /// The nest in whose body all stands that is needed; its axes tell rows that are no terms.
+  /// The nest in whose body all stands that is needed; its axes determine rows that are no terms.
   bool findRows(MaskedProduct& p) const {
     if (p.zeros.needs.empty()) return true;
     const ValueId reduced = reducedAxis(p.nest);
@@ -193,12 +193,12 @@ private:
     };
     for (OpId id : std::vector(fn().regions[region].ops)) {
       const Regions inner = fn().ops[id].regions;
-      put(inFront_, id);
+      put(before_, id);
       if (!put(instead_, id)) {
         for (RegionId r : inner) place(r);
         out.push_back(id);
       }
-      put(behind_, id);
+      put(after_, id);
     }
     fn().regions[region].ops = std::move(out);
   }
@@ -224,12 +224,12 @@ private:
     ValueId all;
     for (const Need& need : p.zeros.needs) add(b, all, holds(b, need));
     const ValueId fails = b.unary(OpKind::Not, all);
-    std::vector<OpId>& front = inFront_[terminatorId(fn(), fn().ops[p.rows].regions[0])];
+    std::vector<OpId>& front = before_[terminatorId(fn(), fn().ops[p.rows].regions[0])];
     const std::vector<OpId> made = taken();
     front.insert(front.end(), made.begin(), made.end());
     return collectMore(m_, fn(), *uses_, p.rows, std::span(&fails, 1))[0];
   }
-  /// Whether all of an array is finite, behind what makes it, or where the nests around the sum begin.
+  /// Whether all of an array is finite, after what makes it, or where the nests around the sum begin.
   ValueId finite(const MaskedProduct& p) {
     const ValueId array = fn().ops[p.other].operands[0];
     const OpId def = definition(array);
@@ -248,8 +248,8 @@ private:
     all.monoid = MonoidKind::And;
     nest.add(all, holds(in, {NeedKind::Finite, in.getAt(array, axes)}));
     const ValueId is = nest.one();
-    const bool isBehind = def.valid() && home == found_->regionOf(before);
-    std::vector<OpId>& list = isBehind ? behind_[def] : inFront_[before];
+    const bool isAfter = def.valid() && home == found_->regionOf(before);
+    std::vector<OpId>& list = isAfter ? after_[def] : before_[before];
     const std::vector<OpId> made = taken();
     list.insert(list.end(), made.begin(), made.end());
     return is;
@@ -268,8 +268,8 @@ private:
     Builder at(m_, f_, scratch_, fn().ops[p.nest].loc);
     const SumAtPoints points(m_, f_, p.nest);
     const OpId by = points.write(at, [&](Cloner& copy, Builder& b) {
-      const ValueId anyway = allTerms(p, fails, isFinite, copy, b);
-      return points.sum(copy, b, [&](Cloner& c, Builder& in) { return term(p, anyway, c, in); });
+      const ValueId unmasked = allTerms(p, fails, isFinite, copy, b);
+      return points.sum(copy, b, [&](Cloner& c, Builder& in) { return term(p, unmasked, c, in); });
     });
     replaced_[by] = p.nest;
     instead_[p.nest] = taken();
@@ -285,7 +285,7 @@ private:
     return b.binary(OpKind::Or, isOdd, b.getAt(fails, indices));
   }
   /// What the factors are made of is there at all points, as it was: the branch makes the product alone.
-  ValueId term(const MaskedProduct& p, ValueId anyway, Cloner& copy, Builder& in) const {
+  ValueId term(const MaskedProduct& p, ValueId unmasked, Cloner& copy, Builder& in) const {
     Cloner toMask(m_, f_, f_);
     for (auto [axis, index] : p.zeros.at) toMask.values[axis] = copy.value(index);
     copyValue(fn(), p.zeros.mask, [](OpId) { return true; }, toMask, in);
@@ -297,7 +297,7 @@ private:
     const std::vector<OpId> factors = fn().regions[body].ops;
     for (OpId id : std::span(factors).first(factors.size() - 1))
       if (id != fn().values[product].def) copy.op(id, in);
-    return orZero(in, all, fn().typeOf(product), [&](Builder& yes) {
+    return selectOrZero(in, all, fn().typeOf(product), [&](Builder& yes) {
       copy.op(fn().values[product].def, yes);
       return copy.value(product);
     });
@@ -308,8 +308,8 @@ private:
   const RegionId scratch_; ///< where ops are made
   const ZeroFactorFinder* found_ = nullptr;
   std::optional<LiveUses> uses_;
-  std::unordered_map<OpId, std::vector<OpId>> inFront_, instead_, behind_; ///< by the ops that were found
-  std::unordered_map<OpId, OpId> replaced_;                                ///< sums, by what makes them now
+  std::unordered_map<OpId, std::vector<OpId>> before_, instead_, after_; ///< by the ops that were found
+  std::unordered_map<OpId, OpId> replaced_;                              ///< sums, by what makes them now
 };
 
 } // namespace

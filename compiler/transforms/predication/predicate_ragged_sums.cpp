@@ -99,7 +99,7 @@ private:
     forEachOp(fn(), body, [&](OpId id) {
       const Op& op = fn().ops[id];
       if (std::ranges::find(op.operands, out.axis) == op.operands.end()) return;
-      const std::optional<DimId> with = op.kind == OpKind::Add ? sizeBeside(op, out.axis) : std::nullopt;
+      const std::optional<DimId> with = op.kind == OpKind::Add ? otherSize(op, out.axis) : std::nullopt;
       if (!with) {
         isUsedAlone = true;
       } else if (!out.offset || *out.offset == *with) {
@@ -111,7 +111,7 @@ private:
     });
     if (!isOne || isUsedAlone) out.offset.reset(), out.index.clear();
   }
-  std::optional<DimId> sizeBeside(const Op& sum, ValueId axis) const {
+  std::optional<DimId> otherSize(const Op& sum, ValueId axis) const {
     return forms_.sizeOf(sum.operands[sum.operands[0] == axis ? 1 : 0]);
   }
 
@@ -140,8 +140,8 @@ private:
     out.ends = ends;
     return isNatural && axesOf(out.begins).empty() != axesOf(out.ends).empty();
   }
-  /// Whether the columns alone tell the ends and each begins elsewhere, ends that are not known to be close
-  /// to each other: those that begin together read alike as they are.
+  /// Whether the columns alone determine the ends and each begins elsewhere, ends that are not known to be
+  /// close to each other: those that begin together read alike as they are.
   bool setLanes(Range& out, const Forms& begins, const Forms& ends, ValueId lastAxis) {
     const DimId nothing = dims().constant(0);
     std::set<ValueId> axes = axesOf(begins);
@@ -165,7 +165,7 @@ private:
     out.ends = ends;
     return isNatural;
   }
-  /// Whether an end is known to be few terms behind a beginning.
+  /// Whether an end is known to be few terms after a beginning.
   bool areClose(const Forms& begins, const AffineIndex& end) const {
     return std::ranges::any_of(begins, [&](const AffineIndex& begin) {
       AffineIndex terms = end;
@@ -205,7 +205,7 @@ private:
       if (!op.regions.empty() || !isScalar) return {};
       if (op.kind == OpKind::Get) reads.push_back(id);
     }
-    return isDear(Costs(m_, fn()).ofRegion(body)) ? std::vector<OpId>() : reads;
+    return isExpensive(Costs(m_, fn()).ofRegion(body)) ? std::vector<OpId>() : reads;
   }
   /// Whether a term is made of elements that are there over all of the extent, two of which each vary with an
   /// axis that the other does not; and it is not the last axis alone, the columns, that tells the ends.
@@ -289,7 +289,8 @@ private:
       if (!isExtent(form, range.extent)) require(CmpKind::Lt, form);
     const NestResult spec = nestResults(op)[0];
     const TypeId type = fn().typeOf(op.results[0]);
-    made.add(spec, orZero(in, holds, type, [&](Builder& yes) { return term(range, op.regions[0], k, yes); }));
+    made.add(spec,
+             selectOrZero(in, holds, type, [&](Builder& yes) { return term(range, op.regions[0], k, yes); }));
     const std::vector<ValueId> old(op.results.begin(), op.results.end());
     const OpId nest = made.finish();
     takeOver(fn(), nest, old);

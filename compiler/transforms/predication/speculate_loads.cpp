@@ -65,17 +65,17 @@ private:
     const std::unordered_set<OpId>& inBranches;
   };
 
-  /// What may goes from an arm to the list of what stands in front of the branch.
+  /// What may goes from an arm to the list of what stands before the branch.
   void leave(RegionId arm, const Body& body, Ranges& ranges, std::vector<OpId>& out) {
     std::unordered_set<OpId> leaving;
     for (OpId id : fn().regions[arm].ops)
-      if (isFree(id, body, ranges)) takeIndices(id, body, leaving);
+      if (isSpeculatable(id, body, ranges)) takeIndices(id, body, leaving);
     std::erase_if(fn().regions[arm].ops, [&](OpId id) {
       if (leaving.contains(id)) out.push_back(id);
       return leaving.contains(id);
     });
   }
-  bool isFree(OpId id, const Body& body, Ranges& ranges) const {
+  bool isSpeculatable(OpId id, const Body& body, Ranges& ranges) const {
     const Op& op = fn().ops[id];
     if (op.kind != OpKind::Get || op.operands.size() < 2 || !m_.types.isScalar(fn().typeOf(op.results[0])))
       return false;
@@ -111,6 +111,6 @@ private:
 
 } // namespace
 
-void speculateLoads(Module& m) { freeInsideOut<LoadSpeculator>(m); }
+void speculateLoads(Module& m) { speculateInsideOut<LoadSpeculator>(m); }
 
 } // namespace melix::transforms

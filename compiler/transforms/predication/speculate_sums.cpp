@@ -49,7 +49,7 @@ private:
     for (OpId id : fn().regions[region].ops) {
       std::vector<OpId> guarded;
       const bool isMask =
-          isMasked(id) && isOfMost(fn().ops[id], region, sides) && isFree(id, ranges, guarded);
+          isMasked(id) && isOfMost(fn().ops[id], region, sides) && isSpeculatable(id, ranges, guarded);
       if (!isMask && !isChoice(fn().ops[id])) {
         out.push_back(id);
         continue;
@@ -91,10 +91,10 @@ private:
 
   // --- the condition
 
-  /// What has to hold of axes: how they are compared, and whether the order of some tells the sides of a
-  /// product apart, so that there are whole blocks where it does not hold.
+  /// What has to hold of axes: how they are compared, and whether the order of some separates the sides of a
+  /// product, so that there are whole blocks where it does not hold.
   struct Compared {
-    bool areAxes = true, areSame = false, areOrdered = false, tellsSidesApart = false;
+    bool areAxes = true, areSame = false, areOrdered = false, separatesSides = false;
   };
   Compared compare(ValueId condition, RegionId body, const std::array<uint64_t, 2>& sides) const {
     Compared out;
@@ -107,7 +107,7 @@ private:
       out.areSame |= how == ops::CmpKind::Eq;
       if (how == ops::CmpKind::Eq || how == ops::CmpKind::Ne) continue;
       out.areOrdered = true;
-      out.tellsSidesApart |= (*axes & sides[0]) != 0 && (*axes & sides[1]) != 0;
+      out.separatesSides |= (*axes & sides[0]) != 0 && (*axes & sides[1]) != 0;
     }
     return out;
   }
@@ -116,17 +116,17 @@ private:
   /// thirty by itself.
   bool isOfMost(const Op& branch, RegionId body, const std::array<uint64_t, 2>& sides) const {
     const Compared seen = compare(branch.operands[0], body, sides);
-    if (!seen.areAxes || (seen.areOrdered && !seen.tellsSidesApart))
+    if (!seen.areAxes || (seen.areOrdered && !seen.separatesSides))
       return sides[0] != 0 && sides[1] != 0 &&
              std::ranges::all_of(branch.regions, [this](RegionId arm) { return areOfProducts(arm); });
-    const bool whereTheyHold = !seen.areSame, whereTheyDoNot = seen.areSame || seen.tellsSidesApart;
+    const bool whereTheyHold = !seen.areSame, whereTheyDoNot = seen.areSame || seen.separatesSides;
     return (!hasNest(branch.regions[0]) || whereTheyHold) && (!hasNest(branch.regions[1]) || whereTheyDoNot);
   }
   /// Whether the sums of an arm have terms that cost no more than products.
   bool areOfProducts(RegionId arm) const {
     return std::ranges::all_of(fn().regions[arm].ops, [this](OpId id) {
       const Op& op = fn().ops[id];
-      return op.kind != OpKind::Nest || !isDear(costs_.ofRegion(op.regions[0]));
+      return op.kind != OpKind::Nest || !isExpensive(costs_.ofRegion(op.regions[0]));
     });
   }
   /// The axes in a comparison of integers, if it is one of sums of them.
@@ -154,10 +154,10 @@ private:
 
   /// Whether the arms may run at all points, but for reads of theirs that are to be guarded. Those are of
   /// floats: where an integer that is read is an index, that is in range by what it is, not by a 0.
-  bool isFree(OpId branch, Ranges& ranges, std::vector<OpId>& guarded) const {
+  bool isSpeculatable(OpId branch, Ranges& ranges, std::vector<OpId>& guarded) const {
     const Op& op = fn().ops[branch];
     if (!givesNumbers(op)) return false;
-    bool isFree = true;
+    bool areSpeculatable = true;
     std::unordered_set<OpId> made;
     for (RegionId arm : op.regions) {
       forEachOp(fn(), arm, [&](OpId id) { made.insert(id); });
@@ -166,10 +166,10 @@ private:
         if (stands(id, arm) && isReadOfThere(id, made) && isFloat(fn().ops[id].results[0]))
           guarded.push_back(id);
         else
-          isFree = false;
+          areSpeculatable = false;
       });
     }
-    return isFree;
+    return areSpeculatable;
   }
   /// An op of an arm: numbers, sums of them, and reads in range of arrays that are there whatever arm is
   /// taken.
@@ -221,6 +221,6 @@ private:
 
 } // namespace
 
-void speculateSums(Module& m) { freeInsideOut<SumSpeculator>(m); }
+void speculateSums(Module& m) { speculateInsideOut<SumSpeculator>(m); }
 
 } // namespace melix::transforms

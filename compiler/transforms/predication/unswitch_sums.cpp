@@ -92,7 +92,7 @@ private:
     const TypeId type = fn().typeOf(fn().ops[sum.branch].results[0]);
     points.write(at, [&](Cloner& copy, Builder& b) {
       for (ValueId v : sum.around) copyValue(fn(), v, [&](OpId id) { return made.contains(id); }, copy, b);
-      return orZero(b, all(sum.around, copy, b), type, [&](Builder& yes) {
+      return selectOrZero(b, all(sum.around, copy, b), type, [&](Builder& yes) {
         Cloner inside = copy;
         return points.sum(inside, yes, [&](Cloner& c, Builder& in) { return term(sum, body, c, in); });
       });

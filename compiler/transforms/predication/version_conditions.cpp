@@ -111,27 +111,27 @@ private:
     if (depth == 0 || !inside_.contains(value.def)) return;
     for (ValueId each : fn().ops[value.def].operands) addAxes(each, axes, depth - 1);
   }
-  bool areInFront(const std::vector<DimSym>& sizes) const {
+  bool areDefinedBefore(const std::vector<DimSym>& sizes) const {
     return std::ranges::none_of(sizes, [this](DimSym s) { return sizes_.contains(s); });
   }
-  bool isInFront(std::optional<DimId> extent) const {
+  bool isDefinedBefore(std::optional<DimId> extent) const {
     std::vector<DimSym> sizes;
     if (extent) m_.types.dims.collectSymbols(*extent, sizes);
-    return areInFront(sizes);
+    return areDefinedBefore(sizes);
   }
 
-  /// Numbers that some of the axes alone tell.
+  /// Numbers that some of the axes alone determine.
   bool add(NumberNeed need, NumberNeeds& out) {
     const ValueId v = fn().ops[need.op].operands[need.operand];
-    if (fn().typeOf(v) != m_.types.int64() || !isInFront(need.extent) || !find(v, need, mostIndexOps, out) ||
-        (need.extent && need.isSum && !need.axes.empty()) ||
+    if (fn().typeOf(v) != m_.types.int64() || !isDefinedBefore(need.extent) ||
+        !find(v, need, mostIndexOps, out) || (need.extent && need.isSum && !need.axes.empty()) ||
         need.axes.size() >= fn().ops[nest_].dims.size() || out.size() == mostNeeds)
       return false;
     out.push_back(std::move(need));
     return true;
   }
 
-  /// Whether a value stands in front of the nest.
+  /// Whether a value stands before the nest.
   bool isOutside(ValueId v) const {
     const Value& value = fn().values[v];
     if (value.def.valid()) return !inside_.contains(value.def);
@@ -150,7 +150,7 @@ private:
     need.isSum = need.isSum && (op.kind == OpKind::Add || op.kind == OpKind::Sub || op.kind == OpKind::Const);
     if (depth == 0 || asked_.contains(value.def) || !op.regions.empty() || op.kind == OpKind::Call ||
         effects_.ofOp(fn(), value.def).any() || !m_.types.isScalar(fn().typeOf(v)) ||
-        !areInFront(sizesOf(m_, fn(), op)))
+        !areDefinedBefore(sizesOf(m_, fn(), op)))
       return false;
     if (op.kind == OpKind::Get && !(isOutside(op.operands[0]) && readsInRange(m_, fn(), ranges_, op)))
       return false;
@@ -167,7 +167,7 @@ private:
   const Effects& effects_;
   Ranges& ranges_;
   std::unordered_set<OpId> inside_, asked_; ///< the latter make conditions of branches
-  std::unordered_set<DimSym> sizes_;        ///< that are told inside
+  std::unordered_set<DimSym> sizes_;        ///< that are determined inside
 };
 
 } // namespace

@@ -49,7 +49,7 @@ public:
     const std::vector<OpId> ops = fn().regions[region].ops;
     for (OpId id : ops) {
       questions.emplace_back();
-      if (fn().ops[id].kind == OpKind::Nest && fn().ops[id].resultDims.empty()) // a size is told once
+      if (fn().ops[id].kind == OpKind::Nest && fn().ops[id].resultDims.empty()) // a size is given once
         questions.back() = (this->*ask_)(id);
       else if (fn().ops[id].kind != OpKind::Nest)
         for (RegionId inner : Regions(fn().ops[id].regions)) run(inner);
@@ -77,7 +77,7 @@ private:
     changed = true;
   }
 
-  /// Behind the last nest that goes with the first: one that needs something too, or reads what these make.
+  /// After the last nest that goes with the first: one that needs something too, or reads what these make.
   size_t endOf(const std::vector<OpId>& ops, const std::vector<Question>& questions, size_t first) const {
     std::unordered_set<ValueId> made, ofThese;
     const size_t last = std::min(ops.size(), first + longest);
@@ -87,12 +87,12 @@ private:
     size_t end = first + 1;
     for (size_t k = first; k < last; ++k) {
       const Op& op = fn().ops[ops[k]];
-      // It would join what such extents are no part of, or tell them to a record by the sizes that they are
+      // It would join what such extents are no part of, or give them to a record by the sizes that they are
       // made of.
       if (hasWhole && (op.kind == OpKind::Reshape || !givesNumbers(op))) break;
       if (op.kind == OpKind::Yield || !op.resultDims.empty() ||
           (!op.regions.empty() && op.kind != OpKind::Nest) || op.kind == OpKind::Call ||
-          effects_.ofOp(fn(), ops[k]).io || !isInFront(questions[k], made))
+          effects_.ofOp(fn(), ops[k]).io || !isDefinedBefore(questions[k], made))
         break;
       made.insert(op.results.begin(), op.results.end());
       if (!questions[k].isAny() && !readsOf(ops[k], ofThese)) continue;
@@ -116,7 +116,7 @@ private:
     return reads;
   }
   /// Whether none of the ops that go together makes what is to be asked of.
-  static bool isInFront(const Question& question, const std::unordered_set<ValueId>& made) {
+  static bool isDefinedBefore(const Question& question, const std::unordered_set<ValueId>& made) {
     auto isMade = [&](ValueId v) { return made.contains(v); };
     return std::ranges::none_of(
                question.needs,
@@ -202,7 +202,7 @@ private:
       auto isSame = [&](const NumberNeed& other) {
         return valueOf(other) == valueOf(needs[k]) && other.extent == needs[k].extent;
       };
-      if (std::ranges::any_of(needs.first(k), isSame)) continue; // of a check, and of the read behind it
+      if (std::ranges::any_of(needs.first(k), isSame)) continue; // of a check, and of the read after it
       require(b, all, holds(b, needs[k]));
       const std::span<const NumberNeed> more = needs.subspan(k + 1);
       if (!needs[k].extent && !more.empty())

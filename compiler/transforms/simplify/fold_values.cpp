@@ -16,7 +16,7 @@ bool Folder::identity(const Op& op) {
     const auto axis = size ? axes_.find(*size) : axes_.end();
     return axis != axes_.end() && (replace(op, 0, axis->second), true);
   }
-  case OpKind::Get: return takeApart(op);
+  case OpKind::Get: return foldGet(op);
   case OpKind::Capture: {
     const Op* made = defOf(op.operands[0], OpKind::Known);
     if (!made) return false;
@@ -149,7 +149,7 @@ bool Folder::readFrom(const Op& op, ValueId v, bool dropStep) {
   return false;
 }
 
-bool Folder::takeApart(const Op& op) {
+bool Folder::foldGet(const Op& op) {
   const auto& path = op.as<Path>();
   if (std::ranges::all_of(path, [](const PathStep& s) { return s.kind == StepKind::All; }))
     return replace(op, 0, op.operands[0]), true;

@@ -129,7 +129,7 @@ private:
   void readInPlace(OpId id, const Passed& before);
   /// Makes a `get` read another value.
   bool readFrom(const Op& op, ValueId v, bool dropStep);
-  bool takeApart(const Op& op);
+  bool foldGet(const Op& op);
   bool unpack(const Op& op);
   bool bindKnown(const Op& op);
   /// The quotient of a size is a size too, so equal ones are common subexpressions.

@@ -66,12 +66,12 @@ bool LoopValues::isTheSame(ValueId v) {
   return same_[v] = is;
 }
 
-ValueId LoopValues::inFront(ValueId v, Builder& b) {
+ValueId LoopValues::copyBefore(ValueId v, Builder& b) {
   if (!isInside(v)) return v;
   if (const auto known = front_.values.find(v); known != front_.values.end()) return known->second;
   const OpId id = fn().values[v].def;
   const Operands operands = fn().ops[id].operands;
-  for (ValueId x : operands) inFront(x, b);
+  for (ValueId x : operands) copyBefore(x, b);
   front_.op(id, b);
   return front_.value(v);
 }

@@ -25,7 +25,7 @@ public:
   /// not exist where there is no iteration.
   bool isTheSame(core::ValueId v);
   /// The copy of such a value, where `b` appends.
-  core::ValueId inFront(core::ValueId v, core::Builder& b);
+  core::ValueId copyBefore(core::ValueId v, core::Builder& b);
   /// Forgets the copies made so far, as they no longer exist.
   void forgetCopies() { front_.values.clear(); }
 

@@ -37,7 +37,7 @@ ValueId SumAtPoints::sum(Cloner& copy, Builder& b, const Write& term) const {
   return made.one();
 }
 
-ValueId orZero(Builder& b, ValueId holds, TypeId type, const std::function<ValueId(Builder&)>& number) {
+ValueId selectOrZero(Builder& b, ValueId holds, TypeId type, const std::function<ValueId(Builder&)>& number) {
   Builder yes = b.in(b.newRegion()), no = b.in(b.newRegion());
   yes.yield({number(yes)});
   no.yield({no.constant(type, 0)});

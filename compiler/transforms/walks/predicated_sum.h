@@ -35,8 +35,8 @@ private:
 };
 
 /// `if holds { … } { 0 }`, of one number.
-core::ValueId orZero(core::Builder& b, core::ValueId holds, core::TypeId type,
-                     const std::function<core::ValueId(core::Builder&)>& number);
+core::ValueId selectOrZero(core::Builder& b, core::ValueId holds, core::TypeId type,
+                           const std::function<core::ValueId(core::Builder&)>& number);
 
 /// Copies the ops that make a value, down to values that were copied before and ops that are not `within`.
 void copyValue(const core::Function& f, core::ValueId v, const std::function<bool(core::OpId)>& within,

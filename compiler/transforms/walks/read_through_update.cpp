@@ -30,7 +30,7 @@ ValueId within(Builder& b, const Overlap& o, Place& rest) {
 } // namespace
 
 ValueId readThroughUpdate(Builder& b, OpKind update, const Overlap& o, const ReadsAround& reads) {
-  if (o.kind == Overlap::Apart) return reads.before(b);
+  if (o.kind == Overlap::Disjoint) return reads.before(b);
   Place rest = o.rest;
   const ValueId condition = within(b, o, rest);
   const bool adds = update == OpKind::AddAt;

@@ -41,8 +41,8 @@ void forEachNestInsideOut(const core::Function& fn, core::RegionId region, core:
 
 /// Makes a `Freer(m, f, facts)` of each function with branches, which is shown its nests by
 /// `nest(OpId, Ranges&)`.
-template <class Freer>
-void freeInsideOut(core::Module& m) {
+template <class Speculator>
+void speculateInsideOut(core::Module& m) {
   const FreeingFacts facts(m);
   for (uint32_t i = 0; i < m.functions.size(); ++i) {
     const core::FunctionId f(i);
@@ -51,10 +51,10 @@ void freeInsideOut(core::Module& m) {
     bool branches = false;
     core::forEachOp(fn, [&](core::OpId id) { branches |= fn.ops[id].kind == core::OpKind::If; });
     if (!branches) continue;
-    Freer freer(m, f, facts);
+    Speculator speculator(m, f, facts);
     core::Ranges ranges(m, fn);
     forEachNestInsideOut(fn, fn.body, ranges,
-                         [&](core::OpId nest, core::Ranges& known) { freer.nest(nest, known); });
+                         [&](core::OpId nest, core::Ranges& known) { speculator.nest(nest, known); });
   }
 }
 

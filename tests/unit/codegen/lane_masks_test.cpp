@@ -17,7 +17,7 @@ std::string codeWith(const std::string& inner) {
   core::Module core{types};
   loops::ParseResult read =
       loops::parse(core, "fn @f(%n: i64, %x: data, %y: data) exported {\n  %one = const 1 : i64\n"
-                         "  for points vector 16 %one, %n { (%i)\n    %v = load %x[%i*%one] : f32\n" +
+                         "  for independent vector 16 %one, %n { (%i)\n    %v = load %x[%i*%one] : f32\n" +
                              inner + "    store %y[%i*%one] = %r\n    yield\n  }\n  yield\n}\n");
   EXPECT_EQ(read.error, "");
   if (!read.error.empty()) return "";

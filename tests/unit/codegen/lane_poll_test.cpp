@@ -14,7 +14,7 @@ size_t polls(const std::string& inner) {
   core::Module core{types};
   loops::ParseResult read =
       loops::parse(core, "fn @f(%n: i64, %x: data, %w: f32) exported {\n  %one = const 1 : i64\n"
-                         "  for points vector 4 %one, %n { (%i)\n"
+                         "  for independent vector 4 %one, %n { (%i)\n"
                          "    %v = load %x[%i*%one] : f32\n" +
                              inner + "    store %x[%i*%one] = %r\n    yield\n  }\n  yield\n}\n");
   EXPECT_EQ(read.error, "");

@@ -102,8 +102,8 @@ fn f (%s: S[], %row: f32[3], %k: i64, %n: i64) -> (S[]) {
   EXPECT_EQ(with("u", "same").rest.indices.size(), 1u);
   EXPECT_EQ(with("u", "perhaps").kind, Overlap::Within);
   EXPECT_EQ(with("u", "perhaps").equal.size(), 1u);
-  EXPECT_EQ(with("u", "other").kind, Overlap::Apart);
-  EXPECT_EQ(with("w", "apart").kind, Overlap::Apart);
+  EXPECT_EQ(with("u", "other").kind, Overlap::Disjoint);
+  EXPECT_EQ(with("w", "apart").kind, Overlap::Disjoint);
   EXPECT_EQ(with("u", "partly").kind, Overlap::Unknown);
 }
 

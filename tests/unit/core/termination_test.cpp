@@ -20,7 +20,7 @@ bool ends(const std::string& condition, const std::string& next, const std::stri
                            "\n  yield %r\n}\n";
   EXPECT_EQ(parseModule(module, text), "");
   const Function& f = module.functions[findFunction(module, "f")];
-  return surelyEnds(module, f, f.ops[f.regions[f.body].ops[0]]);
+  return provablyTerminates(module, f, f.ops[f.regions[f.body].ops[0]]);
 }
 
 const std::string isNotZero = "    %z = const 0 : i64\n    %c = cmp ne %n, %z : bool\n",

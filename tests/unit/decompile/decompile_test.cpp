@@ -25,7 +25,7 @@ std::string sourceOf(const std::string& text, const std::string& root) {
   transforms::simplify(m);
   transforms::inlineCalls(m, {.beforeDerivatives = false});
   transforms::simplify(m);
-  transforms::accumulateToReduce(m);
+  transforms::scatterToGather(m);
   transforms::simplify(m);
   decompile::Source s = decompile::decompile(m, core::findFunction(m, root));
   for (const std::string& n : s.notes) ADD_FAILURE() << "no spelling: " << n << "\n" << s.text;

@@ -31,8 +31,9 @@ private:
     };
     return a.name == b.name && a.key == b.key && a.kind == b.kind && a.source == b.source &&
            modes(a) == modes(b) && a.results == b.results && a.effects == b.effects &&
-           a.exported == b.exported && a.inlined == b.inlined && a.turns.step == b.turns.step &&
-           a.turns.multiple == b.turns.multiple && same(a.body, b.body);
+           a.exported == b.exported && a.inlined == b.inlined &&
+           a.tripCount.unrolledBy == b.tripCount.unrolledBy &&
+           a.tripCount.tripCountMultipleOf == b.tripCount.tripCountMultipleOf && same(a.body, b.body);
   }
   bool same(RegionId a, RegionId b) {
     const Region &r = f_->regions[a], &s = g_->regions[b];
@@ -72,8 +73,8 @@ private:
   bool same(const Message& a, const Message& b) const { return a.text == b.text; }
   bool same(const SwitchAttr& a, const SwitchAttr& b) const { return a.regionOf == b.regionOf; }
   bool same(const ForAttr& a, const ForAttr& b) const {
-    return a.mark == b.mark && a.polls == b.polls && a.lanes == b.lanes && a.unroll == b.unroll &&
-           a.rows == b.rows;
+    return a.dependence == b.dependence && a.polls == b.polls && a.vectorWidth == b.vectorWidth &&
+           a.interleave == b.interleave && a.unrollJam == b.unrollJam;
   }
   template <class Plain>
   bool same(const Plain& a, const Plain& b) const {

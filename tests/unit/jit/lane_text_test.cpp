@@ -47,7 +47,7 @@ std::string program(const std::string& lanes, const std::string& first, const st
     yield
   }
   %first = const )" +
-         first + " : i64\n  %end = " + end + " : i64\n  for points " + lanes + " %first, %end { (%i)\n" +
+         first + " : i64\n  %end = " + end + " : i64\n  for independent " + lanes + " %first, %end { (%i)\n" +
          body +
          R"(    yield
   }
@@ -70,7 +70,7 @@ void expectSame(const std::string& body) {
       {"2", "const 15"}, {"0", "const 64"},           {"1", "const 130"}, {"3", "load %g[%one*%one]"}};
   for (auto [first, end] : ends) {
     const int64_t expected = resultOf(program("", first, end, body));
-    for (const char* lanes : {"vector 4", "vector 8", "vector 8 unroll 2", "vector 16 unroll 4"})
+    for (const char* lanes : {"vector 4", "vector 8", "vector 8 interleave 2", "vector 16 interleave 4"})
       EXPECT_EQ(resultOf(program(lanes, first, end, body)), expected)
           << lanes << " from " << first << " to " << end << "\n"
           << body;
@@ -175,12 +175,12 @@ TEST(LaneText, PointsInRows) {
 )";
   auto result = [&](const std::string& rows, const std::string& lanes, int count) {
     const std::string text = program(rows, "0", "const " + std::to_string(count),
-                                     "    %m = const 20 : i64\n    for points " + lanes + inner);
+                                     "    %m = const 20 : i64\n    for independent " + lanes + inner);
     return resultOf(text);
   };
   for (int count = 0; count <= 9; ++count) {
     const int64_t expected = result("", "", count);
-    for (const char* rows : {"rows 2", "rows 3", "rows 4"})
+    for (const char* rows : {"unroll_jam 2", "unroll_jam 3", "unroll_jam 4"})
       for (const char* lanes : {"", "vector 8"})
         EXPECT_EQ(result(rows, lanes, count), expected) << rows << " " << lanes << " of " << count;
   }
@@ -215,7 +215,7 @@ TEST(LaneText, RestsOfStripsInTheFrame) {
   }
   %first = const )" +
            std::to_string(first) + " : i64\n  %end = const " + std::to_string(end) +
-           " : i64\n  for points strip 32 " + lanes + " %first, %end { (%i)\n" + add + R"(    yield
+           " : i64\n  for independent distance 32 " + lanes + " %first, %end { (%i)\n" + add + R"(    yield
   }
   %h = for %zero, %room, %seven : i64 { (%j, %t)
     %u = load %s[%j*%one] : i64
@@ -255,7 +255,7 @@ TEST(LaneText, RestsOfStripsInTheFrame) {
           };
           const int64_t expected = program("");
           for (const char* lanes :
-               {"vector 8 unroll 4", "vector 16 unroll 2", "vector 8", "vector 4 unroll 2"})
+               {"vector 8 interleave 4", "vector 16 interleave 2", "vector 8", "vector 4 interleave 2"})
             EXPECT_EQ(program(lanes), expected)
                 << lanes << " to " << end << " from " << first << ", " << mask;
         }

@@ -19,7 +19,7 @@ bool hasLanes(const core::Module& core) {
     if (!fn.name.starts_with("f")) continue;
     for (const loops::Region& region : fn.regions)
       for (loops::StmtId id : region.stmts)
-        if (fn.stmts[id].kind == loops::StmtKind::For && fn.stmts[id].as<loops::ForAttr>().lanes > 0)
+        if (fn.stmts[id].kind == loops::StmtKind::For && fn.stmts[id].as<loops::ForAttr>().vectorWidth > 0)
           return true;
   }
   return false;

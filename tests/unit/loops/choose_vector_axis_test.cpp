@@ -18,9 +18,9 @@ std::string chosen(const Form& form) {
   return textAfter(
       "kernel @f(%first: i64, %last: i64, %m: i64, %n: i64, %k: i64, %z: f32, %x: data, %y: data, "
       "%r: data) {\n  %zero = const 0 : i64\n  %one = const 1 : i64\n  %three = const 3 : i64\n"
-      "  %sixteen = const 16 : i64\n  %forty = const 40 : i64\n  for points " +
+      "  %sixteen = const 16 : i64\n  %forty = const 40 : i64\n  for independent " +
           std::string(form.many == "%last" ? "%first" : "%zero") + ", " + form.many + " { (%o)\n" +
-          form.between + "    for points %zero, %m { (%c)\n      for points %zero, " + form.few +
+          form.between + "    for independent %zero, %m { (%c)\n      for independent %zero, " + form.few +
           " { (%l)\n        %s = for %zero, %n, %z : f32 { (%j, %t)\n          %q = " + form.condition +
           " : bool\n          %u = if %q : f32 {\n            %a = load %x[" + form.image +
           "] : f32\n            %b = load %y[" + form.filtered +
@@ -37,7 +37,8 @@ std::string chosen(const Form& form) {
 std::string order(const Form& form) {
   const std::string text = chosen(form);
   std::string out;
-  for (size_t at = text.find("for points"); at != std::string::npos; at = text.find("for points", at + 1)) {
+  for (size_t at = text.find("for independent"); at != std::string::npos;
+       at = text.find("for independent", at + 1)) {
     if (out.size() == 3) out += '|';
     const size_t name = text.find("{ (%", at) + 4;
     out += text.substr(name, 1);

@@ -16,19 +16,19 @@ std::string shared(const std::string& loops, FunctionKind kind = FunctionKind::K
           loops + "  yield\n}\n",
       [](Module& module) {
         for (uint32_t f = 0; f < module.functions.size(); ++f)
-          blockPoints(module, module.functions[FunctionId(f)]);
-        cutLaunches(module);
+          stripMinePoints(module, module.functions[FunctionId(f)]);
+        partitionLaunches(module);
         EXPECT_EQ(verify(module, {State::CountsInserted}), "");
       });
 }
 /// Their indices carry a mark that tells them apart from others.
 std::string overChunk(const std::string& inside, const std::string& mark = "") {
-  return "  for points %first, %last { (%i" + mark + ")\n" + inside + "yield\n}\n";
+  return "  for independent %first, %last { (%i" + mark + ")\n" + inside + "yield\n}\n";
 }
 std::string row(const std::string& attributes, const std::string& end, const std::string& mark = "",
                 const std::string& image = "") {
   const std::string i = "%i" + image, j = "%j" + mark, v = "%v" + mark;
-  return "for points " + attributes + "%zero, " + end + " { (" + j + ")\n" + v + " = load %x[" + j +
+  return "for independent " + attributes + "%zero, " + end + " { (" + j + ")\n" + v + " = load %x[" + j +
          "*%one] : f32\nstore %y[" + i + "*%n + " + j + "*%one] = " + v + "\nyield\n}\n";
 }
 
@@ -49,23 +49,23 @@ TEST(ChunkNests, RowsOfImagesAreUnits) {
   for (FunctionKind kind : {FunctionKind::Kernel, FunctionKind::Chunk}) {
     const std::string text = shared(overChunk(row("", "%n")), kind);
     EXPECT_EQ(given(text), cut) << text;
-    EXPECT_FALSE(contains(text, "for points %zero, %n")) << text;
-    EXPECT_FALSE(contains(text, "for points %first, %last")) << text;
+    EXPECT_FALSE(contains(text, "for independent %zero, %n")) << text;
+    EXPECT_FALSE(contains(text, "for independent %first, %last")) << text;
   }
 }
 
 TEST(ChunkNests, RowsTogetherAndLanesGoByBlocks) {
-  EXPECT_TRUE(contains(shared(overChunk(row("rows 6 ", "%n"))), "const 48 : i64"));
-  EXPECT_TRUE(contains(shared(overChunk(row("vector 16 unroll 2 ", "%n"))), "const 8192 : i64"));
-  const std::string known = "  %all = const 96 : i64\n" + overChunk(row("rows 6 ", "%all"));
+  EXPECT_TRUE(contains(shared(overChunk(row("unroll_jam 6 ", "%n"))), "const 48 : i64"));
+  EXPECT_TRUE(contains(shared(overChunk(row("vector 16 interleave 2 ", "%n"))), "const 8192 : i64"));
+  const std::string known = "  %all = const 96 : i64\n" + overChunk(row("unroll_jam 6 ", "%all"));
   EXPECT_EQ(given(shared(known)), asItWas) << "two blocks of a known size, and short turns";
 }
 
 TEST(ChunkNests, WhatIsKnownToBeShortStaysWhole) {
   EXPECT_EQ(given(shared(overChunk(row("", "%few")))), asItWas);
-  EXPECT_EQ(
-      given(shared(overChunk("for points %zero, %few { (%k)\n" + row("vector 16 ", "%n") + "yield\n}\n"))),
-      cut)
+  EXPECT_EQ(given(shared(
+                overChunk("for independent %zero, %few { (%k)\n" + row("vector 16 ", "%n") + "yield\n}\n"))),
+            cut)
       << "short loops around one that may be long";
 }
 
@@ -73,7 +73,7 @@ TEST(ChunkNests, LengthsOfTheirOwnAndOtherEffectsAreNotShared) {
   EXPECT_EQ(given(shared(overChunk("%end = load %x[%i*%one] : i64\n" + row("", "%end")))), asItWas)
       << "rows differ in length";
   EXPECT_EQ(given(shared(overChunk(row("", "%n") + row("", "%n", "2")))), asItWas) << "one after the other";
-  EXPECT_EQ(given(shared(overChunk(row("strip 64 ", "%n")))), asItWas) << "neighbours share memory";
+  EXPECT_EQ(given(shared(overChunk(row("distance 64 ", "%n")))), asItWas) << "neighbours share memory";
   EXPECT_EQ(given(shared("  %w = load %x[%zero*%one] : f32\n  store %y[%zero*%one] = %w\n" +
                          overChunk(row("", "%n")))),
             asItWas)

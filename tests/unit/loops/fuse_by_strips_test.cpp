@@ -13,12 +13,12 @@ std::string joined(const std::string& between, const std::string& read = "%i*%m 
   return textAfter(
       "fn @f(%n: i64, %m: i64, own %x: data, %y: data) -> data {\n"
       "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %s = alloc f32 %n, %m : data\n"
-      "  for parallel %zero, %n { (%a)\n    for points %zero, %m { (%b)\n"
+      "  for parallel %zero, %n { (%a)\n    for independent %zero, %m { (%b)\n"
       "      %c = load %x[%a*%m + %b*%one] : f32\n      %d = mul %c, %c : f32\n"
       "      store %s[%a*%m + %b*%one] = %d\n      yield\n    }\n    yield\n  }\n" +
           between +
           "  %r = alloc f32 %n, %m : data\n"
-          "  for parallel %zero, %n { (%i)\n    for points %zero, %m { (%j)\n      %e = load %s[" +
+          "  for parallel %zero, %n { (%i)\n    for independent %zero, %m { (%j)\n      %e = load %s[" +
           read +
           "] : f32\n      %h = load %y[%i*%m + %j*%one] : f32\n      %g = add %e, %h : f32\n      store "
           "%r[%i*%m + %j*%one] = %g\n      yield\n    }\n"
@@ -26,7 +26,7 @@ std::string joined(const std::string& between, const std::string& read = "%i*%m 
           behind + (between.find("drop %x") == std::string::npos ? "  drop %x\n" : "") +
           "  drop %s\n  yield %r\n}\n",
       [](Module& module) {
-        for (Function& fn : module.functions) joinStrips(module, fn);
+        for (Function& fn : module.functions) fuseByStrips(module, fn);
         EXPECT_EQ(verify(module, {State::CountsInserted}), "");
       });
 }
@@ -79,18 +79,18 @@ std::string summed(const std::string& read, const std::string& stored = "%c", co
   return textAfter("fn @f(%n: i64, %m: i64, %x: data, %y: data) -> data {\n"
                    "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %nought = const 0.0 : f32\n"
                    "  %s = alloc f32 %n, %m : data\n"
-                   "  for parallel %zero, %n { (%a)\n    for points %zero, %m { (%b)\n"
+                   "  for parallel %zero, %n { (%a)\n    for independent %zero, %m { (%b)\n"
                    "      %p = load %x[%a*%m + %b*%one] : f32\n      %q = mul %p, %p : f32\n"
                    "      store %s[%a*%m + %b*%one] = %q\n      yield\n    }\n    yield\n  }\n"
                    "  %r = alloc f32 %m : data\n  for parallel %zero, %m { (%j)\n"
-                   "    %c = for points %zero, %n, %nought : f32 { (%i, %d)\n"
+                   "    %c = for independent %zero, %n, %nought : f32 { (%i, %d)\n"
                    "      %e = load %s[" +
                        read + "] : f32\n      %h = load %y[%i*%one] : f32\n      %g = " + add +
                        " : f32\n      yield %g\n    }\n    %w = mul %c, %c : f32\n"
                        "    store %r[%j*%one] = " +
                        stored + "\n    yield\n  }\n" + behind + "  drop %s\n  yield %r\n}\n",
                    [](Module& module) {
-                     for (Function& fn : module.functions) joinStrips(module, fn);
+                     for (Function& fn : module.functions) fuseByStrips(module, fn);
                      EXPECT_EQ(verify(module, {State::CountsInserted}), "");
                    });
 }
@@ -127,8 +127,8 @@ TEST(JoinStrips, NotWhereASumIsOverColumnsOrIsNeededByTheRows) {
 TEST(PlaceInScratch, AStripIsMemoryOfTheThread) {
   const std::string text =
       textAfter("chunk @f(%0: i64, %1: i64, %n: i64, %x: data, %y: data) {\n"
-                "  %one = const 1 : i64\n  for points %0, %1 { (%i)\n"
-                "    %r = alloc f32 %n : data\n    for points %0, %n { (%j)\n"
+                "  %one = const 1 : i64\n  for independent %0, %1 { (%i)\n"
+                "    %r = alloc f32 %n : data\n    for independent %0, %n { (%j)\n"
                 "      %a = load %x[%i*%n + %j*%one] : f32\n      store %r[%j*%one] = %a\n"
                 "      yield\n    }\n    %b = load %r[%i*%one] : f32\n"
                 "    store %y[%i*%one] = %b\n    drop %r\n    yield\n  }\n  yield\n}\n",
@@ -143,7 +143,7 @@ TEST(PlaceInScratch, AStripIsMemoryOfTheThread) {
 
 TEST(PlaceInScratch, NotWhatIsLargerThanALaunchKnows) {
   const std::string text = textAfter("chunk @f(%0: i64, %1: i64, %x: data, %y: data) {\n"
-                                     "  %one = const 1 : i64\n  for points %0, %1 { (%i)\n"
+                                     "  %one = const 1 : i64\n  for independent %0, %1 { (%i)\n"
                                      "    %r = alloc f32 %i : data\n    %u = const 0.0 : f32\n"
                                      "    store %r[%i*%one] = %u\n    drop %r\n    yield\n  }\n  yield\n}\n",
                                      [](Module& module) { assignScratch(module); });
@@ -156,7 +156,7 @@ std::string scratchOf(const std::string& front, const std::string& size, const s
   return textAfter("fn @main(%n: i64, %x: data, %y: data) entry {\n"
                    "  launch @f %n, %n, %n, %x, %y\n  yield\n}\n"
                    "chunk @f(%0: i64, %1: i64, %n: i64, %x: data, %y: data) {\n"
-                   "  %zero = const 0 : i64\n  %one = const 1 : i64\n  for points %0, %1 { (%i)\n" +
+                   "  %zero = const 0 : i64\n  %one = const 1 : i64\n  for independent %0, %1 { (%i)\n" +
                        front + "    %r = alloc f32 " + size +
                        " : data\n    %a = load %x[%i*%one] : f32\n    store %r[%zero*%one] = %a\n" + rest +
                        "    %b = load " + array +

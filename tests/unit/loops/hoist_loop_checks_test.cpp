@@ -37,7 +37,7 @@ std::pair<size_t, size_t> checksAndSweeps(const std::string& text) {
   auto walk = [&](auto& self, RegionId region, bool inPoints) -> void {
     for (StmtId id : fn.regions[region].stmts) {
       const Stmt& s = fn.stmts[id];
-      const bool points = s.kind == StmtKind::For && s.as<ForAttr>().mark == MarkKind::Points;
+      const bool points = s.kind == StmtKind::For && s.as<ForAttr>().dependence == Dependence::Independent;
       sweeps += points;
       checks += s.kind == StmtKind::Check && inPoints;
       for (RegionId r : s.regions) self(self, r, inPoints || points);
@@ -51,7 +51,7 @@ using Counts = std::pair<size_t, size_t>;
 
 /// A loop of points whose body is `body`, which may check `%ok`.
 std::string sweep(const std::string& body) {
-  return "  for points %first, %last { (%i)\n" + body + "    yield\n  }\n";
+  return "  for independent %first, %last { (%i)\n" + body + "    yield\n  }\n";
 }
 const std::string check = "    check \"no {0}\" %ok, %v\n";
 
@@ -70,7 +70,7 @@ TEST(ChecksBefore, AGatherIsTestedByOnePass) {
   %one = const 1 : i64
   %zero = const 0 : i64
   %0 = const true : bool
-  %1 = for points %first, %last, %0 : bool { (%2, %3)
+  %1 = for independent %first, %last, %0 : bool { (%2, %3)
     %v = load %ids[%2*%one] : i64
     %ok = cmp lt %v, %n : bool
     %4 = and %3, %ok : bool
@@ -87,7 +87,7 @@ TEST(ChecksBefore, AGatherIsTestedByOnePass) {
     }
     yield
   }
-  for points %first, %last { (%i)
+  for independent %first, %last { (%i)
     %v$2 = load %ids[%i*%one] : i64
     %ok$2 = cmp lt %v$2, %n : bool
     %e = load %x[%v$2*%one] : f64
@@ -115,8 +115,9 @@ TEST(ChecksBefore, WhatIsAffineIsTestedAtItsExtremes) {
 
 TEST(ChecksBefore, IndicesOfLoopsAroundEachOther) {
   auto nest = [&](const std::string& index) {
-    return kernel(sweep("    for points %zero, %n { (%j)\n" + index + "      %ok = cmp lt %v, %n : bool\n" +
-                        check + "      store %y[%v*%one] = %j\n      yield\n    }\n" + work));
+    return kernel(sweep("    for independent %zero, %n { (%j)\n" + index +
+                        "      %ok = cmp lt %v, %n : bool\n" + check +
+                        "      store %y[%v*%one] = %j\n      yield\n    }\n" + work));
   };
   EXPECT_EQ(checksAndSweeps(nest("      %v = add %i, %j : i64\n")), Counts(0, 2));
   // Only one of them changes it: the other is not swept.
@@ -136,8 +137,8 @@ TEST(ChecksBefore, WhatAnEarlierCheckMakesPossibleIsReadAfterIt) {
     check "second" %ok
     store %y[%i*%one] = %v
 )" + work)));
-  const size_t first = made.find("for points"), branch = made.find("if "),
-               second = made.find("for points", first + 1);
+  const size_t first = made.find("for independent"), branch = made.find("if "),
+               second = made.find("for independent", first + 1);
   EXPECT_LT(first, branch);
   EXPECT_LT(branch, second);
 }
@@ -175,7 +176,7 @@ TEST(ChecksBefore, AllChecksOfALoopStayIfOneDoes) {
 TEST(ChecksBefore, LoopsOfFewTurnsStay) {
   auto turns = [&](const std::string& n) {
     return checksAndSweeps(kernel("  %end = const " + n +
-                                  " : i64\n  for points %zero, %end { (%i)\n"
+                                  " : i64\n  for independent %zero, %end { (%i)\n"
                                   "    %v = load %ids[%i*%one] : i64\n    %ok = cmp lt %v, %n : bool\n" +
                                   check + work + "    yield\n  }\n"));
   };

@@ -11,13 +11,13 @@ struct Form {
   std::string read = "%q*%one";             ///< where %a lies
   std::string before = "";                  ///< in the branch, in front of the term
   std::string term = "%f = fma %a, %b, %c"; ///< %b of the row
-  std::string columns = "points %zero, %n";
+  std::string columns = "independent %zero, %n";
 };
 
 std::string opened(const Form& form) {
   return textAfter(
       "kernel @f(%first: i64, %last: i64, %n: i64, %k: i64, %z: f32, %x: data, %w: data, %y: data) {\n"
-      "  %zero = const 0 : i64\n  %one = const 1 : i64\n  for points %first, %last { (%o)\n    for " +
+      "  %zero = const 0 : i64\n  %one = const 1 : i64\n  for independent %first, %last { (%o)\n    for " +
           form.columns +
           " { (%j)\n      %s = for %zero, %k, %z : f32 { (%l, %c)\n"
           "        %q = add %j, %l : i64\n        %m = " +

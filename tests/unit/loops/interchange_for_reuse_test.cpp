@@ -8,14 +8,14 @@ namespace {
 
 /// Points %t, %h and %e around a sum over %d of the row %x[%t] times `shared`; the loop over %h begins as
 /// `heads` says.
-std::string ordered(const std::string& shared, const std::string& heads = "points %zero, %n",
+std::string ordered(const std::string& shared, const std::string& heads = "independent %zero, %n",
                     const std::string& beside = "") {
   return textAfter(
       "kernel @p(%0: i64, %1: i64, %n: i64, %m: i64, %k: i64, %x: data, %w: data, %r: data) {\n"
       "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %nought = const 0.0 : f32\n"
-      "  %p = mul %n, %m : i64\n  for points %0, %1 { (%t)\n    %q = mul %t, %k : i64\n" +
+      "  %p = mul %n, %m : i64\n  for independent %0, %1 { (%t)\n    %q = mul %t, %k : i64\n" +
           beside + "    for " + heads +
-          " { (%h)\n      %z = const 0 : i64\n      for points %z, %m { (%e)\n"
+          " { (%h)\n      %z = const 0 : i64\n      for independent %z, %m { (%e)\n"
           "        %s = for %zero, %k, %nought : f32 { (%d, %c)\n"
           "          %a = load %x[%q*%one + %d*%one] : f32\n          %b = load %w[" +
           shared +
@@ -49,10 +49,10 @@ TEST(OrderRows, NotWhereNobodySharesIt) {
 }
 
 TEST(OrderRows, NotOfLoopsWhoseEndsDifferOrThatHoldMore) {
-  EXPECT_FALSE(isInside(ordered("%d*%p + %h*%m + %e*%one", "points %zero, %t")));
+  EXPECT_FALSE(isInside(ordered("%d*%p + %h*%m + %e*%one", "independent %zero, %t")));
   EXPECT_FALSE(isInside(ordered("%d*%p + %h*%m + %e*%one", "%zero, %n"))) << "one after another";
-  EXPECT_FALSE(
-      isInside(ordered("%d*%p + %h*%m + %e*%one", "points %zero, %n", "    store %r[%t*%one] = %nought\n")));
+  EXPECT_FALSE(isInside(
+      ordered("%d*%p + %h*%m + %e*%one", "independent %zero, %n", "    store %r[%t*%one] = %nought\n")));
 }
 
 } // namespace

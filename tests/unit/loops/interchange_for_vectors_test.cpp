@@ -18,8 +18,9 @@ std::string exchanged(const Form& form) {
   return textAfter(
       "kernel @f(%first: i64, %last: i64, %m: i64, %n: i64, %k: i64, %z: f32, %x: data, %w: data, "
       "%v: data, %y: data) {\n  %zero = const 0 : i64\n  %one = const 1 : i64\n  %few = const 15 "
-      ": i64\n  %many = const 16 : i64\n  for points %first, %last { (%p)\n" +
-          form.between + "    for points %zero, %n { (%q)\n      %s = for points %zero, " + form.rows +
+      ": i64\n  %many = const 16 : i64\n  for independent %first, %last { (%p)\n" +
+          form.between + "    for independent %zero, %n { (%q)\n      %s = for independent %zero, " +
+          form.rows +
           ", %z : f32 { (%i, %t)\n        %c = for %zero, %k, %z : f32 { (%l, %h)\n"
           "          %a = load %x[" +
           form.matrix +
@@ -41,8 +42,8 @@ std::string order(const Form& form) {
   const std::string text = exchanged(form);
   const size_t branch = text.find("if %");
   if (branch == std::string::npos) return "as they were";
-  const size_t parts = text.find("for points %zero, %n", branch),
-               points = text.find("for points %first", branch);
+  const size_t parts = text.find("for independent %zero, %n", branch),
+               points = text.find("for independent %first", branch);
   return parts < points ? "exchanged if large" : "?";
 }
 

@@ -26,8 +26,8 @@ std::string moved(const Parts& p) {
                    "data) {\n"
                    "%zero = const 0 : i64\n%one = const 1 : i64\n%three = const 3 : i64\n%ten = const 10 : "
                    "i64\n%twelve = const 12 : i64\n%nought = const 0.0 : f32\n%begun = const " +
-                       p.begun + " : f32\nfor points rows 6 " + p.ends +
-                       " { (%x)\nfor points vector 16 %zero, %n { (%j)\n"
+                       p.begun + " : f32\nfor independent unroll_jam 6 " + p.ends +
+                       " { (%x)\nfor independent vector 16 %zero, %n { (%j)\n"
                        "%s = for %zero, %three, %begun : f32 { (%b, %t)\n%s2 = for %zero, " +
                        p.terms +
                        ", %t : f32 { (%c, %u)\n%v = load %w[%b*%k + %c*%n + %j*%one] : f32\n"
@@ -36,7 +36,7 @@ std::string moved(const Parts& p) {
                        p.term + "}\n" + p.next + "yield " + p.kept + "\n}\nyield %s2\n}\n" + p.made +
                        "store %r[%x*%n + %j*%one] = " + p.stored + "\nyield\n}\nyield\n}\nyield\n}\n",
                    [](Module& module) {
-                     for (Function& fn : module.functions) splitMasked(module, fn);
+                     for (Function& fn : module.functions) splitPredicated(module, fn);
                      EXPECT_EQ(verify(module, {State::CountsInserted}), "");
                    });
 }
@@ -53,10 +53,10 @@ bool isMoved(const std::string& text) {
 TEST(SumsAroundRows, EachTurnTakesTheRowsAtWhichTheMaskHolds) {
   const std::string text = moved({});
   EXPECT_TRUE(isMoved(text)) << text;
-  EXPECT_LT(text.find("{ (%b)"), text.find("rows 6")) << text;
+  EXPECT_LT(text.find("{ (%b)"), text.find("unroll_jam 6")) << text;
   EXPECT_EQ(text.find(" if "), std::string::npos) << text;
   EXPECT_EQ(count(text, "store %r"), 2U) << "what a sum begins with, and what it comes to";
-  EXPECT_EQ(count(text, "rows 6"), 1U);
+  EXPECT_EQ(count(text, "unroll_jam 6"), 1U);
 }
 
 TEST(SumsAroundRows, WhatIsMadeOfTheSumIsMadeBehind) {
@@ -77,7 +77,7 @@ TEST(SumsAroundRows, AMaskThatTellsNoRowsApartIsAskedInFront) {
   EXPECT_TRUE(isMoved(text)) << text;
   EXPECT_EQ(count(text, " if "), 1U) << text;
   EXPECT_LT(text.find("{ (%b)"), text.find(" if "));
-  EXPECT_LT(text.find(" if "), text.find("rows 6"));
+  EXPECT_LT(text.find(" if "), text.find("unroll_jam 6"));
 }
 
 TEST(SumsAroundRows, WhereNumbersMayBeLargeTheRowsStay) {
@@ -86,7 +86,7 @@ TEST(SumsAroundRows, WhereNumbersMayBeLargeTheRowsStay) {
   const std::string text = moved(p);
   EXPECT_TRUE(isMoved(text)) << text;
   EXPECT_LT(text.find(" if "), text.find("= load %r")) << "whether %y is small";
-  EXPECT_GT(count(text, "rows 6"), 1U) << text;
+  EXPECT_GT(count(text, "unroll_jam 6"), 1U) << text;
 }
 
 TEST(SumsAroundRows, OtherSumsStay) {

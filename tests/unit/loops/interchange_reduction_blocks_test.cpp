@@ -13,8 +13,8 @@ std::string turned(const std::string& made = "", const std::string& value = "%s"
   return textAfter(
       "kernel @k(%first: i64, %last: i64, %n: i64, %z: f32, %x: data, %y: data) {\n"
       "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %nothing = const -0.0 : f32\n" +
-          made + "  for points %first, %last { (%i)\n    for points vector 16 %zero, %n { (%j)\n" + beside +
-          "      %s = for %zero, " + count + ", " + begun +
+          made + "  for independent %first, %last { (%i)\n    for independent vector 16 %zero, %n { (%j)\n" +
+          beside + "      %s = for %zero, " + count + ", " + begun +
           " : f32 { (%b, %sofar)\n"
           "        %c = for %zero, %n, %z : f32 { (%k, %t)\n          %a = load %x[%k*%one] : f32\n"
           "          %u = add %t, %a : f32\n          yield %u\n        }\n"
@@ -32,7 +32,7 @@ bool isTurned(const std::string& text) { return text.find("load %y[") != std::st
 TEST(BlocksOutside, EachPointGoesOnWithWhatIsStored) {
   const std::string text = turned();
   EXPECT_TRUE(isTurned(text)) << text;
-  EXPECT_LT(text.find(" = max %n"), text.find("for points %first, %last")) << "at least once: " << text;
+  EXPECT_LT(text.find(" = max %n"), text.find("for independent %first, %last")) << "at least once: " << text;
   EXPECT_EQ(text.find("%sofar"), std::string::npos) << "no loop over blocks is left: " << text;
 }
 
@@ -81,7 +81,7 @@ std::string inPieces(const std::string& turns, const std::string& beside = "",
   return textAfter("kernel @k(%first: i64, %last: i64, %n: i64, %z: f32, %x: data, %y: data) {\n"
                    "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %known = const 4936 : i64\n"
                    "  %few = const 2048 : i64\n"
-                   "  for points %first, %last { (%i)\n    for points vector 16 %zero, %n { (%j)\n"
+                   "  for independent %first, %last { (%i)\n    for independent vector 16 %zero, %n { (%j)\n"
                    "      %s = for %zero, " +
                        turns +
                        ", %z : f32 { (%k, %t)\n        %a = load %x[%k*%one] : f32\n"
@@ -102,7 +102,7 @@ TEST(BlocksOutside, ALongChainGoesOnPieceByPiece) {
   for (const std::string turns : {"%n", "%known"}) {
     const std::string text = inPieces(turns);
     EXPECT_TRUE(isTurned(text)) << text;
-    EXPECT_LT(text.find("const 1024"), text.find("for points %first, %last")) << text;
+    EXPECT_LT(text.find("const 1024"), text.find("for independent %first, %last")) << text;
     EXPECT_LT(text.find("load %y["), text.find("load %x[")) << "it begins with what is stored: " << text;
   }
 }

@@ -10,7 +10,7 @@ namespace {
 std::string groups(const std::string& body) {
   LoopsText loops("fn @f(%n: i64, %v: f32, %x: data, %y: data, %c: bool) {\n  %zero = const 0 : i64\n"
                   "  %one = const 1 : i64\n  %two = const 2 : i64\n  %three = const 3 : i64\n"
-                  "  %five = const 5 : i64\n  for points %zero, %n { (%i)\n" +
+                  "  %five = const 5 : i64\n  for independent %zero, %n { (%i)\n" +
                   body +
                   "    yield\n  }\n  yield\n}\n"
                   "fn @closed(%a: f32) -> f32 closed {\n  yield %a\n}\n"

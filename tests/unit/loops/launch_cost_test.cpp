@@ -59,7 +59,7 @@ int64_t workOf(const std::string& kernelBody, int64_t m, int64_t n, int64_t d = 
       "  %zero = const 0 : i64\n  %one = const 1 : i64\n" +
       kernelBody + "  yield\n}\n");
   EXPECT_EQ(loops.read.error, "");
-  estimateWork(loops.module());
+  estimateLaunchCost(loops.module());
   EXPECT_EQ(verify(loops.module(), {State::CountsInserted}), "");
   const Function& fn = loops.module().functions[FunctionId(0)];
   for (const Stmt& s : fn.stmts)
@@ -73,8 +73,8 @@ std::string loop(const std::string& head, const std::string& body) {
 /// A copy of rows of %n numbers.
 std::string rows(const std::string& lanes = "", const std::string& from = "%zero",
                  const std::string& to = "%n") {
-  return loop("points %first, %last { (%i)",
-              loop("points " + lanes + " " + from + ", " + to + " { (%j)",
+  return loop("independent %first, %last { (%i)",
+              loop("independent " + lanes + " " + from + ", " + to + " { (%j)",
                    "%v = load %x[%i*%n + %j*%one] : f32\nstore %y[%i*%n + %j*%one] = %v\n"));
 }
 
@@ -89,12 +89,12 @@ TEST(EstimateWork, GrowsWithSizes) {
 }
 
 TEST(EstimateWork, LanesShareATurn) {
-  const int64_t alone = workOf(rows(), 1000, 500), shared = workOf(rows("vector 16 unroll 2"), 1000, 500);
+  const int64_t alone = workOf(rows(), 1000, 500), shared = workOf(rows("vector 16 interleave 2"), 1000, 500);
   EXPECT_NEAR(static_cast<double>(alone) / static_cast<double>(shared), 16, 1);
   // Places apart are read one by one.
-  const std::string apart = loop("points vector 16 unroll 2 %first, %last { (%i)",
+  const std::string apart = loop("independent vector 16 interleave 2 %first, %last { (%i)",
                                  "%v = load %x[%i*%n] : f32\nstore %y[%i*%one] = %v\n");
-  EXPECT_GT(workOf(apart, 1'000'000, 500), 5 * workOf(rows("vector 16 unroll 2"), 1000, 1000));
+  EXPECT_GT(workOf(apart, 1'000'000, 500), 5 * workOf(rows("vector 16 interleave 2"), 1000, 1000));
 }
 
 TEST(EstimateWork, LoopsWhoseEndsDifferAreThoseOfTheMiddle) {
@@ -105,10 +105,11 @@ TEST(EstimateWork, LoopsWhoseEndsDifferAreThoseOfTheMiddle) {
 
 TEST(EstimateWork, TurnsOfWhichNothingIsKnownAreFew) {
   const int64_t sixteen = workOf(rows(), 1000, 16);
-  const std::string loaded = loop("points %first, %last { (%i)",
-                                  "%e = load %x[%i*%one] : i64\n" +
-                                      loop("points %zero, %e { (%j)", "%v = load %x[%i*%n + %j*%one] : f32\n"
-                                                                      "store %y[%i*%n + %j*%one] = %v\n"));
+  const std::string loaded =
+      loop("independent %first, %last { (%i)",
+           "%e = load %x[%i*%one] : i64\n" + loop("independent %zero, %e { (%j)",
+                                                  "%v = load %x[%i*%n + %j*%one] : f32\n"
+                                                  "store %y[%i*%n + %j*%one] = %v\n"));
   EXPECT_NEAR(static_cast<double>(workOf(loaded, 1000, 500)), sixteen, 0.1 * sixteen);
 }
 
@@ -117,17 +118,17 @@ TEST(EstimateWork, OuterLoopsAreAskedForFirst) {
   for (int k = 0; k < 80; ++k) {
     const std::string end = "%e" + std::to_string(k), from = k == 0 ? "%n" : "%e" + std::to_string(k - 1);
     inside += end + " = add " + from + ", %d : i64\n" +
-              loop("points %zero, " + end + " { (%j" + std::to_string(k) + ")",
+              loop("independent %zero, " + end + " { (%j" + std::to_string(k) + ")",
                    "store %y[%j" + std::to_string(k) + "*%one] = %n\n");
   }
-  const std::string body = "%end = max %last, %d : i64\n" + loop("points %first, %end { (%i)", inside);
+  const std::string body = "%end = max %last, %d : i64\n" + loop("independent %first, %end { (%i)", inside);
   const int64_t once = workOf(body, 1000, 5, 1);
   EXPECT_NEAR(static_cast<double>(workOf(body, 10'000, 5, 1)), 10.0 * once, once * 0.01);
 }
 
 TEST(EstimateWork, WhatNobodyUsesTakesNoTime) {
   auto turns = [](const std::string& op) {
-    return loop("points %first, %last { (%i)",
+    return loop("independent %first, %last { (%i)",
                 "%v = load %x[%i*%one] : i64\n" + op + "store %y[%i*%one] = %v\n");
   };
   EXPECT_EQ(workOf(turns("%w = mul %v, %v : i64\n"), 1000, 1), workOf(turns(""), 1000, 1));
@@ -171,7 +172,7 @@ TEST(EstimateWork, WhatIsComputedAgainIsThereAlready) {
 
 TEST(EstimateWork, AChainWaitsForItself) {
   auto sum = [](const std::string& type) {
-    return loop("points %first, %last { (%i)",
+    return loop("independent %first, %last { (%i)",
                 "%s0 = const 0 : " + type + "\n%s = for %zero, %n, %s0 : " + type +
                     " { (%j, %a)\n%v = load %x[%j*%one] : " + type + "\n%b = add %a, %v : " + type +
                     "\nyield %b\n}\nstore %y[%i*%one] = %s\n");
@@ -187,7 +188,7 @@ int64_t workOfTrees(const std::string& stored, int64_t n) {
       "fn @f(%m: i64, %n: i64, %x: data, %y: data) {\n  launch @k %m, %m, %n, %x, %y\n  yield\n}\n\n"
       "chunk @k(%first: i64, %last: i64, %n: i64, %x: data, %y: data) {\n"
       "  %zero = const 0 : i64\n  %one = const 1 : i64\n"
-      "for points %first, %last { (%i)\n%w = call @tree %i : word\n"
+      "for independent %first, %last { (%i)\n%w = call @tree %i : word\n"
       "%s = for %zero, %n, %zero : i64 { (%j, %a)\n%v = load %x[%j*%one] : i64\n"
       "%b = add %a, %v : i64\nyield %b\n}\n" +
       stored +
@@ -199,7 +200,7 @@ int64_t workOfTrees(const std::string& stored, int64_t n) {
       "    %tag = const 1 : i32\n    store %node by 4 = %tag\n    store %node at 8 = %left\n"
       "    store %node at 16 = %right\n    yield %node\n  }\n  yield %w\n}\n");
   EXPECT_EQ(loops.read.error, "");
-  estimateWork(loops.module());
+  estimateLaunchCost(loops.module());
   EXPECT_EQ(verify(loops.module(), {State::CountsInserted}), "");
   const Function& fn = loops.module().functions[FunctionId(0)];
   for (const Stmt& s : fn.stmts)

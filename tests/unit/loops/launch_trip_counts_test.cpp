@@ -22,13 +22,13 @@ Function launched(const std::string& launches) {
 TEST(TurnsOfLaunches, AreMultiplesOfWhatAllAreMultiplesOf) {
   const std::string a = "  launch @k %a, %n\n", b = "  launch @k %b, %n\n", none = "  launch @k %none, %n\n",
                     some = "  launch @k %n, %n\n";
-  EXPECT_EQ(launched(a).turns.multiple, 96U);
-  EXPECT_EQ(launched(a + b).turns.multiple, 32U);
-  EXPECT_EQ(launched(a + none).turns.multiple, 96U);
-  EXPECT_EQ(launched(a + some).turns.multiple, 1U);
-  EXPECT_EQ(launched(some + none).turns.multiple, 1U);
-  EXPECT_EQ(launched("").turns.multiple, 1U);
-  EXPECT_EQ(launched(a + "  launch @k %less, %n\n").turns.multiple, 96U) << "as none";
+  EXPECT_EQ(launched(a).tripCount.tripCountMultipleOf, 96U);
+  EXPECT_EQ(launched(a + b).tripCount.tripCountMultipleOf, 32U);
+  EXPECT_EQ(launched(a + none).tripCount.tripCountMultipleOf, 96U);
+  EXPECT_EQ(launched(a + some).tripCount.tripCountMultipleOf, 1U);
+  EXPECT_EQ(launched(some + none).tripCount.tripCountMultipleOf, 1U);
+  EXPECT_EQ(launched("").tripCount.tripCountMultipleOf, 1U);
+  EXPECT_EQ(launched(a + "  launch @k %less, %n\n").tripCount.tripCountMultipleOf, 96U) << "as none";
 }
 
 } // namespace

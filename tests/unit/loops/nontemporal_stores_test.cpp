@@ -12,25 +12,26 @@ size_t streams(const std::string& body, const std::string& kind = "kernel") {
       textAfter(kind + " @f(%a: i64, %b: i64, %n: i64, %x: data, %y: data) {\n  %one = const 1 : i64\n" +
                     body + "  yield\n}\n",
                 [](Module& module) {
-                  chooseStreams(module);
+                  chooseNontemporalStores(module);
                   EXPECT_EQ(verify(module, {State::CountsInserted}), "");
                 });
   size_t found = 0;
-  for (size_t at = after.find(" stream"); at != std::string::npos; at = after.find(" stream", at + 1))
+  for (size_t at = after.find(" nontemporal"); at != std::string::npos;
+       at = after.find(" nontemporal", at + 1))
     ++found;
   return found;
 }
 
-std::string loop(const std::string& body, const std::string& head = "points vector 16") {
+std::string loop(const std::string& body, const std::string& head = "independent vector 16") {
   return "for " + head + " %a, %b { (%i)\n" + body + "yield\n}\n";
 }
 const std::string copy = "%v = load %x[%i*%one] : f32\nstore %y[%i*%one] = %v\n";
 
 TEST(ChooseStreams, AnArrayThatIsFilledSideBySide) {
   EXPECT_EQ(streams(loop(copy)), 1U);
-  EXPECT_EQ(streams(loop("for points vector 16 %a, %n { (%j)\n%v = load %x[%j*%one] : f32\n"
+  EXPECT_EQ(streams(loop("for independent vector 16 %a, %n { (%j)\n%v = load %x[%j*%one] : f32\n"
                          "store %y[%i*%n + %j*%one] = %v\nyield\n}\n",
-                         "points")),
+                         "independent")),
             1U);
 }
 
@@ -43,7 +44,7 @@ TEST(ChooseStreams, NotWhatIsReadToo) {
 
 TEST(ChooseStreams, NotApartNorTurnByTurn) {
   EXPECT_EQ(streams(loop("%v = load %x[%i*%one] : f32\nstore %y[%i*%n] = %v\n")), 0U);
-  EXPECT_EQ(streams(loop(copy, "points")), 0U);
+  EXPECT_EQ(streams(loop(copy, "independent")), 0U);
 }
 
 TEST(ChooseStreams, NotWhereATurnTakesLong) {
@@ -75,8 +76,8 @@ TEST(ChooseStreams, NotWhereAllLaunchesGiveASmallArray) {
            loop(copy) + "  yield\n}\n";
   };
   auto count = [](const std::string& text) {
-    const std::string after = textAfter(text, [](Module& module) { chooseStreams(module); });
-    return after.find(" stream") != std::string::npos;
+    const std::string after = textAfter(text, [](Module& module) { chooseNontemporalStores(module); });
+    return after.find(" nontemporal") != std::string::npos;
   };
   EXPECT_FALSE(count(launched("%k")));
   EXPECT_TRUE(count(launched("%m")));

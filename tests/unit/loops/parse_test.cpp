@@ -28,9 +28,9 @@ fn @main#0(%n: i64, own %x: data, dest %to: address) -> data, i64 exported of ma
   %10 = alloc P[] bytes 24 %n : data
   %11 = alloc_node T bytes 24 : word
   %v = load %x[%n*%0 + %0*%n] at 8 : f64
-  %w = load %x[%n*%0] by 24 take : data
+  %w = load %x[%n*%0] by 24 transfer : data
   store %x[%n*%0] at -8 = %v
-  store %7 by 8 lend = %3
+  store %7 by 8 borrowed = %3
   %12 = address_of %x[%n*%0] by 24 : address
   %13 = cmp lt %v, %1 : bool
   %14 = convert wrap %n : i32
@@ -49,7 +49,7 @@ fn @main#0(%n: i64, own %x: data, dest %to: address) -> data, i64 exported of ma
     (%k)
     yield
   }
-  for points %0, %n { (%p)
+  for independent %0, %n { (%p)
     yield
   }
   %18, %19 = for polls %0, %n, %9, %0 : data, i64 {
@@ -70,7 +70,7 @@ fn @other() closed inlined named "a name" {
   yield
 }
 
-kernel @"bwd 01 of f (f64)"(%first: i64, %last: i64) step 64 {
+kernel @"bwd 01 of f (f64)"(%first: i64, %last: i64) unrolled 64 {
   yield
 }
 )text";
@@ -82,11 +82,11 @@ TEST(LoopsText, EveryAttributeReadsBack) {
   EXPECT_EQ(print(Text(printed).read.module), printed);
   for (std::string_view part :
        {"%5 = text \"a \\\"b\\\"\\n\\x01\" : data", "%2 = const 0x7ff8000000000001 : f64",
-        "%w = load %x[%n*%0] by 24 take : data", "store %x[%n*%0] at -8 = %v", "store %7 by 8 lend = %3",
-        "%8 = frame f64 bytes 72 : data", "alloc_node T bytes 24", "for parallel %0, %n",
-        "%18, %19 = for polls %0, %n, %9, %0 : data, i64", "[0, 1, 0] %n", "dest %to: address",
-        "-> data, i64 exported of main entry {", "closed inlined named \"a name\" {",
-        "kernel @\"bwd 01 of f (f64)\"(", ") step 64 {"})
+        "%w = load %x[%n*%0] by 24 transfer : data", "store %x[%n*%0] at -8 = %v",
+        "store %7 by 8 borrowed = %3", "%8 = frame f64 bytes 72 : data", "alloc_node T bytes 24",
+        "for parallel %0, %n", "%18, %19 = for polls %0, %n, %9, %0 : data, i64", "[0, 1, 0] %n",
+        "dest %to: address", "-> data, i64 exported of main entry {", "closed inlined named \"a name\" {",
+        "kernel @\"bwd 01 of f (f64)\"(", ") unrolled 64 {"})
     EXPECT_NE(printed.find(part), std::string::npos) << part << "\n" << printed;
 }
 

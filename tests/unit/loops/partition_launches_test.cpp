@@ -14,7 +14,9 @@ std::string cut(const std::string& read, const std::string& beside = "", const s
       "  launch @p %m, %m, %n, %k, %z, %x, %w, %y\n  yield\n}\n\n"
       "kernel @p(%first: i64, %last: i64, %n: i64, %k: i64, %z: f32, %x: data, %w: data, %y: data) {\n"
       "  %zero = const 0 : i64\n  %one = const 1 : i64\n" +
-          beside + "  for points rows 6 %first, %last { (%i)\n    for points vector 16 unroll 4 %zero, " +
+          beside +
+          "  for independent unroll_jam 6 %first, %last { (%i)\n    for independent vector 16 interleave 4 "
+          "%zero, " +
           columns +
           " { (%j)\n      %s = for %zero, %k, %z : f32 { (%l, %t)\n        %a = load %x[%i*%k + %l*%one] : "
           "f32\n"
@@ -24,7 +26,7 @@ std::string cut(const std::string& read, const std::string& beside = "", const s
           "      store %y[%i*%n + %j*%one] = %s\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
       [](Module& module) {
         tileContractions(module);
-        cutLaunches(module);
+        partitionLaunches(module);
         EXPECT_EQ(verify(module, {State::CountsInserted}), "");
       });
 }
@@ -41,7 +43,7 @@ size_t operandsOfLaunch(const std::string& text) {
 TEST(CutLaunches, RowsOrPanelsAsTheLaunchSays) {
   const std::string text = cut("%l*%n + %j*%one");
   EXPECT_EQ(operandsOfLaunch(text), 11U) << "bytes of scratch, rows, and whether it is panels: " << text;
-  EXPECT_EQ(count(text, "step"), 0U) << "blocks and panels one by one: " << text;
+  EXPECT_EQ(count(text, "unrolled"), 0U) << "blocks and panels one by one: " << text;
   EXPECT_EQ(count(text, "%first, %last"), 0U) << "neither is the rows': " << text;
 }
 
@@ -49,7 +51,7 @@ TEST(CutLaunches, WhatRunsInPlaceOfPanelsIsOneChunk) {
   const std::string rows = cut("%l*%n + %j*%one"), lines = cut("%j*%k + %l*%one");
   EXPECT_EQ(operandsOfLaunch(lines), 11U) << lines;
   EXPECT_EQ(count(lines, "%first, %last"), 0U) << lines;
-  EXPECT_EQ(count(lines, "for points rows 6"), 1U) << lines;
+  EXPECT_EQ(count(lines, "for independent unroll_jam 6"), 1U) << lines;
 }
 
 TEST(CutLaunches, NotWhereTheKernelDoesMoreOrItsPanelsAreNotKnown) {

@@ -86,7 +86,7 @@ TEST(InsertCounts, EveryPathConsumesOnce) {
   } {
     yield %y
   }
-  %s = load %y take : data
+  %s = load %y transfer : data
   %t = load %y : data
   yield %r, %s
 }
@@ -100,7 +100,7 @@ TEST(InsertCounts, EveryPathConsumesOnce) {
     retain %y
     yield %y
   }
-  %s = load %y take : data
+  %s = load %y transfer : data
   %t = load %y : data
   retain %t
   drop %t
@@ -281,7 +281,7 @@ TEST(OutlineKernels, ClosedBodiesBecomeKernelsAndOthersChunks) {
 
 kernel @f.loop0(%0: i64, %1: i64, %x: data) named "f" {
   %one = const 1 : i64
-  for points %0, %1 { (%i)
+  for independent %0, %1 { (%i)
     store %x[%i*%one] = %i
     yield
   }
@@ -289,7 +289,7 @@ kernel @f.loop0(%0: i64, %1: i64, %x: data) named "f" {
 }
 
 chunk @f.loop1(%0: i64, %1: i64, %l: data) named "f" {
-  for points %0, %1 { (%j)
+  for independent %0, %1 { (%j)
     retain %l
     drop %l
     yield
@@ -350,15 +350,15 @@ TEST(MergeKernels, EqualOnesBecomeOne) {
   auto kernel = [](const std::string& name, const std::string& value, const std::string& check) {
     const std::string x = "%x" + name; // names do not count
     return "kernel @" + name + "(%first: i64, %last: i64, " + x + ": data) {\n  %v = const " + value +
-           " : f64\n  %one = const 1 : i64\n  for points %first, %last { (%i)\n" + check + "    store " + x +
-           "[%i*%one] = %v\n    yield\n  }\n  yield\n}\n\n";
+           " : f64\n  %one = const 1 : i64\n  for independent %first, %last { (%i)\n" + check + "    store " +
+           x + "[%i*%one] = %v\n    yield\n  }\n  yield\n}\n\n";
   };
   auto kernelsOf = [&](const std::string& secondValue, const std::string& check) {
     const std::string text =
         "fn @main(%x: data, %n: i64) exported {\n  launch @a %n, %n, %x\n  launch @b %n, %n, %x\n"
         "  yield\n}\n\n" +
         kernel("a", "1.0", check) + kernel("b", secondValue, check);
-    const std::string after = textAfter(text, mergeKernels);
+    const std::string after = textAfter(text, deduplicateKernels);
     size_t count = 0;
     for (size_t at = after.find("kernel @"); at != std::string::npos; at = after.find("kernel @", at + 1))
       ++count;
@@ -375,7 +375,7 @@ TEST(MergeKernels, ConstantsThatDifferAreGiven) {
     return "kernel @" + name + "(%first: i64, %last: i64, %x: data) {\n  %v = const " + value +
            " : i64\n  %d = const " + divisor + R"( : i64
   %one = const 1 : i64
-  for points %first, %last { (%i)
+  for independent %first, %last { (%i)
     %s = add %i, %v : i64
     %q = irem %s, %d : i64
     store %x[%i*%one] = %q
@@ -389,7 +389,7 @@ TEST(MergeKernels, ConstantsThatDifferAreGiven) {
     const std::string text = "fn @main(%x: data, %n: i64) exported {\n  launch @a %n, %n, %x\n"
                              "  launch @b %n, %n, %x\n  yield\n}\n\n";
     return textAfter(text + kernel("a", "5", "7") + "\n" + kernel("b", values, divisor),
-                     mergeKernelsOfConstants);
+                     deduplicateKernelsModuloConstants);
   };
   EXPECT_EQ(merged("6", "7"), R"(fn @main(%x: data, %n: i64) exported {
   %0 = const 5 : i64
@@ -402,7 +402,7 @@ TEST(MergeKernels, ConstantsThatDifferAreGiven) {
 kernel @a(%first: i64, %last: i64, %x: data, %v: i64) {
   %d = const 7 : i64
   %one = const 1 : i64
-  for points %first, %last { (%i)
+  for independent %first, %last { (%i)
     %s = add %i, %v : i64
     %q = irem %s, %d : i64
     store %x[%i*%one] = %q
@@ -419,7 +419,7 @@ TEST(MergeKernels, ConstantsAreGivenOnceToALaunchThatARegionThatIsGoneListsToo) 
   auto kernel = [](const std::string& name, const std::string& value) {
     return "\nkernel @" + name + "(%first: i64, %last: i64, %x: data) {\n  %v = const " + value + R"( : i64
   %one = const 1 : i64
-  for points %first, %last { (%i)
+  for independent %first, %last { (%i)
     %s = add %i, %v : i64
     store %x[%i*%one] = %s
     yield
@@ -431,7 +431,7 @@ TEST(MergeKernels, ConstantsAreGivenOnceToALaunchThatARegionThatIsGoneListsToo) 
   auto pass = [](Module& module) {
     Function& fn = module.functions[FunctionId(0)];
     fn.regions.add(Region(fn.regions[fn.body]));
-    mergeKernelsOfConstants(module);
+    deduplicateKernelsModuloConstants(module);
     EXPECT_EQ(verify(module, {State::CountsInserted}), "");
   };
   const std::string text = textAfter("fn @main(%x: data, %n: i64) exported {\n  launch @a %n, %n, %x\n"

@@ -11,14 +11,15 @@ std::string cut(const std::string& index, const std::string& place = "%i*%n + %p
   return textAfter(
       "kernel @f(%first: i64, %last: i64, %n: i64, %k: i64, %z: f32, %x: data, %w: data, %y: data) {\n"
       "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %five = const 5 : i64\n"
-      "  %end = sub %n, %one : i64\n  for points %first, %last { (%i)\n    for points %zero, %n { (%j)\n"
+      "  %end = sub %n, %one : i64\n  for independent %first, %last { (%i)\n    for independent %zero, %n { "
+      "(%j)\n"
       "      %r = for %zero, %five, %z : f32 { (%l, %c)\n        %s = add %j, %l : i64\n        " +
           index + "        %a = load %x[" + place +
           "] : f32\n        %b = load %w[%l*%one] : f32\n        %t = fma %a, %b, %c : f32\n        yield "
           "%t\n      }\n"
           "      store %y[%i*%n + %j*%one] = %r\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
       [](Module& module) {
-        splitClamped(module, module.functions[FunctionId(0)]);
+        peelBoundaries(module, module.functions[FunctionId(0)]);
         EXPECT_EQ(verify(module, {State::CountsInserted}), "");
       });
 }
@@ -31,31 +32,31 @@ const std::string clamped = "%q = max %s, %zero : i64\n        %p = min %q, %end
 
 TEST(SplitClamped, WithinTheBoundsNothingIsBounded) {
   const std::string text = cut(clamped);
-  ASSERT_EQ(count(text, "for points"), 3u) << "the rows, both ends, and what is within: " << text;
-  const std::string within = text.substr(text.rfind("for points"));
+  ASSERT_EQ(count(text, "for independent"), 3u) << "the rows, both ends, and what is within: " << text;
+  const std::string within = text.substr(text.rfind("for independent"));
   EXPECT_EQ(count(within, "load %x[%i*%n + %s"), 1u) << "the index itself: " << within;
-  EXPECT_EQ(count(cut("%q = min %s, %end : i64\n        %p = max %q, %zero : i64\n"), "for points"), 3u);
-  EXPECT_EQ(count(cut("%p = max %zero, %s : i64\n"), "for points"), 3u) << "of one bound";
+  EXPECT_EQ(count(cut("%q = min %s, %end : i64\n        %p = max %q, %zero : i64\n"), "for independent"), 3u);
+  EXPECT_EQ(count(cut("%p = max %zero, %s : i64\n"), "for independent"), 3u) << "of one bound";
 }
 
 TEST(SplitClamped, AnIndexThatWrapsIsASumWithin) {
   const std::string text = cut("%p = irem %s, %n : i64\n");
-  ASSERT_EQ(count(text, "for points"), 3u) << text;
+  ASSERT_EQ(count(text, "for independent"), 3u) << text;
   EXPECT_EQ(count(text, "irem"), 1u) << "at the ends: " << text;
-  EXPECT_EQ(count(cut("%eight = const 8 : i64\n        %p = irem %s, %eight : i64\n"), "for points"), 3u)
+  EXPECT_EQ(count(cut("%eight = const 8 : i64\n        %p = irem %s, %eight : i64\n"), "for independent"), 3u)
       << "by a number that stands inside";
-  EXPECT_EQ(count(cut("%p = irem %n, %s : i64\n"), "for points"), 2u) << "it is no divisor";
-  EXPECT_EQ(count(cut("%e = add %n, %l : i64\n        %p = irem %s, %e : i64\n"), "for points"), 2u)
+  EXPECT_EQ(count(cut("%p = irem %n, %s : i64\n"), "for independent"), 2u) << "it is no divisor";
+  EXPECT_EQ(count(cut("%e = add %n, %l : i64\n        %p = irem %s, %e : i64\n"), "for independent"), 2u)
       << "nor the same in all turns";
 }
 
 TEST(SplitClamped, WhereNothingIsGainedRowsStay) {
-  EXPECT_EQ(count(cut("%p = max %l, %zero : i64\n"), "for points"), 2u) << "the same at all points";
-  EXPECT_EQ(count(cut("%q = mul %s, %s : i64\n        %p = max %q, %zero : i64\n"), "for points"), 2u)
+  EXPECT_EQ(count(cut("%p = max %l, %zero : i64\n"), "for independent"), 2u) << "the same at all points";
+  EXPECT_EQ(count(cut("%q = mul %s, %s : i64\n        %p = max %q, %zero : i64\n"), "for independent"), 2u)
       << "neighbours would not lie side by side";
-  EXPECT_EQ(count(cut("%p = max %s, %zero : i64\n", "%i*%n + %l*%one"), "for points"), 2u)
+  EXPECT_EQ(count(cut("%p = max %s, %zero : i64\n", "%i*%n + %l*%one"), "for independent"), 2u)
       << "nothing is read there";
-  EXPECT_EQ(count(cut(clamped, "%p*%one"), "for points"), 2u)
+  EXPECT_EQ(count(cut(clamped, "%p*%one"), "for independent"), 2u)
       << "rows of %i share what is read: a panel is made of it";
 }
 
@@ -63,20 +64,20 @@ TEST(SplitClamped, WhereNothingIsGainedRowsStay) {
 std::string branches(const std::string& condition, const std::string& arm = "%a = load %x[%i*%one] : f32\n") {
   return textAfter("kernel @f(%first: i64, %last: i64, %n: i64, %k: i64, %z: f32, %x: data, %y: data) {\n"
                    "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %many = const 99 : i64\n"
-                   "  for points %first, %last { (%i)\n" +
+                   "  for independent %first, %last { (%i)\n" +
                        condition + "    %r = if %c : f32 {\n" + arm +
                        "      yield %a\n    } {\n      yield %z\n    }\n    store %y[%i*%one] = %r\n    "
                        "yield\n  }\n  yield\n}\n",
                    [](Module& module) {
-                     splitClamped(module, module.functions[FunctionId(0)]);
+                     peelBoundaries(module, module.functions[FunctionId(0)]);
                      EXPECT_EQ(verify(module, {State::CountsInserted}), "");
                    });
 }
 /// The condition between the edges: `true`, `false`, or as it was.
 std::string within(const std::string& condition) {
   const std::string text = branches(condition);
-  if (count(text, "for points") != 2) return "";
-  const std::string middle = text.substr(text.rfind("for points"));
+  if (count(text, "for independent") != 2) return "";
+  const std::string middle = text.substr(text.rfind("for independent"));
   EXPECT_EQ(count(middle, "cmp"), 0U) << middle;
   return count(middle, "const true") > 0 ? "true" : "false";
 }
@@ -94,11 +95,12 @@ TEST(SplitClamped, BranchesOnTheEdgesOfAChunkAreNotTakenWithin) {
 
 TEST(SplitClamped, OtherBranchesStay) {
   const std::string inside = "    %m = load %x[%i*%one] : i64\n";
-  EXPECT_EQ(count(branches(inside + "    %c = cmp lt %i, %m : bool\n"), "for points"), 1U)
+  EXPECT_EQ(count(branches(inside + "    %c = cmp lt %i, %m : bool\n"), "for independent"), 1U)
       << "no number of all";
-  EXPECT_EQ(count(branches("    %c = cmp eq %i, %k : bool\n"), "for points"), 1U) << "no order";
-  EXPECT_EQ(count(branches("    %c = cmp lt %n, %k : bool\n"), "for points"), 1U) << "not of the point";
-  EXPECT_EQ(count(branches("    %c = cmp lt %i, %n : bool\n", "      %a = neg %z : f32\n"), "for points"), 1U)
+  EXPECT_EQ(count(branches("    %c = cmp eq %i, %k : bool\n"), "for independent"), 1U) << "no order";
+  EXPECT_EQ(count(branches("    %c = cmp lt %n, %k : bool\n"), "for independent"), 1U) << "not of the point";
+  EXPECT_EQ(
+      count(branches("    %c = cmp lt %i, %n : bool\n", "      %a = neg %z : f32\n"), "for independent"), 1U)
       << "nothing is read";
 }
 
@@ -107,7 +109,7 @@ std::string window(const std::string& begin, const std::string& bound = "%n") {
   const std::string text =
       textAfter("kernel @f(%first: i64, %last: i64, %n: i64, %k: i64, %z: f32, %x: data, %y: data) {\n"
                 "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %many = const 8192 : i64\n"
-                "  for points %first, %last { (%i)\n    for points %zero, %n { (%j)\n"
+                "  for independent %first, %last { (%i)\n    for independent %zero, %n { (%j)\n"
                 "      %r = for %zero, %k, %z : f32 { (%b, %u)\n" +
                     begin +
                     "        %e = add %begin, %many : i64\n        %end = min %e, %k : i64\n"
@@ -121,10 +123,10 @@ std::string window(const std::string& begin, const std::string& bound = "%n") {
                     "          yield %s\n        }\n        yield %v\n      }\n"
                     "      store %y[%i*%n + %j*%one] = %r\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
                 [](Module& module) {
-                  splitClamped(module, module.functions[FunctionId(0)]);
+                  peelBoundaries(module, module.functions[FunctionId(0)]);
                   EXPECT_EQ(verify(module, {State::CountsInserted}), "");
                 });
-  return count(text, "for points") == 3 ? text.substr(text.rfind("for points")) : "";
+  return count(text, "for independent") == 3 ? text.substr(text.rfind("for independent")) : "";
 }
 
 TEST(SplitClamped, MasksOfWindowsHoldWithin) {

@@ -310,10 +310,10 @@ fn choose (%n: i64) -> (i64) {
 
 /// A function that is seldom called, and long, calls the one before it twice: 2^30 calls from the last.
 TEST(Compile, LongChainsOfSeldomCallsAreReadOnce) {
-  std::string text = "fn f0 (%x: f64) -> (f64) apart {\n  yield %x\n}\n";
+  std::string text = "fn f0 (%x: f64) -> (f64) cold {\n  yield %x\n}\n";
   for (int level = 1; level <= 30; ++level) {
     const std::string before = std::to_string(level - 1);
-    text += "fn f" + std::to_string(level) + " (%x: f64) -> (f64) apart {\n  %v0 = call @f" + before +
+    text += "fn f" + std::to_string(level) + " (%x: f64) -> (f64) cold {\n  %v0 = call @f" + before +
             " %x : f64\n  %w = call @f" + before + " %v0 : f64\n";
     for (int k = 1; k <= 100; ++k)
       text += "  %v" + std::to_string(k) + " = add %v" + std::to_string(k - 1) + ", %w : f64\n";

@@ -253,7 +253,7 @@ TEST(PlanNest, TheOutermostLoopAsksForTheOthers) {
     Layouts layouts(planned.types);
     std::string out;
     const NestPlan plan = planNest(fn, layouts, fn.ops[fn.regions[fn.body].ops[0]], false);
-    for (const LevelPlan& level : plan.sweeps[0].levels) out += level.asksInner ? '1' : '0';
+    for (const LevelPlan& level : plan.sweeps[0].levels) out += level.skipsEmptyInner ? '1' : '0';
     return out;
   };
   EXPECT_EQ(asks("collect[i, j, k]", "f64[N, M, K]"), "100");

@@ -18,7 +18,7 @@ std::string program(const std::string& loop, const std::string& rest, const std:
   %zero = const 0 : i64
   %one = const 1 : i64
   %x = alloc f32 %n : data
-  for points %zero, %n { (%k)
+  for independent %zero, %n { (%k)
     %c = const 1.0 : f32
     store %x[%k*%one] = %c
     yield
@@ -36,7 +36,7 @@ void expectApart(const std::string& loop, const std::string& rest = "  drop %x\n
   EXPECT_EQ(placed(program(loop, rest)), expected);
 }
 
-const std::string doubled = R"(  for points %zero, %n { (%i)
+const std::string doubled = R"(  for independent %zero, %n { (%i)
     %a = load %x[%i*%one] : f32
     %b = add %a, %a : f32
     store %y[%i*%one] = %b
@@ -49,12 +49,12 @@ TEST(PlaceResults, AResultLiesWhereAnOperandEnds) {
   %zero = const 0 : i64
   %one = const 1 : i64
   %x = alloc f32 %n : data
-  for points %zero, %n { (%k)
+  for independent %zero, %n { (%k)
     %c = const 1.0 : f32
     store %x[%k*%one] = %c
     yield
   }
-  for points %zero, %n { (%i)
+  for independent %zero, %n { (%i)
     %a = load %x[%i*%one] : f32
     %b = add %a, %a : f32
     store %x[%i*%one] = %b
@@ -67,7 +67,7 @@ TEST(PlaceResults, AResultLiesWhereAnOperandEnds) {
 
 TEST(PlaceResults, InAxesAndBranches) {
   expectPlaced(R"(  for parallel %zero, %n { (%i)
-    for points %zero, %m { (%j)
+    for independent %zero, %m { (%j)
       %a = load %x[%i*%m + %j*%one] : f32
       %t = cmp lt %i, %j : bool
       if %t {
@@ -91,7 +91,7 @@ TEST(PlaceResults, ACarriedBlockIsRenewedInPlace) {
   %w0 = alloc f32 %n : data
   %w = for %zero, %n, %w0 : data { (%t, %p)
     %y = alloc f32 %n, %p : data
-    for points %zero, %n { (%i)
+    for independent %zero, %n { (%i)
       %a = load %p[%i*%one] : f32
       store %y[%i*%one] = %a
       yield
@@ -107,7 +107,7 @@ TEST(PlaceResults, ACarriedBlockIsRenewedInPlace) {
   %one = const 1 : i64
   %w0 = alloc f32 %n : data
   %w = for %zero, %n, %w0 : data { (%t, %p)
-    for points %zero, %n { (%i)
+    for independent %zero, %n { (%i)
       %a = load %p[%i*%one] : f32
       store %p[%i*%one] = %a
       yield
@@ -126,7 +126,7 @@ TEST(PlaceResults, ACarriedBlockIsRenewedInPlace) {
 
 TEST(PlaceResults, OneOperandServesOneResult) {
   const std::string text = placed(program(R"(  %z = alloc f32 %n, %x : data
-  for points %zero, %n { (%i)
+  for independent %zero, %n { (%i)
     %a = load %x[%i*%one] : f32
     store %y[%i*%one] = %a
     store %z[%i*%one] = %a
@@ -147,9 +147,9 @@ TEST(PlaceResults, WhatIsReadLaterOrHeldStays) {
 TEST(PlaceResults, OtherElementsOfTheOperandAreRead) {
   // Another one, the one before, one that was written, all in an inner loop.
   for (const char* body : {"%a = load %x[%m*%one] : f32", "%a = load %x[%i*%one] at 4 : f32"})
-    expectApart("  for points %zero, %n { (%i)\n    " + std::string(body) +
+    expectApart("  for independent %zero, %n { (%i)\n    " + std::string(body) +
                 "\n    store %y[%i*%one] = %a\n    yield\n  }\n");
-  expectApart(R"(  for points %zero, %n { (%i)
+  expectApart(R"(  for independent %zero, %n { (%i)
     %a = load %x[%i*%one] : f32
     store %y[%i*%one] = %a
     %b = load %x[%i*%one] : f32
@@ -157,7 +157,7 @@ TEST(PlaceResults, OtherElementsOfTheOperandAreRead) {
     yield
   }
 )");
-  expectApart(R"(  for points %zero, %n { (%i)
+  expectApart(R"(  for independent %zero, %n { (%i)
     %a = load %x[%i*%one] : f32
     %s = for %zero, %n, %a : f32 { (%j, %t)
       %b = load %x[%j*%one] : f32
@@ -169,7 +169,7 @@ TEST(PlaceResults, OtherElementsOfTheOperandAreRead) {
   }
 )");
   // All turns of a loop write the same.
-  expectApart(R"(  for points %zero, %n { (%i)
+  expectApart(R"(  for independent %zero, %n { (%i)
     for %zero, %m { (%j)
       %a = load %x[%i*%one] : f32
       %b = add %a, %a : f32
@@ -183,7 +183,7 @@ TEST(PlaceResults, OtherElementsOfTheOperandAreRead) {
 
 /// A block that is read only at times may be shorter than what is written.
 TEST(PlaceResults, WhatIsReadAtTimes) {
-  expectApart(R"(  for points %zero, %n { (%i)
+  expectApart(R"(  for independent %zero, %n { (%i)
     %t = cmp lt %i, %m : bool
     if %t {
       %a = load %x[%i*%one] : f32
@@ -200,7 +200,7 @@ TEST(PlaceResults, WhatIsReadAtTimes) {
 }
 
 TEST(PlaceResults, ALoopWithChecksKeepsWhatItReads) {
-  expectApart(R"(  for points %zero, %n { (%i)
+  expectApart(R"(  for independent %zero, %n { (%i)
     %a = load %x[%i*%one] : f32
     %t = cmp lt %i, %m : bool
     check "too far: {0}" %t, %i

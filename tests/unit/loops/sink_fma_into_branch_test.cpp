@@ -10,7 +10,7 @@ namespace {
 std::string sunk(const std::string& chosen, const std::string& between = "") {
   return textAfter("kernel @p(%first: i64, %last: i64, %n: i64, %e: data, %w: data, %r: data) {\n"
                    "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %begun = const 0.0 : f32\n"
-                   "  for points %first, %last { (%i)\n"
+                   "  for independent %first, %last { (%i)\n"
                    "    %s = for %zero, %n, %begun : f32 { (%k, %c)\n      %m = cmp lt %k, %i : bool\n" +
                        chosen + between +
                        "      %t = fma %x, %y, %c : f32\n      yield %t\n    }\n"

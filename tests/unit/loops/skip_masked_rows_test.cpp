@@ -13,7 +13,7 @@ std::string split(const std::string& mask, const std::string& chosen = "select %
       "kernel @p(%a: i64, %b: i64, %n: i64, %k: i64, %first: i64, %last: i64, %x: data, %y: data, %r: "
       "data) {\n"
       "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %nought = const 0.0 : f32\n"
-      "  for points rows 6 %a, %b { (%i)\n    for points vector 16 " +
+      "  for independent unroll_jam 6 %a, %b { (%i)\n    for independent vector 16 " +
           begin +
           ", %last { (%j)\n      %s = for %zero, %k, %nought : f32 { (%l, %t0)\n"
           "        %u = load %x[%i*%k + %l*%one] : f32\n        %v = load %y[%l*%n + %j*%one] : f32\n"
@@ -21,7 +21,7 @@ std::string split(const std::string& mask, const std::string& chosen = "select %
           mask + "      %t = " + chosen + "\n      store %r[%i*%n + %j*%one] = " + stored +
           "\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
       [](Module& module) {
-        for (Function& fn : module.functions) splitMasked(module, fn);
+        for (Function& fn : module.functions) splitPredicated(module, fn);
         EXPECT_EQ(verify(module, {State::CountsInserted}), "");
       });
 }
@@ -32,7 +32,7 @@ size_t count(const std::string& text, const std::string& word) {
 }
 /// One loop over rows with a sum, and one without.
 bool skips(const std::string& text) {
-  return count(text, "store %r") == 2 && count(text, "fma ") == 1 && count(text, "rows 6") == 1;
+  return count(text, "store %r") == 2 && count(text, "fma ") == 1 && count(text, "unroll_jam 6") == 1;
 }
 const char* const before = "      %g = cmp le %j, %i : bool\n";
 

@@ -21,7 +21,7 @@ std::string kernel(const std::string& body, const std::string& ends = "%a, %b") 
   const std::string longEnd = isLong ? "  %long = const 64 : i64\n" : "";
   return "kernel @f(%a: i64, %b: i64, %c: i64, %n: i64, %x: data, %y: data) {\n  %one = const 1 : i64\n"
          "  %few = const 8 : i64\n  %many = const 9 : i64\n" +
-         longEnd + "  for points " + ends + " { (%i)\n" + body +
+         longEnd + "  for independent " + ends + " { (%i)\n" + body +
          "    %v = load %x[%r*%one] : f64\n    store %y[%i*%one] = %v\n    yield\n  }\n  yield\n}\n";
 }
 
@@ -33,13 +33,13 @@ size_t count(const std::string& text, const std::string& word) {
 
 /// How many remainders are left inside of the pieces; -1 if the loop is whole.
 int leftInPieces(const std::string& body, const std::string& ends = "%a, %b") {
-  const std::string after = kernelAfter(kernel(body, ends), splitWrapped);
+  const std::string after = kernelAfter(kernel(body, ends), splitAtWraparound);
   if (count(after, "while") == 0) return -1;
-  return static_cast<int>(count(after.substr(after.find("for points")), "irem"));
+  return static_cast<int>(count(after.substr(after.find("for independent")), "irem"));
 }
 
 TEST(SplitWrapped, APieceEndsWhereTheRemainderWraps) {
-  EXPECT_EQ(kernelAfter(kernel("    %s = add %i, %c : i64\n    %r = irem %s, %n : i64\n"), splitWrapped),
+  EXPECT_EQ(kernelAfter(kernel("    %s = add %i, %c : i64\n    %r = irem %s, %n : i64\n"), splitAtWraparound),
             R"(kernel @f(%a: i64, %b: i64, %c: i64, %n: i64, %x: data, %y: data) {
   %one = const 1 : i64
   %few = const 8 : i64
@@ -76,7 +76,7 @@ TEST(SplitWrapped, APieceEndsWhereTheRemainderWraps) {
     %28 = and %27, %26 : bool
     %29 = select %28, %25, %b : i64
     %30 = sub %16, %6 : i64
-    for points %6, %29 { (%i)
+    for independent %6, %29 { (%i)
       %s = add %i, %c : i64
       %r = add %30, %i : i64
       %v = load %x[%r*%one] : f64
@@ -131,13 +131,13 @@ TEST(SplitWrapped, ARemainderOfARemainder) {
                            "    %r = irem %t, %n : i64\n";
   EXPECT_EQ(leftInPieces(body), 0);
   // The outer one is divided anew in every piece: in front of it stands a wrap of the inner one.
-  const std::string after = kernelAfter(kernel(body), splitWrapped);
+  const std::string after = kernelAfter(kernel(body), splitAtWraparound);
   EXPECT_EQ(count(after, "irem"), 2u);
   EXPECT_EQ(count(after, "if "), 1u);
 }
 
 TEST(SplitWrapped, OnlyLoopsWithoutLoopsInside) {
-  const std::string body = "    %r = irem %i, %n : i64\n    for points %a, %b { (%j)\n"
+  const std::string body = "    %r = irem %i, %n : i64\n    for independent %a, %b { (%j)\n"
                            "      store %y[%j*%one] = %one\n      yield\n    }\n";
   EXPECT_EQ(leftInPieces(body), -1);
 }
@@ -154,7 +154,7 @@ TEST(SplitWrapped, WhatIsCarriedGoesThroughThePieces) {
   yield %s, %t
 }
 )";
-  const std::string after = kernelAfter(before, splitWrapped);
+  const std::string after = kernelAfter(before, splitAtWraparound);
   EXPECT_EQ(count(after, "while %zero, %zero, %x, "), 1u) << after;
   EXPECT_EQ(count(after, "yield %s, %t\n}"), 1u) << after;
 }
@@ -165,7 +165,7 @@ TEST(HoistQuotients, WhatIsTheSameInAllTurns) {
                                "    %k = cmp lt %i, %c : bool\n    %r = if %k : i64 {\n"
                                "      %d = const 7 : i64\n      %e = idiv %n, %d : i64\n"
                                "      yield %e\n    } {\n      yield %t\n    }\n"),
-                        hoistQuotients),
+                        hoistIntegerDivision),
             R"(kernel @f(%a: i64, %b: i64, %c: i64, %n: i64, %x: data, %y: data) {
   %one = const 1 : i64
   %few = const 8 : i64
@@ -174,7 +174,7 @@ TEST(HoistQuotients, WhatIsTheSameInAllTurns) {
   %t = irem %s, %n : i64
   %d = const 7 : i64
   %e = idiv %n, %d : i64
-  for points %a, %b { (%i)
+  for independent %a, %b { (%i)
     %q = idiv %i, %n : i64
     %w = add %q, %c : i64
     %k = cmp lt %i, %c : bool
@@ -197,7 +197,7 @@ TEST(HoistQuotients, WhereTheIndexCancelsOut) {
        {"    %s = sub %c, %i : i64\n    %t = add %s, %i : i64\n    %r = irem %t, %n : i64\n",
         "    %s = irem %i, %n : i64\n    %t = sub %s, %i : i64\n    %r = idiv %t, %n : i64\n"}) {
     const std::string before = kernel(body);
-    EXPECT_EQ(kernelAfter(before, hoistQuotients), before);
+    EXPECT_EQ(kernelAfter(before, hoistIntegerDivision), before);
   }
 }
 

@@ -16,8 +16,8 @@ std::string split(const std::string& mask, const std::string& begun = "0.0", boo
       "f32\n  "
       "%six = const 6 : i64\n  %twelve = const 12 : i64\n  %thirteen = const 13 : i64\n  "
       "%begun = const " +
-          begun + " : f32\n  for points rows 6 " + rows +
-          " { (%x)\n    for points vector 16 %zero, %n { (%j)\n"
+          begun + " : f32\n  for independent unroll_jam 6 " + rows +
+          " { (%x)\n    for independent vector 16 %zero, %n { (%j)\n"
           "      %s = for %zero, %three, %begun : f32 { (%b, %t)\n"
           "        %s2 = for %zero, %three, " +
           (totals ? "%nought" : "%t") +
@@ -32,7 +32,7 @@ std::string split(const std::string& mask, const std::string& begun = "0.0", boo
           "      }\n"
           "      store %r[%x*%n + %j*%one] = %s\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
       [](Module& module) {
-        for (Function& fn : module.functions) splitMasked(module, fn);
+        for (Function& fn : module.functions) splitPredicated(module, fn);
         EXPECT_EQ(verify(module, {State::CountsInserted}), "");
       });
 }
@@ -42,7 +42,7 @@ size_t count(const std::string& text, const std::string& word) {
   return found;
 }
 /// Rows as they were once, at the ends; in between without a branch.
-bool isCut(const std::string& text) { return count(text, "rows 6") == 2 && count(text, "= if %") == 1; }
+bool isCut(const std::string& text) { return count(text, "unroll_jam 6") == 2 && count(text, "= if %") == 1; }
 
 TEST(SplitMasked, RowsAreCutWhereDifferencesAreInRange) {
   EXPECT_TRUE(
@@ -52,7 +52,7 @@ TEST(SplitMasked, RowsAreCutWhereDifferencesAreInRange) {
 }
 
 TEST(SplitMasked, WhatIsNoBoundOfRowsStays) {
-  auto isWhole = [](const std::string& text) { return count(text, "rows 6") == 1; };
+  auto isWhole = [](const std::string& text) { return count(text, "unroll_jam 6") == 1; };
   EXPECT_TRUE(isWhole(split("%f = mul %x, %b : i64\n%g = cmp le %f, %y : bool\n"))) << "not by one a row";
   EXPECT_TRUE(isWhole(split("%f = add %x, %x : i64\n%g = cmp le %f, %y : bool\n"))) << "by two";
   EXPECT_TRUE(isWhole(split("%g = cmp eq %d, %y : bool\n"))) << "holds at one row only";
@@ -64,8 +64,8 @@ TEST(SplitMasked, WhatIsNoBoundOfRowsStays) {
 /// Ends are single rows.
 TEST(SplitMasked, RowsOfTwoBlocksAreNotCut) {
   const std::string mask = "%g = cmp ge %d, %zero : bool\n";
-  EXPECT_EQ(count(split(mask, "0.0", false, "%zero, %six"), "rows 6"), 1U);
-  EXPECT_EQ(count(split(mask, "0.0", false, "%zero, %twelve"), "rows 6"), 1U);
+  EXPECT_EQ(count(split(mask, "0.0", false, "%zero, %six"), "unroll_jam 6"), 1U);
+  EXPECT_EQ(count(split(mask, "0.0", false, "%zero, %twelve"), "unroll_jam 6"), 1U);
   EXPECT_TRUE(isCut(split(mask, "0.0", false, "%zero, %thirteen")));
   const std::string unknown = split(mask);
   EXPECT_NE(unknown.find("sub %last, %first"), std::string::npos) << unknown;

@@ -14,7 +14,8 @@ std::string split(const std::string& mask, const std::string& begun = "0.0", con
       "kernel @p(%a: i64, %b: i64, %n: i64, %k: i64, %x: data, %y: data, %r: data) {\n"
       "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %ten = const 10 : i64\n  %begun = const " +
           begun +
-          " : f32\n  for points rows 6 %a, %b { (%i)\n    for points vector 16 %zero, %n { (%j)\n"
+          " : f32\n  for independent unroll_jam 6 %a, %b { (%i)\n    for independent vector 16 %zero, %n { "
+          "(%j)\n"
           "      %s = for %zero, " +
           turns + ", %begun : f32 { (%l, %t)\n        %v = load %y[%l*%n + %j*%one] : f32\n" + mask +
           "        %q = if %g : f32 {\n          %u = load %x[%i*%k + %l*%one] : f32\n"
@@ -24,7 +25,7 @@ std::string split(const std::string& mask, const std::string& begun = "0.0", con
           " : f32\n          yield %nothing\n        }\n        %z = add %t, %q : f32\n        yield %z\n"
           "      }\n      store %r[%i*%n + %j*%one] = %s\n      yield\n    }\n    yield\n  }\n  yield\n}\n",
       [](Module& module) {
-        for (Function& fn : module.functions) splitMasked(module, fn);
+        for (Function& fn : module.functions) splitPredicated(module, fn);
         EXPECT_EQ(verify(module, {State::CountsInserted}), "");
       });
 }

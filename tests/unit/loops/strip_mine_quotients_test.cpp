@@ -11,12 +11,12 @@ std::string split(const std::string& parts, const std::string& ends, const std::
   return textAfter("kernel @p(%a: i64, %b: i64, %m: i64, %x: data, %y: data) {\n"
                    "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %two = const 2 : i64\n"
                    "  %three = const 3 : i64\n  %twelve = const 12 : i64\n  %even = mul %m, %two : i64\n"
-                   "  for points " +
+                   "  for independent " +
                        ends + " { (%i)\n" + parts + "    %s = load %x[%q*%one] : i64\n" +
                        "    %t = add %s, %r : i64\n" + more +
                        "    store %y[%i*%one] = %t\n    yield\n  }\n  yield\n}\n",
                    [](Module& module) {
-                     for (Function& fn : module.functions) splitQuotients(fn);
+                     for (Function& fn : module.functions) stripMineQuotients(fn);
                      EXPECT_EQ(verify(module, {State::CountsInserted}), "");
                    });
 }
@@ -30,16 +30,16 @@ const std::string halves = "    %q = idiv %i, %two : i64\n    %r = irem %i, %two
 TEST(SplitQuotients, WholeRowsAreReadOnce) {
   for (const char* ends : {"%zero, %twelve", "%zero, %even"}) {
     const std::string text = split(halves, ends);
-    EXPECT_EQ(count(text, "for points"), 1u) << text;
+    EXPECT_EQ(count(text, "for independent"), 1u) << text;
     EXPECT_EQ(count(text, "load"), 1u) << text;
     EXPECT_EQ(count(text, "store"), 2u) << text;
-    EXPECT_EQ(count(text.substr(text.find("for points")), "irem"), 0u) << text;
+    EXPECT_EQ(count(text.substr(text.find("for independent")), "irem"), 0u) << text;
   }
 }
 
 TEST(SplitQuotients, WhatIsBesideWholeRowsStaysAsItWas) {
-  EXPECT_EQ(count(split(halves, "%zero, %m"), "for points"), 2u) << "behind the last one";
-  EXPECT_EQ(count(split(halves, "%a, %b"), "for points"), 3u) << "in front of the first one too";
+  EXPECT_EQ(count(split(halves, "%zero, %m"), "for independent"), 2u) << "behind the last one";
+  EXPECT_EQ(count(split(halves, "%a, %b"), "for independent"), 3u) << "in front of the first one too";
 }
 
 TEST(SplitQuotients, OtherLoopsStay) {

@@ -12,7 +12,8 @@ std::string kernel(const std::string& chain, const std::string& last) {
          "  launch @p %m, %m, %n, %k, %z, %x, %w, %v, %ids, %y\n  yield\n}\n\n"
          "kernel @p(%first: i64, %last: i64, %n: i64, %k: i64, %z: f32, %x: data, %w: data, %v: data, "
          "%ids: data, %y: data) {\n  %zero = const 0 : i64\n  %one = const 1 : i64\n"
-         "  for points rows 6 %first, %last { (%i)\n    for points vector 16 unroll 4 %zero, %n { (%j)\n"
+         "  for independent unroll_jam 6 %first, %last { (%i)\n    for independent vector 16 interleave 4 "
+         "%zero, %n { (%j)\n"
          "      %s = for %zero, " +
          last + ", %z : f32 { (%l, %t)\n" + chain +
          "yield %u\n}\n      store %y[%i*%n + %j*%one] = %s\n      yield\n    }\n    yield\n  }\n  "
@@ -60,7 +61,8 @@ TEST(TileContractions, PartsOfASumThatBeginAtQuotients) {
       "  launch @p %m, %m, %n, %k, %z, %x, %w, %y\n  yield\n}\n\n"
       "kernel @p(%first: i64, %last: i64, %n: i64, %k: i64, %z: f32, %x: data, %w: data, %y: data) {\n"
       "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %three = const 3 : i64\n"
-      "  for points rows 6 %first, %last { (%i)\n    for points vector 16 unroll 4 %zero, %n { (%j)\n"
+      "  for independent unroll_jam 6 %first, %last { (%i)\n    for independent vector 16 interleave 4 "
+      "%zero, %n { (%j)\n"
       "      %s = for %zero, %k, %z : f32 { (%b, %t)\n        %q = idiv %b, %three : i64\n"
       "        %from = mul %q, %three : i64\n        %end = add %from, %three : i64\n"
       "        %to = min %k, %end : i64\n        %c = for %from, %to, %t : f32 { (%l, %u)\n" +
@@ -75,8 +77,8 @@ TEST(TileContractions, PartsOfASumThatBeginAtQuotients) {
 }
 
 TEST(TileContractions, WhatMayBeFarAwayIsAskedForAhead) {
-  EXPECT_TRUE(has(tiled(row + "%b = load %w[%l*%n + %j*%one] : f32\n" + fma), "] ahead : f32"));
-  EXPECT_FALSE(has(tiled(row + "%b = load %w[%j*%k + %l*%one] : f32\n" + fma), " ahead"))
+  EXPECT_TRUE(has(tiled(row + "%b = load %w[%l*%n + %j*%one] : f32\n" + fma), "] prefetch : f32"));
+  EXPECT_FALSE(has(tiled(row + "%b = load %w[%j*%k + %l*%one] : f32\n" + fma), " prefetch"))
       << "a panel is near";
 }
 
@@ -160,8 +162,10 @@ TEST(TileContractions, WhatTurnsOfASumShareIsMadeInFrontOfThem) {
         "  launch @p %m, %m, %n, %k, %z, %x, %w, %v, %y\n  yield\n}\n\n"
         "kernel @p(%first: i64, %last: i64, %n: i64, %k: i64, %z: f32, %x: data, %w: data, %v: data, %y: "
         "data) {\n  %zero = const 0 : i64\n  %one = const 1 : i64\n"
-        "  for points %zero, %n { (%r)\n    for points vector 16 unroll 4 %first, %last { (%j)\n"
-        "      %s = for points rows 6 %zero, %k, %z : f32 { (%i, %t)\n        %c = for %zero, %k, %z : f32 { "
+        "  for independent %zero, %n { (%r)\n    for independent vector 16 interleave 4 %first, %last { "
+        "(%j)\n"
+        "      %s = for independent unroll_jam 6 %zero, %k, %z : f32 { (%i, %t)\n        %c = for %zero, %k, "
+        "%z : f32 { "
         "(%l, %p)\n          %a = load %x[%i*%k + %l*%one] : f32\n" +
             shared +
             "          %q = fma %a, %b, %p : f32\n          yield %q\n        }\n"
@@ -174,9 +178,9 @@ TEST(TileContractions, WhatTurnsOfASumShareIsMadeInFrontOfThem) {
   };
   const std::string text = after("%d = load %w[%j*%k + %l*%one] : f32\n%e = load %v[%r*%k + %l*%one] : f32\n"
                                  "%b = sub %d, %e : f32\n");
-  const size_t made = text.find(" at 4 = "), read = text.find("for points rows 6");
+  const size_t made = text.find(" at 4 = "), read = text.find("for independent unroll_jam 6");
   ASSERT_TRUE(made != std::string::npos && read != std::string::npos) << text;
-  EXPECT_LT(text.find("for points %zero, %n"), made) << "one for each part\n" << text;
+  EXPECT_LT(text.find("for independent %zero, %n"), made) << "one for each part\n" << text;
   EXPECT_LT(made, read) << text;
   EXPECT_EQ(text.find("sub %d", read), text.rfind("sub %d")) << "but for loops as they were\n" << text;
   EXPECT_FALSE(has(after("%b = load %w[%l*%n + %j*%one] : f32\n"), "shr")) << "what lies so is read there";
@@ -191,7 +195,8 @@ TEST(TileContractions, SmallPanelsOfAChunkLieInItsFrame) {
         "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %k = const " +
             end +
             " : i64\n  %n = const 64 : i64\n"
-            "  retain %d\n  for points rows 6 %first, %last { (%i)\n    for points vector 16 unroll 4 %zero, "
+            "  retain %d\n  for independent unroll_jam 6 %first, %last { (%i)\n    for independent vector 16 "
+            "interleave 4 %zero, "
             "%n { (%j)\n"
             "      %s = for %zero, %k, %z : f32 { (%l, %t)\n" +
             row + "%b = load %w[%j*%k + %l*%one] : f32\n" + fma +

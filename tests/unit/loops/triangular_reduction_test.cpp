@@ -13,7 +13,7 @@ std::string jammed(const std::string& mask, const std::string& otherwise = "%t",
   return textAfter(
       "kernel @p(%a: i64, %b: i64, %n: i64, %k: i64, %begun: f32, %x: data, %y: data, %r: data) {\n"
       "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %ten = const 10 : i64\n"
-      "  for points rows 2 %a, %b { (%i)\n    for points vector 16 %zero, %n { (%j)\n"
+      "  for independent unroll_jam 2 %a, %b { (%i)\n    for independent vector 16 %zero, %n { (%j)\n"
       "      %s = for %zero, " +
           turns + ", %begun : f32 { (%l, %t)\n        %v = load %y[%l*%n + %j*%one] : f32\n" + mask +
           "        %q = if %g : f32 {\n          %u = load %x[%i*%k + %l*%one] : f32\n"
@@ -23,7 +23,7 @@ std::string jammed(const std::string& mask, const std::string& otherwise = "%t",
           "    }\n    yield\n  }\n  yield\n}\n",
       [splits](Module& module) {
         for (Function& fn : module.functions)
-          if (splits) splitMasked(module, fn);
+          if (splits) splitPredicated(module, fn);
         for (Function& fn : module.functions) unrollAndJam(fn);
         EXPECT_EQ(verify(module, {State::CountsInserted}), "");
       });
@@ -36,7 +36,7 @@ size_t count(const std::string& text, const std::string& word) {
 /// In the loop over two rows: whether branches stand in each of its chains.
 std::vector<bool> asks(const std::string& text) {
   std::vector<bool> out;
-  const size_t end = text.find("\n  for points ", text.find("for points ") + 1);
+  const size_t end = text.find("\n  for independent ", text.find("for independent ") + 1);
   for (size_t at = text.find(" = for "); at < end; at = text.find(" = for ", at + 1))
     out.push_back(text.find(" = if ", at) < text.find("yield %", text.find("fma", at)));
   return out;

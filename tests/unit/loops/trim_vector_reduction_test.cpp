@@ -12,7 +12,7 @@ std::string cut(const std::string& mask, const std::string& other = "%t", const 
   return textAfter(
       "kernel @p(%a: i64, %b: i64, %k: i64, %m: i64, %x: data, %y: data, %r: data) {\n"
       "  %zero = const 0 : i64\n  %one = const 1 : i64\n  %ten = const 10 : i64\n  %begun = const 0.0 : f32\n"
-      "  for points vector 8 unroll 4 %a, %b { (%i)\n    %s = for %zero, " +
+      "  for independent vector 8 interleave 4 %a, %b { (%i)\n    %s = for %zero, " +
           turns + ", %begun : f32 { (%l, %t)\n" + mask +
           "      %q = if %g : f32 {\n        %d = sub %i, %l : i64\n        %u = load %x[%d*%one] : f32\n"
           "        %v = load %y[%l*%one] : f32\n        %p = mul %u, %v : f32\n"
@@ -20,7 +20,7 @@ std::string cut(const std::string& mask, const std::string& other = "%t", const 
           other +
           "\n      }\n      yield %q\n    }\n    store %r[%i*%one] = %s\n    yield\n  }\n  yield\n}\n",
       [](Module& module) {
-        for (Function& fn : module.functions) splitMasked(module, fn);
+        for (Function& fn : module.functions) splitPredicated(module, fn);
         EXPECT_EQ(verify(module, {State::CountsInserted}), "");
       });
 }

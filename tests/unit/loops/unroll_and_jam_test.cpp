@@ -18,7 +18,8 @@ std::string jammed(const std::string& body) {
                    });
 }
 std::string rows(const std::string& body, int count = 2) {
-  return jammed("for points rows " + std::to_string(count) + " %zero, %m { (%i)\n" + body + "yield\n}\n");
+  return jammed("for independent unroll_jam " + std::to_string(count) + " %zero, %m { (%i)\n" + body +
+                "yield\n}\n");
 }
 
 size_t count(const std::string& text, const std::string& word) {
@@ -29,13 +30,13 @@ size_t count(const std::string& text, const std::string& word) {
 /// How often a word stands in the loop over whole rows, of so many rows.
 size_t countInRows(const std::string& body, const std::string& word, int rowCount = 2) {
   const std::string after = rows(body, rowCount);
-  const size_t first = after.find("for points "), rest = after.find("\n  for points ", first);
+  const size_t first = after.find("for independent "), rest = after.find("\n  for independent ", first);
   EXPECT_NE(rest, std::string::npos) << after;
   return count(after.substr(first, rest - first), word);
 }
 
 TEST(JamRows, ChainsOfTwoPointsRunTogether) {
-  EXPECT_EQ(rows(R"(for points vector 16 unroll 4 %zero, %n { (%j)
+  EXPECT_EQ(rows(R"(for independent vector 16 interleave 4 %zero, %n { (%j)
   %s = for %zero, %k, %z : f32 { (%l, %t)
     %a = load %x[%i*%k + %l*%one] : f32
     %b = load %w[%l*%n + %j*%one] : f32
@@ -54,14 +55,14 @@ TEST(JamRows, ChainsOfTwoPointsRunTogether) {
   %2 = sub %m, %zero : i64
   %3 = max %2, %1 : i64
   %4 = idiv %3, %0 : i64
-  for points %1, %4 { (%5)
+  for independent %1, %4 { (%5)
     %6 = mul %5, %0 : i64
     %7 = add %zero, %6 : i64
     %8 = const 0 : i64
     %9 = add %7, %8 : i64
     %10 = const 1 : i64
     %11 = add %7, %10 : i64
-    for points vector 16 unroll 4 %zero, %n { (%12)
+    for independent vector 16 interleave 4 %zero, %n { (%12)
       %13, %14 = for %zero, %k, %z, %z : f32, f32 { (%15, %16, %17)
         %b = load %w[%15*%n + %12*%one] : f32
         %a = load %x[%9*%k + %15*%one] : f32
@@ -78,8 +79,8 @@ TEST(JamRows, ChainsOfTwoPointsRunTogether) {
   }
   %18 = mul %4, %0 : i64
   %19 = add %zero, %18 : i64
-  for points %19, %m { (%i)
-    for points vector 16 unroll 4 masked %zero, %n { (%j)
+  for independent %19, %m { (%i)
+    for independent vector 16 interleave 4 predicated %zero, %n { (%j)
       %s = for %zero, %k, %z : f32 { (%l, %t)
         %a$2 = load %x[%i*%k + %l*%one] : f32
         %b$1 = load %w[%l*%n + %j*%one] : f32
@@ -99,7 +100,7 @@ TEST(JamRows, ChainsOfTwoPointsRunTogether) {
 TEST(JamRows, TheLastRowsAreDoneAgainToFillABlock) {
   // Of six, three at least are there: what the other ones store is under a condition.
   const std::string body =
-      "for points vector 16 %zero, %n { (%j)\nstore %y[%i*%n + %j*%one] = %z\nyield\n}\n";
+      "for independent vector 16 %zero, %n { (%j)\nstore %y[%i*%n + %j*%one] = %z\nyield\n}\n";
   EXPECT_EQ(countInRows(body, "if %", 6), 3u);
   EXPECT_EQ(countInRows(body, "min ", 6), 3u);
   EXPECT_EQ(countInRows(body, "if %", 2), 0u) << "half of two is one, which is done by itself";
@@ -109,55 +110,56 @@ TEST(JamRows, TheLastRowsAreDoneAgainToFillABlock) {
 
 TEST(JamRows, TheLastTwoRunTogether) {
   const std::string body =
-      "for points vector 16 %zero, %n { (%j)\nstore %y[%i*%n + %j*%one] = %z\nyield\n}\n";
-  const std::string after = rows(body, 6), rest = after.substr(after.rfind("\n  for points "));
+      "for independent vector 16 %zero, %n { (%j)\nstore %y[%i*%n + %j*%one] = %z\nyield\n}\n";
+  const std::string after = rows(body, 6), rest = after.substr(after.rfind("\n  for independent "));
   EXPECT_EQ(count(rest, "store "), 2u) << after;
   EXPECT_EQ(count(rest, "if %"), 1u) << "the second one may not be there\n" << after;
   const std::string branch = "%g = cmp lt %i, %n : bool\nif %g {\n" + body + "yield\n} {\nyield\n}\n";
   const std::string one = rows(branch, 3);
-  EXPECT_EQ(count(one.substr(one.rfind("\n  for points ")), "store "), 1u)
+  EXPECT_EQ(count(one.substr(one.rfind("\n  for independent ")), "store "), 1u)
       << "stores that cannot be left out are done one by one\n"
       << one;
   const std::string behind = rows(body, 4);
-  EXPECT_EQ(count(behind.substr(behind.rfind("\n  for points ")), "store "), 1u) << "one at most is left";
+  EXPECT_EQ(count(behind.substr(behind.rfind("\n  for independent ")), "store "), 1u)
+      << "one at most is left";
 }
 
 TEST(JamRows, WhatIsLeftOfBriefChainsIsDoneByPairs) {
   auto product = [](const std::string& columns, const std::string& terms, const std::string& end = "%n") {
-    return "for points " + columns + " %zero, " + end + " { (%j)\n%s = for %zero, " + terms +
+    return "for independent " + columns + " %zero, " + end + " { (%j)\n%s = for %zero, " + terms +
            ", %z : f32 { (%l, %t)\n%a = load %x[%i*%k + %l*%one] : f32\n%b = load %w[%l*%n + %j*%one] : f32\n"
            "%u = fma %a, %b, %t : f32\nyield %u\n}\nstore %y[%i*%n + %j*%one] = %s\nyield\n}\n";
   };
   // Six rows are a block from three on, or from five on; the program chooses.
-  const std::string known = product("vector 16 unroll 4", "%k");
+  const std::string known = product("vector 16 interleave 4", "%k");
   EXPECT_EQ(countInRows(known, "if %", 6), 3u);
   EXPECT_EQ(count(rows(known, 6), "select "), 1u);
   // Columns of few registers are too few sums for pairs.
-  EXPECT_EQ(count(rows(product("vector 16 unroll 2", "%k"), 6), "select "), 0u);
+  EXPECT_EQ(count(rows(product("vector 16 interleave 2", "%k"), 6), "select "), 0u);
   // Of chains and columns of known sizes nothing is left to choose.
-  const std::string after =
-      jammed("%many = const 100 : i64\n%wide = const 64 : i64\nfor points rows 6 %zero, %m { (%i)\n" +
-             product("vector 16 unroll 4", "%many", "%wide") + "yield\n}\n");
+  const std::string after = jammed(
+      "%many = const 100 : i64\n%wide = const 64 : i64\nfor independent unroll_jam 6 %zero, %m { (%i)\n" +
+      product("vector 16 interleave 4", "%many", "%wide") + "yield\n}\n");
   EXPECT_EQ(count(after, "select "), 0u) << after;
-  const size_t first = after.find("for points "), rest = after.find("\n  for points ", first);
+  const size_t first = after.find("for independent "), rest = after.find("\n  for independent ", first);
   EXPECT_EQ(count(after.substr(first, rest - first), "if %"), 1u) << "five of six are there\n" << after;
 }
 
 TEST(JamRows, PairsAskForNothingAhead) {
-  const std::string after =
-      rows("for points vector 16 unroll 4 %zero, %n { (%j)\n%s = for %zero, %k, %z : f32 { (%l, %t)\n"
-           "%a = load %x[%i*%k + %l*%one] : f32\n%b = load %w[%l*%n + %j*%one] ahead : f32\n"
-           "%u = fma %a, %b, %t : f32\nyield %u\n}\nstore %y[%i*%n + %j*%one] = %s\nyield\n}\n",
-           6);
-  EXPECT_EQ(count(after, " ahead"), 1u) << after;
+  const std::string after = rows(
+      "for independent vector 16 interleave 4 %zero, %n { (%j)\n%s = for %zero, %k, %z : f32 { (%l, %t)\n"
+      "%a = load %x[%i*%k + %l*%one] : f32\n%b = load %w[%l*%n + %j*%one] prefetch : f32\n"
+      "%u = fma %a, %b, %t : f32\nyield %u\n}\nstore %y[%i*%n + %j*%one] = %s\nyield\n}\n",
+      6);
+  EXPECT_EQ(count(after, " prefetch"), 1u) << after;
 }
 
 TEST(JamRows, OfRowsThatAreKnownToFillBlocksNoneIsLeft) {
   const std::string body =
-      "for points vector 16 %zero, %n { (%j)\nstore %y[%i*%n + %j*%one] = %z\nyield\n}\n";
-  const std::string after =
-      jammed("%twelve = const 12 : i64\nfor points rows 6 %zero, %twelve { (%i)\n" + body + "yield\n}\n");
-  EXPECT_EQ(count(after, "for points vector"), 1u);
+      "for independent vector 16 %zero, %n { (%j)\nstore %y[%i*%n + %j*%one] = %z\nyield\n}\n";
+  const std::string after = jammed(
+      "%twelve = const 12 : i64\nfor independent unroll_jam 6 %zero, %twelve { (%i)\n" + body + "yield\n}\n");
+  EXPECT_EQ(count(after, "for independent vector"), 1u);
   EXPECT_EQ(count(after, "if %"), 0u);
 }
 
@@ -234,7 +236,8 @@ TEST(JamRows, WhatAllPointsCarryIsCarriedOnce) {
 /// A sum of what chains give, in a loop in lanes: turns of it are the rows.
 std::string folded(const std::string& behind, int rows, const std::string& last = "%m",
                    const std::string& before = "") {
-  return jammed("%sixteen = const 16 : i64\nfor points vector 16 %zero, %n { (%j)\n%s = for points rows " +
+  return jammed("%sixteen = const 16 : i64\nfor independent vector 16 %zero, %n { (%j)\n%s = for independent "
+                "unroll_jam " +
                 std::to_string(rows) + " %zero, " + last + ", %z : f32 { (%i, %t)\n" + before +
                 "%c = for %zero, %k, %z : f32 { (%l, %p)\n"
                 "%a = load %x[%i*%k + %l*%one] : f32\n%b = load %w[%l*%n + %j*%one] : f32\n"
@@ -248,13 +251,13 @@ TEST(JamRows, TurnsOfASumAddOneAfterAnother) {
   %zero = const 0 : i64
   %one = const 1 : i64
   %sixteen = const 16 : i64
-  for points vector 16 %zero, %n { (%j)
+  for independent vector 16 %zero, %n { (%j)
     %0 = const 2 : i64
     %1 = const 0 : i64
     %2 = sub %sixteen, %zero : i64
     %3 = max %2, %1 : i64
     %4 = idiv %3, %0 : i64
-    %5 = for points %1, %4, %z : f32 { (%6, %7)
+    %5 = for independent %1, %4, %z : f32 { (%6, %7)
       %8 = mul %6, %0 : i64
       %9 = add %zero, %8 : i64
       %10 = const 0 : i64
@@ -285,12 +288,12 @@ TEST(JamRows, ATurnOfASumThatIsNotThereAddsNothing) {
   const std::string after = folded("", 6);
   EXPECT_EQ(count(after, "select "), 5u) << after;
   EXPECT_EQ(count(after, "if "), 0u) << after;
-  EXPECT_EQ(count(after, "for points %"), 1u) << "nothing is left\n" << after;
+  EXPECT_EQ(count(after, "for independent %"), 1u) << "nothing is left\n" << after;
   const std::string apart =
       folded("", 6, "%m",
              "%g = cmp lt %i, %n : bool\nif %g {\nstore %y[%j*%m + %i*%one] = %z\nyield\n} {\nyield\n}\n");
   EXPECT_EQ(count(apart, "select "), 0u) << "what is under a condition is not left out\n" << apart;
-  EXPECT_EQ(count(apart, "for points %"), 2u) << "the rest goes on with what the blocks gave\n" << apart;
+  EXPECT_EQ(count(apart, "for independent %"), 2u) << "the rest goes on with what the blocks gave\n" << apart;
 }
 
 TEST(JamRows, WhatTurnsOfASumStoreSideBySideIsStoredTogether) {
@@ -304,8 +307,8 @@ TEST(JamRows, WhatTurnsOfASumStoreSideBySideIsStoredTogether) {
 
 /// A chain that keeps what it carries, in a loop in lanes.
 std::string chain(const std::string& body, int rows = 4) {
-  return "for points vector 16 %zero, %n { (%j)\n%s = for " +
-         (rows > 1 ? "rows " + std::to_string(rows) + " " : std::string()) +
+  return "for independent vector 16 %zero, %n { (%j)\n%s = for " +
+         (rows > 1 ? "unroll_jam " + std::to_string(rows) + " " : std::string()) +
          "%zero, %m, %z : f32 { (%i, %t)\n%a = load %x[%i*%one] : f32\n%u = fma %a, %t, %a : f32\n" + body +
          "yield %u\n}\nstore %w[%j*%one] = %s\nyield\n}\n";
 }
@@ -342,8 +345,8 @@ TEST(JamRows, ChainsWhoseStoresCanWait) {
 
 /// Sums of rows, partial sums of which lie in the frame, with a vector that all rows read.
 std::string strips(const std::string& last, const std::string& shared = "%r*%one") {
-  return "  for points %zero, %m { (%i)\n%f = scratch 256 : address\n"
-         "for points strip 64 vector 16 unroll 4 %zero, " +
+  return "  for independent %zero, %m { (%i)\n%f = scratch 256 : address\n"
+         "for independent distance 64 vector 16 interleave 4 %zero, " +
          last + " { (%r)\n%a = load %x[%i*%k + %r*%one] : f32\n%b = load %w[" + shared +
          "] : f32\n%p = and %r, %mask : i64\n%t = load %f[%p*%one] : f32\n%u = fma %a, %b, %t : f32\n"
          "store %f[%p*%one] = %u\nyield\n}\n%v = load %f[%zero*%one] : f32\nstore %y[%i*%one] = "
@@ -353,12 +356,12 @@ const std::string mask = "%mask = const 63 : i64\n";
 
 TEST(JamRows, EachRowHasItsOwnFrame) {
   std::string text = strips("%k");
-  text.replace(text.find("for points %zero, %m"), 10, "for points rows 4");
+  text.replace(text.find("for independent %zero, %m"), 15, "for independent unroll_jam 4");
   const std::string after = jammed(mask + text);
   EXPECT_EQ(count(after, "scratch 256"), 4u + 1u) << after;
   EXPECT_EQ(count(after, "load %w["), 1u + 1u) << "what all rows read once, and for those left\n" << after;
   const size_t limit = after.find("const 128 : i64"), chosen = after.find("select ");
-  EXPECT_TRUE(limit < chosen && chosen < after.find("for points %")) << "not of long rows\n" << after;
+  EXPECT_TRUE(limit < chosen && chosen < after.find("for independent %")) << "not of long rows\n" << after;
 }
 
 TEST(JamRows, StripsThatShareSomething) {
@@ -383,10 +386,11 @@ TEST(JamRows, StripsThatShareSomething) {
 }
 
 TEST(JamRows, TheSumWhoseTurnsAreRows) {
-  auto isFound = [](const std::string& begun, const std::string& place, const std::string& mark = "points ") {
+  auto isFound = [](const std::string& begun, const std::string& place,
+                    const std::string& mark = "independent ") {
     const std::string text =
         "kernel @f(%m: i64, %n: i64, %k: i64, %z: f32, %x: data, %w: data, %y: data) {\n"
-        "  %zero = const 0 : i64\n  %one = const 1 : i64\n  for points vector 16 %zero, %n { (%j)\n%s = "
+        "  %zero = const 0 : i64\n  %one = const 1 : i64\n  for independent vector 16 %zero, %n { (%j)\n%s = "
         "for " +
         mark + "%zero, %m, %z : f32 { (%i, %t)\n%c = for %zero, %k, " + begun +
         " : f32 { (%l, %p)\n%a = load %x[" + place +
@@ -409,26 +413,27 @@ TEST(JamRows, AStripIsOfFewerTurns) {
                            "store %y[%p*%one] = %z\nyield\n}\n",
                     last = "%last = const 63 : i64\n";
   for (auto [rows, strip] : {std::pair("4", "16"), {"3", "16"}, {"2", "32"}}) {
-    const std::string after = jammed(last + "for points strip 64 rows " + rows + loop);
-    EXPECT_EQ(count(after, std::string("for points strip ") + strip + " %"), 1u) << after;
-    EXPECT_EQ(count(after, "for points strip 64 %"), 1u) << after;
+    const std::string after = jammed(last + "for independent distance 64 unroll_jam " + rows + loop);
+    EXPECT_EQ(count(after, std::string("for independent distance ") + strip + " %"), 1u) << after;
+    EXPECT_EQ(count(after, "for independent distance 64 %"), 1u) << after;
   }
 }
 
 TEST(JamRows, LoopsWithoutRowsStayAsTheyAre) {
   const std::string body =
-      "for points vector 16 %zero, %n { (%j)\n    store %y[%j*%one] = %z\n    yield\n  }\n";
+      "for independent vector 16 %zero, %n { (%j)\n    store %y[%j*%one] = %z\n    yield\n  }\n";
   const std::string after = jammed(body);
   EXPECT_EQ(count(after, "for "), 1u);
   EXPECT_NE(after.find("  " + body), std::string::npos) << after;
 }
 
 TEST(JamRows, InsideOfOtherLoopsAndBranches) {
-  const std::string inner = "for points rows 2 %zero, %m { (%i)\nstore %y[%i*%one] = %z\nyield\n}\n";
-  EXPECT_EQ(count(jammed("for %zero, %n { (%o)\n" + inner + "yield\n}\n"), "for points"), 2u);
-  EXPECT_EQ(
-      count(jammed("%g = cmp lt %n, %k : bool\nif %g {\n" + inner + "yield\n} {\nyield\n}\n"), "for points"),
-      2u);
+  const std::string inner =
+      "for independent unroll_jam 2 %zero, %m { (%i)\nstore %y[%i*%one] = %z\nyield\n}\n";
+  EXPECT_EQ(count(jammed("for %zero, %n { (%o)\n" + inner + "yield\n}\n"), "for independent"), 2u);
+  EXPECT_EQ(count(jammed("%g = cmp lt %n, %k : bool\nif %g {\n" + inner + "yield\n} {\nyield\n}\n"),
+                  "for independent"),
+            2u);
 }
 
 } // namespace

@@ -11,21 +11,21 @@ constexpr double most = 192;
 /// The loop over %i once what is short in it is written out; empty if nothing is.
 std::string unrolled(const std::string& body, const std::string& ends = "%zero, %n") {
   bool done = false;
-  const std::string text =
-      textAfter("fn @f(%n: i64, %v: f32, %x: data, %y: data, %c: bool) {\n  %zero = const 0 : i64\n  %one = "
-                "const 1 : i64\n"
-                "  %two = const 2 : i64\n  %three = const 3 : i64\n  %many = const 9 : i64\n  for points " +
-                    ends + " { (%i)\n" + body + "    yield\n  }\n  yield\n}\n",
-                [&](Module& module) {
-                  Function& fn = module.functions[FunctionId(0)];
-                  const StmtId loop = fn.regions[fn.body].stmts[5];
-                  if (!holdsShort(fn, fn.stmts[loop], most)) return;
-                  const std::optional<RegionId> made = unrollShort(fn, loop, most);
-                  if (!made) return;
-                  done = true;
-                  fn.stmts[loop].regions[0] = *made;
-                  EXPECT_EQ(verify(module, {State::CountsInserted}), "");
-                });
+  const std::string text = textAfter(
+      "fn @f(%n: i64, %v: f32, %x: data, %y: data, %c: bool) {\n  %zero = const 0 : i64\n  %one = "
+      "const 1 : i64\n"
+      "  %two = const 2 : i64\n  %three = const 3 : i64\n  %many = const 9 : i64\n  for independent " +
+          ends + " { (%i)\n" + body + "    yield\n  }\n  yield\n}\n",
+      [&](Module& module) {
+        Function& fn = module.functions[FunctionId(0)];
+        const StmtId loop = fn.regions[fn.body].stmts[5];
+        if (!holdsShort(fn, fn.stmts[loop], most)) return;
+        const std::optional<RegionId> made = unrollShortLoop(fn, loop, most);
+        if (!made) return;
+        done = true;
+        fn.stmts[loop].regions[0] = *made;
+        EXPECT_EQ(verify(module, {State::CountsInserted}), "");
+      });
   return done ? text : "";
 }
 size_t count(const std::string& text, const std::string& word) {
@@ -65,7 +65,7 @@ TEST(UnrollShort, ALoopAroundOneThatStaysStays) {
 
 TEST(UnrollShort, MemoryOfTheFrameBecomesValues) {
   const std::string text =
-      unrolled("    %a = scratch 8 : address\n    for points %zero, %two { (%k)\n"
+      unrolled("    %a = scratch 8 : address\n    for independent %zero, %two { (%k)\n"
                "      %b = load %x[%i*%two + %k*%one] : f32\n      store %a[%k*%one] = %b\n"
                "      yield\n    }\n    %d = load %a[%one*%one] : f32\n"
                "    store %y[%i*%one] = %d\n");
@@ -97,7 +97,7 @@ TEST(UnrollShort, NotWherePlacesInTheFrameAreNotKnown) {
 
 TEST(UnrollShort, BranchesThatAreKnownGo) {
   const std::string text =
-      unrolled("    for points %zero, %two { (%k)\n      %g = cmp eq %k, %zero : bool\n"
+      unrolled("    for independent %zero, %two { (%k)\n      %g = cmp eq %k, %zero : bool\n"
                "      if %g {\n        store %y[%i*%one] = %v\n        yield\n      } {\n"
                "        yield\n      }\n      yield\n    }\n");
   EXPECT_EQ(count(text, "if "), 0U) << text;

@@ -39,8 +39,8 @@ private:
 /// Of the values in a loop over points with this body; what it carries is a sum %s that begins with %z.
 std::string kindsIn(const std::string& body, bool carries = false) {
   LoopsText loops("fn @f(%k: i64, %c: bool, %z: i64, %x: data, %y: data) {\n  %one = const 1 : i64\n  " +
-                  std::string(carries ? "%sum = for points %one, %k, %z : i64 { (%i, %s)\n"
-                                      : "for points %one, %k { (%i)\n") +
+                  std::string(carries ? "%sum = for independent %one, %k, %z : i64 { (%i, %s)\n"
+                                      : "for independent %one, %k { (%i)\n") +
                   body + (carries ? "" : "    yield\n") + "  }\n  yield\n}\n");
   EXPECT_EQ(loops.read.error, "") << body;
   if (!loops.read.error.empty()) return "";
@@ -153,7 +153,7 @@ TEST(Variance, AWhileLoopIsAsItsTest) {
 
 TEST(Variance, OfACalleeByItsArguments) {
   LoopsText loops(R"(fn @f(%k: i64, %w: f32) {
-  for points %k, %k { (%i)
+  for independent %k, %k { (%i)
     %a = call @g %k, %w : f32
     %b = call @g %i, %w : f32
     yield

@@ -64,12 +64,12 @@ struct Loop {
   }
   const Function& fn() { return loops.module().functions[FunctionId(0)]; }
   const Stmt& stmt() { return fn().stmts[fn().regions[fn().body].stmts[1]]; }
-  bool widens() { return loops.read.error.empty() && canWiden(loops.module(), fn(), stmt()); }
+  bool widens() { return loops.read.error.empty() && canVectorize(loops.module(), fn(), stmt()); }
 
   LoopsText loops;
 };
 
-bool widens(const std::string& body, const std::string& mark = "points") {
+bool widens(const std::string& body, const std::string& mark = "independent") {
   return Loop("  for " + mark + " %one, %n { (%i)\n" + body + "    yield\n  }\n").widens();
 }
 
@@ -77,7 +77,7 @@ TEST(CanWiden, PointsOfANest) {
   const std::string body = "    %v = load %x[%i*%one] : f32\n    %u = mul %v, %w : f32\n"
                            "    store %y[%i*%one] = %u\n";
   EXPECT_TRUE(widens(body));
-  EXPECT_TRUE(widens(body, "points polls"));
+  EXPECT_TRUE(widens(body, "independent polls"));
   EXPECT_FALSE(widens(body, ""));
   EXPECT_FALSE(widens(body, "parallel"));
 }
@@ -103,7 +103,7 @@ TEST(CanWiden, BranchesAndLoopsInside) {
                           "      %t = add %s, %v : f32\n      yield %t\n    }\n"
                           "    store %y[%i*%one] = %r\n";
   EXPECT_TRUE(widens("    %r = for %one, %n" + sum));
-  EXPECT_TRUE(widens("    %r = for points %one, %i" + sum));
+  EXPECT_TRUE(widens("    %r = for independent %one, %i" + sum));
   EXPECT_FALSE(widens("    %r = for %i, %n" + sum)) << "lanes begin at different turns";
   EXPECT_FALSE(widens("    for parallel %one, %n { (%j)\n      yield\n    }\n"));
 }
@@ -117,7 +117,7 @@ TEST(CanWiden, NoMemoryThatAllLanesWouldShare) {
 
 TEST(CanWiden, NothingIsCountedNorChecked) {
   EXPECT_FALSE(widens("    %v = load %l[%i*%one] : data\n"));
-  EXPECT_FALSE(widens("    store %l[%i*%one] lend = %x\n"));
+  EXPECT_FALSE(widens("    store %l[%i*%one] borrowed = %x\n"));
   EXPECT_FALSE(widens("    retain %x\n    drop %x\n"));
   EXPECT_FALSE(widens("    %g = cmp lt %i, %n : bool\n    check \"late\" %g\n"));
   EXPECT_FALSE(widens("    %g = cmp lt %i, %n : bool\n    %u = if %g : data {\n      yield %x\n    } {\n"
@@ -132,7 +132,7 @@ TEST(CanWiden, NorIsWhatStandsInBranchesAndLoops) {
 
 /// A loop that calls a function with an argument, and does more.
 Loop calling(const std::string& callee, const std::string& argument, const std::string& more = "") {
-  return Loop("  for points %one, %n { (%i)\n    %v = load %x[%i*%one] : f32\n    %u = call @" + callee +
+  return Loop("  for independent %one, %n { (%i)\n    %v = load %x[%i*%one] : f32\n    %u = call @" + callee +
               " " + argument + " : f32\n" + more + "    store %y[%i*%one] = %u\n    yield\n  }\n");
 }
 LaneCallKind howLanesCall(const std::string& callee, const std::string& argument) {
@@ -179,8 +179,8 @@ TEST(LaneCall, MergedIfShortElseOneByOne) {
 
 /// The operation and kind of the step by which a loop carries %s of a type, from its body; `%t` is a term.
 std::string stepOf(const std::string& type, const std::string& body) {
-  Loop loop("  %r = for points %one, %n, %z : " + type + " { (%i, %s)\n    %t = load %x[%i*%one] : " + type +
-                "\n" + body + "  }\n",
+  Loop loop("  %r = for independent %one, %n, %z : " + type +
+                " { (%i, %s)\n    %t = load %x[%i*%one] : " + type + "\n" + body + "  }\n",
             "%z: " + type);
   if (!loop.loops.read.error.empty()) return loop.loops.read.error;
   const auto steps = exactSteps(loop.fn(), loop.stmt());
@@ -211,13 +211,14 @@ TEST(ReassociableStep, OfIntegersAndTruthValuesAndExtremesOfFloats) {
 /// A loop that carries the best of %x, whether there is one, and its place, as argmax is lowered; `more` is
 /// done beside it.
 Loop searching(const std::string& place, const std::string& more = "", const std::string& sign = "gt") {
-  return Loop("  %v, %there, %at = for points %one, %n, %m, %c, %m : i64, bool, i64 { (%i, %best, %has, %p)\n"
-              "    %t = add %i, %m : i64\n    %better = cmp " +
-              sign +
-              " %t, %best : bool\n    %none = not %has : bool\n    %take = or %none, %better : bool\n"
-              "    %next = select %take, %t, %best : i64\n    %true = const true : bool\n    %place = select "
-              "%take, " +
-              place + ", %p : i64\n" + more + "    yield %next, %true, %place\n  }\n");
+  return Loop(
+      "  %v, %there, %at = for independent %one, %n, %m, %c, %m : i64, bool, i64 { (%i, %best, %has, %p)\n"
+      "    %t = add %i, %m : i64\n    %better = cmp " +
+      sign +
+      " %t, %best : bool\n    %none = not %has : bool\n    %take = or %none, %better : bool\n"
+      "    %next = select %take, %t, %best : i64\n    %true = const true : bool\n    %place = select "
+      "%take, " +
+      place + ", %p : i64\n" + more + "    yield %next, %true, %place\n  }\n");
 }
 
 TEST(ReassociableStep, TheBestAndItsPlace) {
@@ -228,7 +229,7 @@ TEST(ReassociableStep, TheBestAndItsPlace) {
   ASSERT_TRUE(steps->at(0).best.has_value());
   EXPECT_EQ(steps->at(0).best->beyond, ops::CmpKind::Gt);
   EXPECT_EQ(steps->at(0).best->isThere, 1U);
-  EXPECT_EQ(steps->at(0).best->turn, 2U);
+  EXPECT_EQ(steps->at(0).best->iteration, 2U);
   EXPECT_TRUE(steps->at(1).along && steps->at(2).along);
   EXPECT_TRUE(searching("%i", "", "lt").widens());
 }
@@ -243,8 +244,9 @@ TEST(ReassociableStep, NoBestWhereTurnsCannotTellWhichCameFirst) {
 }
 
 TEST(ReassociableStep, ATermThatIsCarriedTooIsARecurrence) {
-  Loop loop("  %r, %q = for points %one, %n, %m, %m : i64, i64 { (%i, %s, %t)\n    %u = add %s, %t : i64\n"
-            "    store %y[%i*%one] = %u\n    yield %u, %u\n  }\n");
+  Loop loop(
+      "  %r, %q = for independent %one, %n, %m, %m : i64, i64 { (%i, %s, %t)\n    %u = add %s, %t : i64\n"
+      "    store %y[%i*%one] = %u\n    yield %u, %u\n  }\n");
   EXPECT_FALSE(exactSteps(loop.fn(), loop.stmt()));
 }
 
@@ -267,7 +269,7 @@ TEST(ReassociableStep, TheValueFromTheTurnBeforeIsUsedByTheStepAlone) {
 
 TEST(ReassociableStep, EveryValueCarriedHasToBeOne) {
   auto both = [](const std::string& second) {
-    return Loop("  %r, %v = for points %one, %n, %one, %w : i64, f32 { (%i, %s, %t)\n"
+    return Loop("  %r, %v = for independent %one, %n, %one, %w : i64, f32 { (%i, %s, %t)\n"
                 "    %u = add %s, %i : i64\n    %p = " +
                 second + " %t, %w : f32\n    yield %u, %p\n  }\n")
         .widens();
@@ -278,20 +280,21 @@ TEST(ReassociableStep, EveryValueCarriedHasToBeOne) {
 
 TEST(Lanes, TheVerifierFindsTurnsThatCannotRunTogether) {
   auto problemOf = [](const std::string& loop, const std::string& place) {
-    LoopsText loops("fn @f(%n: i64, %y: data) {\n  %one = const 1 : i64\n  for points " + loop +
+    LoopsText loops("fn @f(%n: i64, %y: data) {\n  %one = const 1 : i64\n  for independent " + loop +
                     " %one, %n { (%i)\n    store %y[" + place + "*%one] = %n\n    yield\n  }\n  yield\n}\n");
     return loops.read.error;
   };
   EXPECT_EQ(problemOf("vector 8", "%i"), "");
   EXPECT_NE(problemOf("vector 8", "%n").find("side by side"), std::string::npos) << "all store at one place";
-  EXPECT_EQ(problemOf("strip 32 vector 8 unroll 4", "%i"), "");
-  EXPECT_NE(problemOf("strip 32 vector 8 unroll 8", "%i").find("64 turns together"), std::string::npos);
-  EXPECT_NE(problemOf("strip 2 rows 4", "%i").find("4 turns together"), std::string::npos);
+  EXPECT_EQ(problemOf("distance 32 vector 8 interleave 4", "%i"), "");
+  EXPECT_NE(problemOf("distance 32 vector 8 interleave 8", "%i").find("64 iterations together"),
+            std::string::npos);
+  EXPECT_NE(problemOf("distance 2 unroll_jam 4", "%i").find("4 iterations together"), std::string::npos);
 }
 
 TEST(CanMask, WhatTheProcessorReadsAndWritesWithoutSomeLanes) {
   auto can = [](MaskKind masks, const std::string& type, const std::string& stride = "%one") {
-    Loop loop("  for points %one, %n { (%i)\n    if %c {\n      %v = load %x[%i*%one] : " + type +
+    Loop loop("  for independent %one, %n { (%i)\n    if %c {\n      %v = load %x[%i*%one] : " + type +
               "\n      store %y[%i*" + stride +
               "] = %v\n      yield\n    } {\n      yield\n    }\n    yield\n  }\n");
     return canMask({"", 256, 16, masks}, loop.fn(), loop.stmt());

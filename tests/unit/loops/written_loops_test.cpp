@@ -24,7 +24,7 @@ bool isMarked(const std::string& body, const std::string& carried = "i64") {
   const std::string text = after("  %1 = const 1 : i64\n  %r = for polls %1, %n, %1 : " + carried +
                                      " { (%i, %s)\n" + body + "  }\n  yield %y\n",
                                  markIndependentLoops);
-  return text.find("for points polls") != std::string::npos;
+  return text.find("for independent polls") != std::string::npos;
 }
 
 TEST(MarkPoints, OfARunningTotal) {
@@ -63,7 +63,7 @@ std::string adding(const std::string& index, const std::string& added = "load %x
 
 TEST(MarkPoints, OfWhatIsAddedToAnAccumulator) {
   auto isPoints = [](const std::string& body) {
-    return after(body, markIndependentLoops).find("for points") != std::string::npos;
+    return after(body, markIndependentLoops).find("for independent") != std::string::npos;
   };
   EXPECT_TRUE(isPoints(adding("    %j = add %i, %one : i64\n")));
   EXPECT_TRUE(isPoints(adding("    %j = sub %one, %i : i64\n"))) << "backwards";
@@ -85,7 +85,7 @@ TEST(TurnAround, LoopsThatGoBackwards) {
   EXPECT_FALSE(turned(adding("    %j = add %one, %i : i64\n")));
   EXPECT_FALSE(turned(adding("    %j = load %x[%i*%1] : i64\n"))) << "no points";
   EXPECT_EQ(after(R"(  %1 = const 1 : i64
-  for points %1, %n { (%i)
+  for independent %1, %n { (%i)
     %j = sub %one, %i : i64
     store %y[%j*%1] = %n
     yield
@@ -97,7 +97,7 @@ TEST(TurnAround, LoopsThatGoBackwards) {
   %1 = add %0, %n : i64
   %2 = const 1 : i64
   %3 = sub %1, %2 : i64
-  for points %0, %n { (%i)
+  for independent %0, %n { (%i)
     %4 = sub %3, %i : i64
     %j = sub %one, %4 : i64
     store %y[%j*%0] = %n
@@ -116,7 +116,7 @@ TEST(DropCarries, OfBlocksToo) {
   }
   yield %r
 )",
-                  dropCarries),
+                  dropInvariantCarries),
             R"(  %0 = const 1 : i64
   for polls %0, %n { (%i)
     store %y[%i*%0] = %i
@@ -141,11 +141,12 @@ const std::string filling = R"(  %1 = const 1 : i64
 const std::string end = "    yield\n  }\n  yield %u\n";
 
 bool skips(const std::string& body) {
-  return after(body, skipCopies).find("ensure_unique %y, ") != std::string::npos;
+  return after(body, elideOverwrittenCopies).find("ensure_unique %y, ") != std::string::npos;
 }
 
 TEST(SkipCopies, OfWhatALoopFills) {
-  EXPECT_EQ(after(filling + "    %t = load %x[%i*%1] : f32\n    store %u[%j*%1] = %t\n" + end, skipCopies),
+  EXPECT_EQ(after(filling + "    %t = load %x[%i*%1] : f32\n    store %u[%j*%1] = %t\n" + end,
+                  elideOverwrittenCopies),
             R"(  %0 = const 1 : i64
   %g = cmp lt %0, %n : bool
   %u = if %g : data {
@@ -186,7 +187,7 @@ TEST(SkipCopies, AnElementIsReadWhereItWasCopiedFrom) {
     const std::string text =
         after(before + filling + "    %t = load %u[%j*%1] : i64\n    store %u[%j*%1] = %t\n" +
                   "    yield\n  }\n" + behind + "  yield %u\n",
-              skipCopies);
+              elideOverwrittenCopies);
     return text.substr(text.find("load"), 7);
   };
   EXPECT_EQ(reads("", ""), "load %u") << "it may be the same block";

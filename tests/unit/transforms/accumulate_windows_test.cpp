@@ -21,14 +21,14 @@ std::string window(const std::string& term) {
 
 TEST(AccumulateWindows, WhatIsReadOfFewerPlacesIsMadeAgain) {
   PassText m(window("    %v = get %x[%p] : f32\n    %w = get %x[%i] : f32\n    %s = sub %v, %w : f32\n"));
-  m.apply(accumulateToReduce);
+  m.apply(scatterToGather);
   EXPECT_EQ(m.count("] sum {"), 1u) << m.text();
   EXPECT_EQ(m.count("collect"), 0u) << m.text();
 }
 
 TEST(AccumulateWindows, WhatIsReadOfATableOfAllPlacesIsKept) {
   PassText m(window("    %s = get %t[%i, %a] : f32\n"));
-  m.apply(accumulateToReduce);
+  m.apply(scatterToGather);
   EXPECT_EQ(m.count("collect"), 1u) << m.text();
 }
 
@@ -50,7 +50,7 @@ const std::string less = "    %k = get %x[%i] : f32\n    %s = get %x[%i +: 3] : 
 
 TEST(AccumulateWindows, RowsOfWindowsAreMadeWhereTheirElementsAreRead) {
   PassText m(part(less));
-  m.apply(accumulateToReduce, {row(), weights()});
+  m.apply(scatterToGather, {row(), weights()});
   EXPECT_EQ(m.count("] sum {"), 1u) << m.text();
   EXPECT_EQ(m.count("collect"), 0u) << m.text();
 }
@@ -60,7 +60,7 @@ TEST(AccumulateWindows, SoAreSumsOfSuchRows) {
   sum.replace(sum.find("%r"), 2, "%q");
   PassText m(part(sum + "    %t = nest (%l: 3) -> collect[l] {\n      yield %k\n    } : f32[3]\n"
                         "    %r = add_at %q += %t : f32[3]\n"));
-  m.apply(accumulateToReduce, {row(), weights()});
+  m.apply(scatterToGather, {row(), weights()});
   EXPECT_EQ(m.count("] sum {"), 1u) << m.text();
   EXPECT_EQ(m.count("collect"), 0u) << m.text();
 }
@@ -69,7 +69,7 @@ TEST(AccumulateWindows, SoAreRowsOfElementaryFunctionsWhereEachElementIsInOneTer
   std::string dear = less;
   dear.replace(dear.find("      yield %g"), 14, "      %f = math exp %g : f32\n      yield %f");
   PassText m(part(dear));
-  m.apply(accumulateToReduce, {row(), weights()});
+  m.apply(scatterToGather, {row(), weights()});
   EXPECT_EQ(m.count("collect"), 0u) << m.text();
 }
 
@@ -79,7 +79,7 @@ TEST(AccumulateWindows, NotRowsThatAreAddedAsAWhole) {
              "    %r = nest (%b: 3) -> collect[b] {\n      yield %k\n    } : f32[3]\n"
              "    %o = nest (%a: 2) -> accs (%d = %c) {\n      %n = add_at %d[%a] += %r : acc f32[2, 3]\n"
              "      yield %n\n    } : acc f32[2, 3]\n    yield %o\n  } : f32[2, 3]\n  yield %h\n}\n");
-  m.apply(accumulateToReduce, {row()});
+  m.apply(scatterToGather, {row()});
   EXPECT_EQ(m.count("] sum {"), 1u) << m.text();
 }
 
@@ -87,7 +87,7 @@ TEST(AccumulateWindows, RowsOfATableOfAllAreKept) {
   PassText m(part("    %r = nest (%b: 3) -> collect[b] {\n      %e = get %x[%i, %b] : f32\n"
                   "      %g = add %e, %e : f32\n      yield %g\n    } : f32[3]\n",
                   "%x: f32[N, 3]"));
-  m.apply(accumulateToReduce);
+  m.apply(scatterToGather);
   EXPECT_EQ(m.count("collect[i]"), 1u) << m.text();
 }
 

@@ -11,7 +11,7 @@ using interp::Value;
 /// The axes of the first nest after the pass, with what is read in it.
 std::string collapsed(const std::string& params, const std::string& nest) {
   PassText m("fn f [N, M, K] (" + params + ") -> (f32) {\n" + nest + "  yield %s\n}\n");
-  m.apply(collapseAxes);
+  m.apply(coalesceAxes);
   const std::string text = m.text();
   const size_t begin = text.find("nest (");
   std::string out = text.substr(begin + 5, text.find(") ->", begin) - begin - 4);
@@ -76,7 +76,7 @@ TEST(CollapseAxes, OnlyWhatAllResultsReduce) {
   yield %r, %s, %u, %v, %w
 }
 )");
-  m.apply(collapseAxes);
+  m.apply(coalesceAxes);
   EXPECT_EQ(m.count("reshape"), 1u) << m.text();
   EXPECT_NE(m.text().find("(%b$2: B, %i$2j$2: N*M)"), std::string::npos) << m.text();
 }
@@ -99,7 +99,7 @@ TEST(CollapseAxes, KeepsValuesAndPanics) {
   yield %r, %s
 }
 )");
-  m.apply(collapseAxes, {Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2})});
+  m.apply(coalesceAxes, {Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2})});
   EXPECT_EQ(m.count("reshape"), 1u) << m.text();
 }
 

@@ -13,7 +13,7 @@ using interp::Value;
 
 void choose(core::Module& module) {
   core::chooseOrders(module);
-  formFma(module);
+  contractFma(module);
 }
 
 /// A sum over %k, by %i, of what `term`, a value %t, gives of numbers %a and %b.

@@ -19,18 +19,18 @@ TEST(Costs, ArithmeticCountsAndReadsDo) {
   EXPECT_EQ(c.flops, 1 + quotientFlops);
   EXPECT_EQ(c.reads, 1u);
   EXPECT_EQ(c.bytes, 4u);
-  EXPECT_FALSE(isDear(c));
-  EXPECT_TRUE(mayRepeat(c, 1, Kept::Array));
-  EXPECT_FALSE(mayRepeat(c, 1, Kept::Row));
-  EXPECT_FALSE(mayRepeat(c, 1000000000000, Kept::Array));
+  EXPECT_FALSE(isExpensive(c));
+  EXPECT_TRUE(mayRepeat(c, 1, Storage::Array));
+  EXPECT_FALSE(mayRepeat(c, 1, Storage::PerPoint));
+  EXPECT_FALSE(mayRepeat(c, 1000000000000, Storage::Array));
 }
 
 TEST(Costs, AnElementaryFunctionIsDearAndMayRepeatOnce) {
   const Cost c = costOf("  %a = get %x[%i] : f32\n  %b = math exp %a : f32\n");
-  EXPECT_TRUE(isDear(c));
-  EXPECT_TRUE(mayRepeat(c, 1, Kept::Array));
-  EXPECT_FALSE(mayRepeat(c, 2, Kept::Array));
-  EXPECT_FALSE(mayRepeat(c, 1, Kept::Row));
+  EXPECT_TRUE(isExpensive(c));
+  EXPECT_TRUE(mayRepeat(c, 1, Storage::Array));
+  EXPECT_FALSE(mayRepeat(c, 2, Storage::Array));
+  EXPECT_FALSE(mayRepeat(c, 1, Storage::PerPoint));
 }
 
 TEST(Costs, OneBranchOfSeveralRuns) {
@@ -54,15 +54,15 @@ TEST(Costs, ASmallNestIsItsPointsAndALargeOneASweep) {
   } : f32
 )");
   EXPECT_EQ(few.flops, 3u);
-  EXPECT_FALSE(few.sweeps);
+  EXPECT_FALSE(few.unbounded);
   const Cost many = costOf(R"(  %s = nest (%k: N) -> keep[] sum {
     %a = get %x[%k] : f32
     yield %a
   } : f32
 )");
-  EXPECT_TRUE(many.sweeps);
-  EXPECT_FALSE(mayRepeat(many, 1, Kept::Array));
-  EXPECT_TRUE(mayRepeat(many, 0, Kept::Row));
+  EXPECT_TRUE(many.unbounded);
+  EXPECT_FALSE(mayRepeat(many, 1, Storage::Array));
+  EXPECT_TRUE(mayRepeat(many, 0, Storage::PerPoint));
 }
 
 } // namespace

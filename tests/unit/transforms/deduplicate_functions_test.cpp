@@ -9,7 +9,7 @@ namespace {
 using interp::Value;
 
 void merge(core::Module& m) {
-  mergeFunctions(m);
+  deduplicateFunctions(m);
   removeUnreachable(m);
 }
 

@@ -22,7 +22,7 @@ std::string axesAfter(const std::string& text, Pass pass, const std::vector<Valu
   return out.substr(begin + 5, out.find(")", begin) - begin - 4);
 }
 std::string split(const std::string& text, const std::vector<Value>& args = {}) {
-  return axesAfter(text, splitAxes, args);
+  return axesAfter(text, delineariseAxes, args);
 }
 
 /// Rows of %v with weights %w that the quotients of its columns choose.
@@ -109,7 +109,7 @@ TEST(VersionAxes, IsAskedInFront) {
            {3, 6, 2}, {3, 5, 2}, {4, 6, 2}, {2, 6, 2}, {1, 0, 3}, {2, 6, 0}, {2, 6, -3}, {1, 3, 1 << 30}}) {
     PassText m(heads("H, D", "D", byNumber));
     m.apply(versionAxes, arguments(keys, columns, e));
-    m.apply(splitAxes, arguments(keys, columns, e));
+    m.apply(delineariseAxes, arguments(keys, columns, e));
     EXPECT_NE(m.text().find("f32[2, H*divisor]"), std::string::npos) << m.text();
   }
 }
@@ -139,21 +139,21 @@ std::string places(const std::string& index) {
 
 TEST(SplitPlaces, OfMultiplesAndAnAxis) {
   PassText m(places("    %d = add %first, %e : i64\n"));
-  m.apply(splitPlaces, {numbers({3, 4})});
+  m.apply(delineariseAccumulators, {numbers({3, 4})});
   EXPECT_NE(m.text().find("[%h, %e, %t] += %x : acc f32[H, E, 2]"), std::string::npos) << m.text();
 }
 
 TEST(SplitPlaces, NotOfOtherSums) {
   PassText m(
       places("    %one = const 1 : i64\n    %r = irem %e, %one : i64\n    %d = add %first, %r : i64\n"));
-  m.apply(splitPlaces, {numbers({3, 4})});
+  m.apply(delineariseAccumulators, {numbers({3, 4})});
   EXPECT_EQ(m.count("reshape"), 0U) << m.text();
 }
 
 /// A multiple that may be any number may wrap to what is in range.
 TEST(SplitPlaces, NotOfMultiplesThatAreNoIndex) {
   PassText m(places("    %q = irem %h, %by : i64\n    %f = mul %q, %by : i64\n    %d = add %f, %e : i64\n"));
-  m.apply(splitPlaces);
+  m.apply(delineariseAccumulators);
   EXPECT_EQ(m.count("reshape"), 0U) << m.text();
 }
 

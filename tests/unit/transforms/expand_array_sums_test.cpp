@@ -17,7 +17,7 @@ TEST(OpenSums, ArithmeticOnArrays) {
   yield %c
 }
 )");
-  m.apply(openSums, {numbers(), numbers()});
+  m.apply(expandArraySums, {numbers(), numbers()});
   EXPECT_EQ(m.count("nest"), 3u) << m.text();
   EXPECT_EQ(m.count(" : f32\n"), 8u) << m.text();
 }
@@ -33,7 +33,7 @@ TEST(OpenSums, AnUpdateByWhatIsMadeForItAlone) {
   yield %s
 }
 )");
-  m.apply(openSums, {numbers(), numbers()});
+  m.apply(expandArraySums, {numbers(), numbers()});
   EXPECT_EQ(m.count("add_at"), 0u) << m.text();
   EXPECT_EQ(m.count("nest"), 2u) << m.text();
 }
@@ -50,7 +50,7 @@ TEST(OpenSums, OtherUpdatesStayInPlace) {
   yield %t, %v
 }
 )");
-  m.apply(openSums, {numbers(), numbers()});
+  m.apply(expandArraySums, {numbers(), numbers()});
   EXPECT_EQ(m.count("add_at"), 2u) << m.text();
 }
 
@@ -61,7 +61,7 @@ TEST(OpenSums, OtherTangentsStay) {
   yield %s
 }
 )");
-  m.apply(openSums);
+  m.apply(expandArraySums);
   EXPECT_EQ(m.count("nest"), 0u) << m.text();
 }
 

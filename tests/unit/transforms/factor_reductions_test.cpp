@@ -27,7 +27,7 @@ std::string product(const std::string& term, const std::string& more = "") {
 TEST(ReduceBeforeMultiply, ASumMovesInsideTheFactorWithoutItsAxis) {
   PassText m(product("    %p = mul %x, %y : f32\n    %q = mul %p, %z : f32\n    %s = neg %q : f32\n"
                      "    yield %s\n"));
-  m.apply(reduceBeforeMultiply, arguments());
+  m.apply(factorReductions, arguments());
   EXPECT_EQ(m.count("keep[j] sum"), 1u) << m.text();
   EXPECT_EQ(m.count("nest (%j: 4, %n: 4)"), 1u) << m.text();
   EXPECT_EQ(m.count("nest (%i: 4, %j$1: 4) -> keep[i] sum"), 1u) << m.text();
@@ -37,7 +37,7 @@ TEST(ReduceBeforeMultiply, ASumMovesInsideTheFactorWithoutItsAxis) {
 TEST(ReduceBeforeMultiply, AFactorIsASumOfProducts) {
   PassText m(product("    %p = mul %x, %y : f32\n    %o = add %p, %p : f32\n    %q = mul %z, %o : f32\n"
                      "    yield %q\n"));
-  m.apply(reduceBeforeMultiply, arguments());
+  m.apply(factorReductions, arguments());
   EXPECT_EQ(m.count(" sum {"), 2u) << m.text();
 }
 
@@ -56,14 +56,14 @@ TEST(ReduceBeforeMultiply, ASumWithoutTermsIsZero) {
 }
 )");
   std::vector<float> infinite(16, std::numeric_limits<float>::infinity());
-  m.apply(reduceBeforeMultiply, {Value::floats({}), Value::floats(infinite)});
+  m.apply(factorReductions, {Value::floats({}), Value::floats(infinite)});
   EXPECT_EQ(m.count(" sum {"), 2u) << m.text();
   EXPECT_EQ(m.count("select"), 1u) << m.text();
 }
 
 TEST(ReduceBeforeMultiply, AProductOfTwoStays) {
   PassText m(product("    %q = mul %y, %z : f32\n    yield %q\n"));
-  m.apply(reduceBeforeMultiply, arguments());
+  m.apply(factorReductions, arguments());
   EXPECT_EQ(m.count("nest"), 1u) << m.text();
 }
 
@@ -83,7 +83,7 @@ TEST(ReduceBeforeMultiply, WhatTheSumDoesNotVaryWithMultipliesItAtTheEnd) {
 }
 )");
     const std::vector<float> numbers{1, 2, 3, 4, 5, 6};
-    m.apply(reduceBeforeMultiply,
+    m.apply(factorReductions,
             {Value::floats(std::vector<float>{2, std::numeric_limits<float>::infinity()}, {2}),
              Value::floats({numbers.begin(), numbers.begin() + 2 * n}, {n, 2}),
              Value::floats({numbers.begin(), numbers.begin() + n}, {n})});
@@ -106,7 +106,7 @@ TEST(ReduceBeforeMultiply, NoAxisGoesNothingMoves) {
   yield %r
 }
 )");
-  m.apply(reduceBeforeMultiply, arguments());
+  m.apply(factorReductions, arguments());
   EXPECT_EQ(m.count("nest"), 1u) << m.text();
 }
 
@@ -114,7 +114,7 @@ TEST(ReduceBeforeMultiply, NoAxisGoesNothingMoves) {
 TEST(ReduceBeforeMultiply, ChecksStay) {
   PassText m(product("    %p = mul %x, %y : f32\n    %q = mul %p, %z : f32\n    yield %q\n",
                      "    check index \"\" %n dims [4]\n"));
-  m.apply(reduceBeforeMultiply, arguments());
+  m.apply(factorReductions, arguments());
   EXPECT_EQ(m.count("nest"), 1u) << m.text();
 }
 
@@ -136,7 +136,7 @@ TEST(ReduceBeforeMultiply, TheTableIsNoLargerThanWhatIsRead) {
   yield %r
 }
 )");
-  m.apply(reduceBeforeMultiply, arguments());
+  m.apply(factorReductions, arguments());
   EXPECT_EQ(m.count("keep[k, j]"), 0u) << m.text();
 }
 
@@ -156,7 +156,7 @@ TEST(ReduceBeforeMultiply, ATableIsMadeByRows) {
   yield %r
 }
 )");
-  m.apply(reduceBeforeMultiply, arguments());
+  m.apply(factorReductions, arguments());
   EXPECT_EQ(m.count(" sum {"), 2u) << m.text();
 }
 

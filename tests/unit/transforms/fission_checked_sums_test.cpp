@@ -24,7 +24,7 @@ size_t nestsAfter(const std::string& text) {
   const int64_t dims[] = {2, 2}, terms[] = {1, 2, 3, 4};
   const Value numbers = Value::array(types::TypeKind::I64, dims, terms);
   PassText m(text);
-  m.apply(separateSums, {numbers, numbers});
+  m.apply(fissionCheckedSums, {numbers, numbers});
   return m.count(" = nest ");
 }
 

@@ -29,13 +29,13 @@ const std::string doubled = "      %t = get %s[%n] : f32[4]\n      %r = nest (%m
 
 TEST(MergeAccumulations, NestsOfNothingElseAreOne) {
   PassText m(adding(batch, row));
-  m.apply(mergeAccumulations, arguments());
+  m.apply(flattenAccumulatingNests, arguments());
   EXPECT_EQ(m.count("nest ("), 1u) << m.text();
 }
 
 TEST(MergeAccumulations, WhatANestMakesBesideItsAddsIsCollectedInFront) {
   PassText merged(adding(batch, doubled));
-  merged.apply(mergeAccumulations, arguments());
+  merged.apply(flattenAccumulatingNests, arguments());
   EXPECT_EQ(merged.count("nest (%b: 2, %n: 3) -> accs"), 1u) << "it is the outermost then: " << merged.text();
   const std::string sum = "    %u = nest (%l: 3, %p: 4) -> keep[] sum {\n      %d = get %s[%l, %p] : f32\n"
                           "      yield %d\n    } : f32\n    %zero = const 0 : i64\n"
@@ -43,7 +43,7 @@ TEST(MergeAccumulations, WhatANestMakesBesideItsAddsIsCollectedInFront) {
   std::string beside = adding(batch + sum, doubled);
   beside.replace(beside.find("accs (%c = %a)"), 14, "accs (%c = %j)");
   PassText m(beside);
-  m.apply(mergeAccumulations, arguments());
+  m.apply(flattenAccumulatingNests, arguments());
   EXPECT_EQ(m.count("nest (%n: 3) -> collect[n]"), 1u) << m.text();
   EXPECT_EQ(m.count("%z = math exp %y"), 1u) << m.text();
 }
@@ -62,13 +62,13 @@ TEST(MergeAccumulations, AllThatOneOpGivesIsCollectedTogether) {
   both.insert(both.find("    %i = nest"), sum);
   both.replace(both.find("accs (%c = %a)"), 14, "accs (%c = %j)");
   PassText m(both);
-  m.apply(mergeAccumulations, arguments());
+  m.apply(flattenAccumulatingNests, arguments());
   EXPECT_EQ(m.count("nest (%n: 3) -> collect[n], collect[n]"), 1u) << m.text();
 }
 
 TEST(MergeAccumulations, NotWithAnEffectInFront) {
   PassText m(adding(batch + "    check index \"\" %b dims [2]\n", row));
-  m.apply(mergeAccumulations, arguments());
+  m.apply(flattenAccumulatingNests, arguments());
   EXPECT_EQ(m.count("nest ("), 2u) << m.text();
 }
 

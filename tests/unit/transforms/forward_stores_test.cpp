@@ -9,7 +9,7 @@ namespace {
 using interp::Value;
 
 void forward(core::Module& m) {
-  forwardReads(m);
+  forwardStores(m);
   simplify(m);
 }
 

@@ -189,9 +189,9 @@ void GradCheck::expand() {
     pass("simplify", transforms::simplify);
     pass("inline_calls", [](Module& m) { transforms::inlineCalls(m, {.beforeDerivatives = false}); });
     pass("simplify", transforms::simplify);
-    pass("scatter_to_gather", transforms::accumulateToReduce);
-    pass("split_nest_results", transforms::splitResults);
-    pass("hoist_axis_invariants", transforms::hoistAxes);
+    pass("scatter_to_gather", transforms::scatterToGather);
+    pass("split_nest_results", transforms::splitNestResults);
+    pass("hoist_axis_invariants", transforms::hoistAxisInvariants);
     pass("simplify", transforms::simplify);
   }
   interp::Hooks hooks;

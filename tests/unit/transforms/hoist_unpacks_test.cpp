@@ -29,7 +29,7 @@ TEST(HoistSizes, WhatIsOpenedAlikeAtAllPoints) {
     PassText m("fn f [N] (%x: f32[N], %y: f32[N]) -> (f32[N]) {\n" + packed +
                "  %r = nest (%i: N) -> collect[i] {\n    " + opened + sum +
                "    yield %s\n  } : f32[N]\n  yield %r\n}\n");
-    m.apply(hoistSizes, {v, v});
+    m.apply(hoistUnpacks, {v, v});
     EXPECT_EQ(inFront(m, "unpack"), 1u) << m.text();
     EXPECT_EQ(inFront(m, "get %"), 1u) << m.text();
     EXPECT_EQ(inFront(m, "cast_dims"), 1u) << m.text();
@@ -41,7 +41,7 @@ TEST(HoistSizes, OutOfAllNestsThatItComesFromOutsideOf) {
              "  %r = nest (%i: N) -> collect[i] {\n    %q = nest (%j: N) -> collect[j] {\n    " + opened +
              sum + "    yield %s\n    } : f32[N]\n    yield %q\n  } : f32[N, N]\n  yield %r\n}\n");
   const Value v = Value::floats(std::vector<float>{1, 2, 3}, {3});
-  m.apply(hoistSizes, {v, v});
+  m.apply(hoistUnpacks, {v, v});
   EXPECT_EQ(inFront(m, "unpack"), 1u) << m.text();
 }
 
@@ -49,7 +49,7 @@ TEST(HoistSizes, NotWhatAPointMakes) {
   PassText m("fn f [N] (%x: f32[N], %y: f32[N]) -> (f32[N]) {\n  %r = nest (%i: N) -> collect[i] {\n" +
              packed + "    " + opened + sum + "    yield %s\n  } : f32[N]\n  yield %r\n}\n");
   const Value v = Value::floats(std::vector<float>{1, 2, 3}, {3});
-  m.apply(hoistSizes, {v, v});
+  m.apply(hoistUnpacks, {v, v});
   EXPECT_EQ(inFront(m, "unpack"), 0u) << m.text();
 }
 

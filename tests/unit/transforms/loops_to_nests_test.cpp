@@ -11,8 +11,8 @@ namespace {
 using interp::Value;
 
 void raise(core::Module& m) {
-  nameSizes(m);
-  raiseLoops(m);
+  reuseSizeSymbols(m);
+  loopsToNests(m);
   simplify(m);
 }
 
@@ -346,7 +346,7 @@ TEST(NameSizes, ChecksAreProved) {
 }
 )");
   auto named = [](core::Module& module) {
-    nameSizes(module);
+    reuseSizeSymbols(module);
     simplify(module);
   };
   m.apply(named, {Value::integer(3)});
@@ -473,7 +473,7 @@ std::string many(int n) {
 uint64_t cost(int n) {
   PassText m(many(n));
   core::work = {};
-  raiseLoops(m.module);
+  loopsToNests(m.module);
   m.expectVerified();
   EXPECT_EQ(m.count("for "), 0u);
   return core::work.total();

@@ -11,7 +11,7 @@ TEST(MinimumCut, OneValueForTwo) {
   MinimumCut cut;
   const uint32_t x = cut.node(8), a = cut.node(8), b = cut.node(8);
   cut.given(x);
-  for (uint32_t of : {a, b}) cut.edge(x, of), cut.needed(of);
+  for (uint32_t of : {a, b}) cut.require(x, of), cut.needed(of);
   EXPECT_EQ(cut.solve(), (std::vector<bool>{true, false, false}));
 }
 
@@ -19,8 +19,8 @@ TEST(MinimumCut, OfEqualWeightTheNearestToWhatIsNeeded) {
   MinimumCut cut;
   const uint32_t x = cut.node(8), a = cut.node(8), b = cut.node(8);
   cut.given(x);
-  cut.edge(x, a);
-  cut.edge(a, b);
+  cut.require(x, a);
+  cut.require(a, b);
   cut.needed(b);
   EXPECT_EQ(cut.solve(), (std::vector<bool>{false, false, true}));
 }
@@ -28,7 +28,7 @@ TEST(MinimumCut, OfEqualWeightTheNearestToWhatIsNeeded) {
 TEST(MinimumCut, WhatNothingGivenReachesIsFree) {
   MinimumCut cut;
   const uint32_t a = cut.node(8), b = cut.node(8);
-  cut.edge(a, b);
+  cut.require(a, b);
   cut.needed(b);
   EXPECT_EQ(cut.solve(), (std::vector<bool>{false, false}));
 }
@@ -79,7 +79,7 @@ TEST(MinimumCut, IsTheLightestOfAllSetsThatSeparate) {
       if (g.given[n]) cut.given(n);
       if (g.needed[n]) cut.needed(n);
       for (uint32_t from = 0; from < n; ++from)
-        if (random() % 3 == 0) cut.edge(from, n), g.edges.emplace_back(from, n);
+        if (random() % 3 == 0) cut.require(from, n), g.edges.emplace_back(from, n);
     }
     uint32_t best = ~0u, found = 0;
     for (uint32_t set = 0; set < 1u << size; ++set)

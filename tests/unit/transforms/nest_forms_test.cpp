@@ -10,7 +10,7 @@ namespace {
 using interp::Value;
 
 void split(core::Module& m) {
-  splitRecords(m);
+  scalariseCollectedRecords(m);
   simplify(m);
 }
 Value numbers() { return Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6}); }
@@ -122,7 +122,7 @@ TEST(MergePerfect, ASumInANestThatCollectsKeepsItsAxes) {
   yield %r, %s
 }
 )");
-  m.apply(mergePerfect, {numbers()});
+  m.apply(flattenPerfectNests, {numbers()});
   EXPECT_EQ(m.count("nest"), 1u) << m.text();
   EXPECT_EQ(m.count("nest (%i: 2, %k: 3) -> keep[i] max, keep[i] sum"), 1u) << m.text();
 }
@@ -142,7 +142,7 @@ TEST(MergePerfect, NestsOfNestsOfNests) {
   yield %r
 }
 )");
-  m.apply(mergePerfect, {numbers()});
+  m.apply(flattenPerfectNests, {numbers()});
   EXPECT_EQ(m.count("collect[i, j, k]"), 1u) << m.text();
 }
 
@@ -166,7 +166,7 @@ TEST(MergePerfect, SumsOfSumsAndWhatIsUsedBesideStay) {
   yield %r, %t
 }
 )");
-  m.apply(mergePerfect, {numbers()});
+  m.apply(flattenPerfectNests, {numbers()});
   EXPECT_EQ(m.count("nest"), 4u) << m.text();
 }
 
@@ -185,7 +185,7 @@ TEST(MergePerfect, TheFirstPanicStaysTheFirst) {
   yield %r
 }
 )");
-  m.apply(mergePerfect, {numbers(), Value::integer(4)});
+  m.apply(flattenPerfectNests, {numbers(), Value::integer(4)});
   EXPECT_EQ(m.count("nest"), 1u) << m.text();
 }
 

@@ -40,7 +40,7 @@ fn cheap [N] (%x: f32[N]) -> (f32) keep {
 }
 )");
   Value x = Value::floats(std::vector<float>{3, 1, 2});
-  m.apply(separateTerms, {x, x});
+  m.apply(fissionExpensiveTerms, {x, x});
   EXPECT_EQ(m.count("collect[i], collect[i]"), 1u) << m.text(); // the loss, the condition
   EXPECT_EQ(m.count("keep[] sum, keep[] argmax, keep[] sum, filter"), 1u) << m.text();
   EXPECT_EQ(m.count("nest ("), 3u) << m.text();
@@ -55,7 +55,7 @@ TEST(SeparateTerms, OfProductsWhereEveryPointReadsItsOwn) {
                read + "] : f32\n    %s = nest (%k: 2) -> keep[] sum {\n      %a = get %x[" + row +
                ", %k] : f32\n      %c = get %x[%j, %k] : f32\n      %p = mul %a, %c : f32\n      yield %p\n"
                "    } : f32\n    %d = sub %b, %s : f32\n    yield %d\n  } : f32\n  yield %r\n}\n");
-    m.apply(separateTerms, {x, z});
+    m.apply(fissionExpensiveTerms, {x, z});
     return m.count("collect[i, j]") == 1;
   };
   EXPECT_TRUE(collects("%j, %i", "%i"));
@@ -227,7 +227,7 @@ TEST(HoistAxes, DearPartsOfABodyGetANestOfTheirOwn) {
   yield %r
 }
 )");
-  m.apply(hoistAxes, twoMatrices);
+  m.apply(hoistAxisInvariants, twoMatrices);
   EXPECT_EQ(m.count("nest"), 2u) << m.text();
   EXPECT_LT(m.text().find("math exp"), m.text().find("keep[i"));
   EXPECT_LT(m.text().find("const 2.0"), m.text().find("nest")) << "constants leave the sweep";
@@ -250,7 +250,7 @@ TEST(HoistAxes, WhatIsTheSameAlongAnAxisIsNotCollectedAlongIt) {
   yield %r, %t
 }
 )");
-  m.apply(hoistAxes, twoMatrices);
+  m.apply(hoistAxisInvariants, twoMatrices);
   m.apply(simplify, twoMatrices);
   m.apply([](core::Module& module) { fuse(module); }, twoMatrices);
   EXPECT_EQ(m.count("[2, 3]"), 1u) << "the parameter: " << m.text();
@@ -268,7 +268,7 @@ TEST(HoistAxes, EffectsAndBranchesStay) {
 )");
   std::vector<Value> args = twoMatrices;
   args.push_back(Value::integer(1));
-  m.apply(hoistAxes, args);
+  m.apply(hoistAxisInvariants, args);
   EXPECT_GT(m.text().find("check"), m.text().find("nest"));
 }
 

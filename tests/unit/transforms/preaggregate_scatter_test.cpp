@@ -40,7 +40,7 @@ const std::string reads = "    %p = get %at[%i] : i64\n    %v = get %x[%i, %j] :
 /// What the pass makes of it; the numbers are whole, and the results keep their bits.
 struct Scattered : PassText {
   explicit Scattered(const Adding& adding) : PassText(adding.text()) {
-    apply([](core::Module& m) { sumBeforeScatter(m); }, adding.arguments());
+    apply([](core::Module& m) { preaggregateScatter(m); }, adding.arguments());
   }
   /// Nests that sum, those that collect, and those that add.
   std::string nests() const {

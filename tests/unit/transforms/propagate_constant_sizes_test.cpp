@@ -45,7 +45,7 @@ std::vector<Value> matrices(int64_t rows, int64_t columns) {
 
 TEST(FixSizes, TheSameNumberAtEveryCallIsTheNumber) {
   PassText m(program("2", "3"));
-  m.apply(fixSizes, matrices(2, 3));
+  m.apply(propagateConstantSizes, matrices(2, 3));
   EXPECT_EQ(m.count("fn rows (%x: f32[2, 3]"), 1u) << m.text();
   EXPECT_EQ(m.count("fn sum (%x: f32[3])"), 1u) << m.text();
   EXPECT_EQ(m.count("dims ["), 0u) << m.text();
@@ -53,7 +53,7 @@ TEST(FixSizes, TheSameNumberAtEveryCallIsTheNumber) {
 
 TEST(FixSizes, ASizeThatVariesStays) {
   PassText m(program("4", "3"));
-  m.apply(fixSizes, matrices(4, 3));
+  m.apply(propagateConstantSizes, matrices(4, 3));
   EXPECT_EQ(m.count("fn rows [N] (%x: f32[N, 3]"), 1u) << m.text();
   EXPECT_EQ(m.count("fn sum (%x: f32[3])"), 1u) << m.text();
   EXPECT_EQ(m.count("dims [2]"), 1u) << m.text();
@@ -62,7 +62,7 @@ TEST(FixSizes, ASizeThatVariesStays) {
 
 TEST(FixSizes, WhatVariesIsPassedOn) {
   PassText m(program("2", "5"));
-  m.apply(fixSizes, matrices(2, 5));
+  m.apply(propagateConstantSizes, matrices(2, 5));
   EXPECT_EQ(m.count("fn rows [M] (%x: f32[2, M]"), 1u) << m.text();
   EXPECT_EQ(m.count("fn sum [K]"), 1u) << m.text();
 }
@@ -79,7 +79,7 @@ fn f (%x: f32[3]) -> (i64) keep {
   yield %n
 }
 )");
-  EXPECT_FALSE(fixSizes(m.module));
+  EXPECT_FALSE(propagateConstantSizes(m.module));
   m.expectVerified();
 }
 
@@ -105,7 +105,7 @@ fn f (%x: f32[2, 3], %n: i64) -> (f32) keep {
   yield %r
 }
 )");
-  m.apply(fixSizes, {matrices(2, 3)[0], Value::integer(4)});
+  m.apply(propagateConstantSizes, {matrices(2, 3)[0], Value::integer(4)});
   EXPECT_EQ(m.count("fn halves [N] (%x: f32[N, 3]"), 1u) << m.text();
 }
 

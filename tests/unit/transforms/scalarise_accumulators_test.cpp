@@ -10,7 +10,7 @@ namespace {
 using interp::Value;
 
 void split(core::Module& m) {
-  splitAccumulators(m);
+  scalariseAccumulators(m);
   simplify(m);
 }
 std::vector<Value> numbers() {
@@ -69,7 +69,7 @@ TEST(SplitAccumulators, SumsOfRowsAreSeen) {
   m.apply(
       [](core::Module& module) {
         split(module);
-        accumulateToReduce(module);
+        scatterToGather(module);
       },
       numbers());
   EXPECT_EQ(m.count("accs"), 0u) << m.text();

@@ -9,7 +9,7 @@ namespace {
 using interp::Value;
 
 void open(core::Module& m) {
-  openRecords(m);
+  scalariseCarriedRecords(m);
   simplify(m);
 }
 

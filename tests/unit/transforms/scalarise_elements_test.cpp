@@ -10,7 +10,7 @@ namespace {
 using interp::Value;
 
 void forward(core::Module& m) {
-  forwardElements(m);
+  scalariseElements(m);
   simplify(m);
 }
 
@@ -100,7 +100,7 @@ TEST(ForwardElements, WorkIsLinear) {
     }
     PassText m(text + "  yield %s" + std::to_string(n) + "\n}\n");
     const uint64_t before = core::work.total();
-    forwardElements(m.module);
+    scalariseElements(m.module);
     return core::work.total() - before;
   };
   EXPECT_LE(work(400), 9 * work(50));

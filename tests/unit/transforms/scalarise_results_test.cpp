@@ -9,7 +9,7 @@ namespace {
 using interp::Value;
 
 void open(core::Module& m) {
-  openResults(m);
+  scalariseResults(m);
   simplify(m);
 }
 
@@ -103,7 +103,7 @@ TEST(OpenResults, AFunctionCalledFromOutsideKeepsItsResults) {
   yield %p
 }
 )");
-  EXPECT_FALSE(openResults(m.module));
+  EXPECT_FALSE(scalariseResults(m.module));
   m.expectVerified();
 }
 

@@ -12,7 +12,7 @@ using interp::Value;
 
 void write(core::Module& m) {
   writeOutSmallArrays(m);
-  forwardElements(m);
+  scalariseElements(m);
   simplify(m);
 }
 

@@ -36,7 +36,7 @@ Value three() { return Value::floats(std::vector<float>{1, 2, 4}); }
 
 TEST(AccumulateToReduce, WhatAFunctionIsHandedIsAddedToOnce) {
   PassText m(handed("%i: 3, %j: 3", "[%j]"));
-  m.apply(accumulateToReduce, {rows(), three()});
+  m.apply(scatterToGather, {rows(), three()});
   EXPECT_EQ(m.count("] sum {"), 1u) << m.text();
   EXPECT_EQ(m.count("-> accs"), 1u) << "the batch: " << m.text();
 }
@@ -67,7 +67,7 @@ TEST(AccumulateToReduce, RowsOfDifferentLengthAreMasked) {
   for (const std::string& text : {triangle("r + 1", same, "[%p]"), triangle("2 - r", plus, "[%p]"),
                                   triangle("r", same, "[%i]"), triangle("2 - r", plus, "[%i]")}) {
     PassText m(text);
-    m.apply(accumulateToReduce, {x, three()});
+    m.apply(scatterToGather, {x, three()});
     EXPECT_EQ(m.count("accs"), 0u) << m.text();
     EXPECT_EQ(m.count("] sum {"), 1u) << m.text();
     EXPECT_EQ(m.count("bind_dim"), 0u) << "the size is a form of the axes\n" << m.text();
@@ -99,17 +99,17 @@ std::vector<Value> threeAndRows() {
 
 TEST(AccumulateToReduce, InALoopOnlyTheRowsThatAreReachedAreAddedTo) {
   PassText m(adding("%i: 2, %j: 3, %s: 2", "%x[%j]"));
-  m.apply(accumulateToReduce, threeAndRows());
+  m.apply(scatterToGather, threeAndRows());
   EXPECT_EQ(m.count("accs"), 0u) << m.text();
   EXPECT_EQ(m.count("[%t +: 2, :] += "), 1u) << m.text();
 }
 
 TEST(AccumulateToReduce, InALoopTermsOfPlacesOfTheirOwnAreAddedWhereTheseLie) {
   PassText m(adding("%j: 3, %i: 2", "%x[%j]"));
-  m.apply(accumulateToReduce, threeAndRows());
+  m.apply(scatterToGather, threeAndRows());
   EXPECT_EQ(m.count("nest (%1: 2, %2: 3) -> accs"), 1u) << "the rows' axis inside: " << m.text();
   PassText other(adding("%j: 3, %i: 2", "%a[%i, %j]"));
-  other.apply(accumulateToReduce, threeAndRows());
+  other.apply(scatterToGather, threeAndRows());
   EXPECT_EQ(other.count("accs"), 0u) << "of what is updated the terms come first: " << other.text();
 }
 
@@ -130,28 +130,28 @@ TEST(AccumulateToReduce, NotARowAsLongAsDataSays) {
 }
 )");
   const int64_t dims[] = {3}, lengths[] = {1, 3, 2};
-  m.apply(accumulateToReduce, {three(), Value::array(types::TypeKind::I64, dims, lengths)});
+  m.apply(scatterToGather, {three(), Value::array(types::TypeKind::I64, dims, lengths)});
   EXPECT_EQ(m.count("accs"), 2u) << m.text();
 }
 
 TEST(AccumulateToReduce, NotWhereEachElementHasOneTerm) {
   PassText m(handed("%i: 3", "[%i]"));
-  m.apply(accumulateToReduce, {rows(), three()});
+  m.apply(scatterToGather, {rows(), three()});
   EXPECT_EQ(m.count("-> accs"), 2u) << m.text();
 }
 
 TEST(AccumulateToReduce, NotWhereAPartOfTheElementsIsReached) {
   PassText some(handed("%i: 3, %j: 2", "[%j]"));
-  some.apply(accumulateToReduce, {rows(), three()});
+  some.apply(scatterToGather, {rows(), three()});
   EXPECT_EQ(some.count("-> accs"), 2u) << some.text();
   PassText moved(handed("%i: 3, %j: 2", "[%p]", "    %p = add %j, %k : i64\n"));
-  moved.apply(accumulateToReduce, {rows(), three()});
+  moved.apply(scatterToGather, {rows(), three()});
   EXPECT_EQ(moved.count("-> accs"), 2u) << moved.text();
 }
 
 TEST(AccumulateToReduce, NotWhereThePlaceIsAnyNumber) {
   PassText m(handed("%i: 3", "[%p]", "    %q = mul %i, %i : i64\n    %p = irem %q, %k : i64\n"));
-  m.apply(accumulateToReduce, {rows(), three()});
+  m.apply(scatterToGather, {rows(), three()});
   EXPECT_EQ(m.count("-> accs"), 2u) << m.text();
 }
 
@@ -178,10 +178,10 @@ std::string inside(std::string_view place) {
 TEST(AccumulateToReduce, OfNestsInEachOtherTheOuterOneIsASumOrTheInnerOne) {
   const Value x = rows(), w = three();
   PassText both(inside("    %one = get %x[%b, %b] : f32\n    %d = add_at %e[%b] += %one : acc f32[3]\n"));
-  both.apply(accumulateToReduce, {x, w});
+  both.apply(scatterToGather, {x, w});
   EXPECT_EQ(both.count("-> accs"), 0u) << both.text();
   PassText inner(inside("    %one = get %x[%b, %b] : f32\n    %d = add_at %e[%p] += %one : acc f32[3]\n"));
-  inner.apply(accumulateToReduce, {x, w});
+  inner.apply(scatterToGather, {x, w});
   EXPECT_EQ(inner.count("-> accs"), 1u) << inner.text();
   EXPECT_EQ(inner.count("] sum {"), 1u) << inner.text();
 }
@@ -210,7 +210,7 @@ TEST(AccumulateToReduce, ThePlaceIsNotComputedAgain) {
   yield %h
 }
 )");
-  m.apply(accumulateToReduce,
+  m.apply(scatterToGather,
           {Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {4, 3})});
   EXPECT_EQ(m.count("] sum {"), 1u) << m.text();
   m.apply(simplify);
@@ -232,7 +232,7 @@ TEST(AccumulateToReduce, StepsAreSolvedForTogetherWithWhatIsBesideThem) {
        {"    %p = add %s, %k : i64\n", "    %d = sub %six, %s : i64\n    %p = add %d, %k : i64\n",
         "    %d = sub %s, %k : i64\n    %p = add %d, %two : i64\n"}) {
     PassText m(inSteps(place));
-    m.apply(accumulateToReduce,
+    m.apply(scatterToGather,
             {Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {4, 3})});
     EXPECT_EQ(m.count(": 9, %"), 1u) << m.text();
     EXPECT_EQ(m.count(": 2) -> keep["), 1u) << "of three places at most two have the remainder: " << m.text();
@@ -247,7 +247,7 @@ TEST(AccumulateToReduce, OfFewerStepsThanTheRestHasPointsEachIsATerm) {
              "  %h = nest (%i: 4, %k: 2) -> accs (%a = %z) {\n    %s = mul %k, %two : i64\n"
              "    %p = add %i, %s : i64\n    %v = get %y[%i, %k] : f32\n"
              "    %n = add_at %a[%p] += %v : acc f32[8]\n    yield %n\n  } : f32[8]\n  yield %h\n}\n");
-  m.apply(accumulateToReduce, {twelve()});
+  m.apply(scatterToGather, {twelve()});
   EXPECT_EQ(m.count(": 8, %"), 1u) << m.text();
   EXPECT_EQ(m.count(": 2) -> keep["), 1u) << "a window of two, spread: " << m.text();
   EXPECT_EQ(m.count("irem"), 0u) << m.text();
@@ -271,7 +271,7 @@ TEST(AccumulateToReduce, QuotientsAndRemaindersAreAxes) {
         dividing("[2, 3]", rest, "[%r, %k]"), dividing("[3, 3]", next, "[%q, %k]"),
         dividing("[4, 2]", beside + rest, "[%p, %r]"), dividing("[4, 2]", rest, "[%i, %r]")}) {
     PassText m(text);
-    m.apply(accumulateToReduce, {twelve()});
+    m.apply(scatterToGather, {twelve()});
     EXPECT_EQ(m.count("accs"), 0u) << m.text();
     m.apply(simplify, {twelve()});
   }
@@ -285,14 +285,14 @@ TEST(AccumulateToReduce, NotWhereQuotientsAndRemaindersHaveManyMorePairsThanPoin
        {dividing("[3, 3]", inPart, "[%q, %k]"), dividing("[2, 2]", both, "[%q, %r]"),
         dividing("[40, 3]", shifted, "[%r, %k]")}) {
     PassText m(text);
-    m.apply(accumulateToReduce, {twelve()});
+    m.apply(scatterToGather, {twelve()});
     EXPECT_EQ(m.count("accs"), 1u) << m.text();
   }
 }
 
 TEST(AccumulateToReduce, QuotientsByWhatDiffersAreLookedUp) {
   PassText m(dividing("[5, 3]", "    %d = add %k, %one : i64\n    %q = idiv %i, %d : i64\n", "[%q, %k]"));
-  m.apply(accumulateToReduce, {twelve()});
+  m.apply(scatterToGather, {twelve()});
   EXPECT_EQ(m.count("accs"), 1u) << m.text();
 }
 
@@ -308,7 +308,7 @@ std::string greatest(const std::string& index) {
 
 TEST(AccumulateToReduce, WherePlacesAreFoundEachIsAskedWhetherItIsTheOne) {
   PassText m(greatest("add %s, %g : i64"));
-  m.apply(accumulateToReduce, {twelve()});
+  m.apply(scatterToGather, {twelve()});
   EXPECT_EQ(m.count("accs"), 0u) << m.text();
   EXPECT_EQ(m.count("] sum {"), 0u) << "a quotient and a remainder tell which one it is: " << m.text();
 }
@@ -319,16 +319,16 @@ TEST(AccumulateToReduce, NotWhereManyPlacesWouldBeAskedForEachPoint) {
              "    %v, %g = nest (%j: 50) -> keep[] max, keep[] argmax {\n"
              "      %u = get %y[%i, %j] : f32\n      yield %u, %u\n    } : f32, i64\n"
              "    %n = add_at %a[%g] += %v : acc f32[50]\n    yield %n\n  } : f32[50]\n  yield %h\n}\n");
-  m.apply(accumulateToReduce);
+  m.apply(scatterToGather);
   EXPECT_EQ(m.count("accs"), 1u) << "what a hundred points chose of fifty: " << m.text();
 }
 
 TEST(AccumulateToReduce, MultiplesWhereWhatIsAddedIsASum) {
   const std::string twice = "    %q = mul %i, %two : i64\n";
   PassText sum(dividing("[8]", twice, "[%q]")), each(dividing("[8, 3]", twice, "[%q, %k]"));
-  sum.apply(accumulateToReduce, {twelve()});
+  sum.apply(scatterToGather, {twelve()});
   EXPECT_EQ(sum.count("accs"), 0u) << sum.text();
-  each.apply(accumulateToReduce, {twelve()});
+  each.apply(scatterToGather, {twelve()});
   EXPECT_EQ(each.count("accs"), 1u) << "half of the elements have no term: " << each.text();
 }
 
@@ -344,14 +344,14 @@ std::string pairs(const std::string& term) {
 
 TEST(AccumulateToReduce, WhatPairsAreMadeOfIsMadeAgainAndNotKeptOfEachPair) {
   PassText m(pairs("    %k = get %x[%i] : f32\n    %l = get %y[%j] : f32\n    %s = add %k, %l : f32\n"));
-  m.apply(accumulateToReduce, {Value::floats(std::vector<float>{1, 2}), three(), rows()});
+  m.apply(scatterToGather, {Value::floats(std::vector<float>{1, 2}), three(), rows()});
   EXPECT_EQ(m.count("] sum {"), 2u) << m.text();
   EXPECT_EQ(m.count("collect"), 0u) << m.text();
 }
 
 TEST(AccumulateToReduce, WhatVariesWithSomeOfTheAxesIsKept) {
   PassText m(pairs("    %k = get %x[%i] : f32\n    %s = add %k, %k : f32\n"));
-  m.apply(accumulateToReduce, {Value::floats(std::vector<float>{1, 2}), three(), rows()});
+  m.apply(scatterToGather, {Value::floats(std::vector<float>{1, 2}), three(), rows()});
   EXPECT_EQ(m.count("collect"), 1u) << m.text();
 }
 
@@ -365,14 +365,14 @@ TEST(AccumulateToReduce, WhatIsMadeOfPairsOfOneSizeOrOfFewIsKept) {
     const bool isConstant = std::isdigit(*first) != 0;
     text.replace(text.find(" ["), text.find("] (") + 1 - text.find(" ["), isConstant ? "" : " [M]");
     PassText m(text);
-    m.apply(accumulateToReduce);
+    m.apply(scatterToGather);
     EXPECT_EQ(m.count("collect"), 1u) << m.text();
   }
 }
 
 TEST(AccumulateToReduce, WhatIsMadeOfATableIsKept) {
   PassText m(pairs("    %s = get %t[%i, %j] : f32\n"));
-  m.apply(accumulateToReduce, {Value::floats(std::vector<float>{1, 2}), three(), rows()});
+  m.apply(scatterToGather, {Value::floats(std::vector<float>{1, 2}), three(), rows()});
   EXPECT_EQ(m.count("collect"), 1u) << m.text();
 }
 
@@ -391,7 +391,7 @@ std::string sumOfRows(const std::string& second) {
 TEST(AccumulateToReduce, RowsThatAreSumsOfRowsAreSumsOfTheirOwn) {
   PassText m(sumOfRows("    %q = nest (%k: 3) -> collect[k] {\n      %e = get %x[%i, %k] : f32\n"
                        "      %g = add %e, %n : f32\n      yield %g\n    } : f32[3]\n"));
-  m.apply(accumulateToReduce, {rows(), three()});
+  m.apply(scatterToGather, {rows(), three()});
   EXPECT_EQ(m.count("] sum {"), 2u) << m.text();
 }
 
@@ -403,7 +403,7 @@ TEST(AccumulateToReduce, SumsOfSeveralRowsToo) {
   };
   PassText m(sumOfRows("    %t" + row("1") + "    %u = add %t, %p : f32[3]\n    %v" + row("2") +
                        "    %q = add %u, %v : f32[3]\n"));
-  m.apply(accumulateToReduce, {rows(), three()});
+  m.apply(scatterToGather, {rows(), three()});
   EXPECT_EQ(m.count("] sum {"), 4u) << m.text();
 }
 
@@ -421,14 +421,14 @@ TEST(AccumulateToReduce, RowsOfWhichSumsAreMadeTooAreMadeAgain) {
              "    %r = nest (%v: 3) -> collect[v] {\n      %y = get %s[%v] : f32\n      yield %y\n"
              "    } : f32[3]\n    %d = add_at %a += %r : acc f32[3]\n    yield %o, %d\n"
              "  } : f32, f32[3]\n  yield %t, %h\n}\n");
-  m.apply(accumulateToReduce, {rows(), three()});
+  m.apply(scatterToGather, {rows(), three()});
   EXPECT_EQ(m.text().find("f32[2, 3]", m.text().find("->")), std::string::npos) << m.text();
 }
 
 TEST(AccumulateToReduce, NotWhereOneOfThemIsDear) {
   PassText m(sumOfRows("    %q = nest (%k: 3) -> collect[k] {\n      %e = get %x[%i, %k] : f32\n"
                        "      %g = math exp %e : f32\n      yield %g\n    } : f32[3]\n"));
-  m.apply(accumulateToReduce, {rows(), three()});
+  m.apply(scatterToGather, {rows(), three()});
   EXPECT_EQ(m.count("] sum {"), 1u) << m.text();
 }
 

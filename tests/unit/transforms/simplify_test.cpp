@@ -393,8 +393,8 @@ TEST(Simplify, AllOfAnArrayIsTheArray) {
   EXPECT_EQ(m.text(), "fn f (%x: f32[2, 3]) -> (f32[2, 3]) {\n  yield %x\n}\n");
 }
 
-/// One turn is the body, none what it begins with; what is stacked needs the loop.
-TEST(Simplify, LoopsOfOneTurnGo) {
+/// A loop of one iteration becomes its body, and of none its initial values; a loop that stacks values stays.
+TEST(Simplify, LoopsOfOneIterationGo) {
   PassText m(R"(fn f (%x: f32, %k: i64) -> (f32, i64, f32, i64) {
   %one = const 1 : i64
   %none = const -2 : i64

@@ -25,7 +25,7 @@ TEST(RenewZeros, AnAccumulatorOfAnInnerNestHasOneOfItsOwn) {
   yield %r
 }
 )");
-  m.apply(sinkZeroInitialisation, {numbers()});
+  m.apply(sinkZeros, {numbers()});
   EXPECT_EQ(m.text(), R"(fn f (%x: f32[3]) -> (f32[3, 3]) {
   %r = nest (%i: 3) -> collect[i] {
     %0 = zero : f32[3]
@@ -58,7 +58,7 @@ TEST(RenewZeros, EachUpdateInALoopBeginsWithZeros) {
   yield %r, %z
 }
 )");
-  m.apply(sinkZeroInitialisation, {numbers(), Value::integer(3)});
+  m.apply(sinkZeros, {numbers(), Value::integer(3)});
   EXPECT_EQ(m.count("zero : f32[3]"), 2u) << m.text();
   EXPECT_EQ(m.count("%0 = zero : f32[3]\n    %a = set %0[%k]"), 1u) << m.text();
   EXPECT_EQ(m.count("yield %r, %z"), 1u) << m.text();
@@ -73,7 +73,7 @@ TEST(RenewZeros, TwoThatTakeOneOver) {
   yield %a, %b
 }
 )");
-  m.apply(sinkZeroInitialisation, {numbers(), Value::integer(1)});
+  m.apply(sinkZeros, {numbers(), Value::integer(1)});
   EXPECT_EQ(m.count("= zero : f32[3]"), 2u) << m.text();
   EXPECT_EQ(m.count("%z"), 2u) << m.text(); // the last one keeps it
 }
@@ -92,7 +92,7 @@ TEST(RenewZeros, ACarryThatIsUpdatedEachTime) {
   yield %r
 }
 )");
-  m.apply(sinkZeroInitialisation, {numbers(), Value::integer(2)});
+  m.apply(sinkZeros, {numbers(), Value::integer(2)});
   EXPECT_EQ(m.count("collect[i] {\n    %0 = zero : f32[3]\n    %y = for collects 0 %n, %0 {"), 1u)
       << m.text();
 }
@@ -125,7 +125,7 @@ TEST(RenewZeros, WhatMayNeverWriteKeepsTheOneOfAll) {
 }
 )";
   PassText m(text);
-  m.apply(sinkZeroInitialisation, {numbers(), Value::integer(2)});
+  m.apply(sinkZeros, {numbers(), Value::integer(2)});
   EXPECT_EQ(m.text(), text);
 }
 
@@ -142,7 +142,7 @@ fn f (%x: f32[3], %k: i64) -> (f32[3], f32[3]) {
   yield %a, %z
 }
 )");
-  m.apply(sinkZeroInitialisation, {numbers(), Value::integer(1)});
+  m.apply(sinkZeros, {numbers(), Value::integer(1)});
   EXPECT_EQ(m.count("= zero : f32[3]"), 2u) << m.text();
 }
 
