@@ -120,7 +120,7 @@ struct KnownValues::BranchSlice {
 std::optional<KnownValues::BranchSlice> KnownValues::branchSliceOf(ValueId v) const {
   const OpId def = g().values[v].def;
   if (!def.valid() || opOf(def).kind != OpKind::If || !opOf(def).resultDims.empty() || linear(v) ||
-      settled_.contains(v) || !types().isScalar(g().typeOf(v)))
+      finalReads_.contains(v) || !types().isScalar(g().typeOf(v)))
     return std::nullopt;
   const Op& branch = opOf(def);
   const auto k = static_cast<size_t>(std::ranges::find(branch.results, v) - branch.results.begin());
@@ -135,7 +135,8 @@ std::optional<KnownValues::BranchSlice> KnownValues::branchSliceOf(ValueId v) co
       const Op& op = opOf(g().values[x].def);
       const std::optional<Effort> effort = rematerialisationEffort(g(), types(), op);
       if (!effort || !types().isScalar(g().typeOf(x)) || linear(x) ||
-          !isProfitable(types(), g().typeOf(v), out.effort += *effort) || !std::ranges::all_of(op.operands, visit))
+          !isProfitable(types(), g().typeOf(v), out.effort += *effort) ||
+          !std::ranges::all_of(op.operands, visit))
         return false;
       out.arms[a].ops.push_back(g().values[x].def);
       return true;
