@@ -291,7 +291,7 @@ private:
     copyValue(fn(), p.zeros.mask, [](OpId) { return true; }, toMask, in);
     ValueId all;
     for (ValueId each : conjunctsOf(fn(), p.zeros.mask))
-      add(in, all, in.binary(OpKind::Or, toMask.value(each), anyway));
+      add(in, all, in.binary(OpKind::Or, toMask.value(each), unmasked));
     const RegionId body = fn().ops[p.nest].regions[0];
     const ValueId product = terminator(fn(), body).operands[0];
     const std::vector<OpId> factors = fn().regions[body].ops;
