@@ -30,7 +30,7 @@ public:
   LaneEmitter(FunctionEmitter& host, unsigned lanes, const loops::Variance& variance, loops::ValueId index,
               unsigned strip = 0)
       : host_(host), m_(host.m_), fn_(host.fn_), b_(host.b_), lanes_(lanes), strip_(strip ? strip : lanes),
-        variance_(variance), neighbours_(fn_, variance, index) {}
+        variance_(variance), strides_(fn_, variance, index) {}
 
   llvm::Constant* iota(llvm::IntegerType* type); ///< 0, 1, 2, …
   /// A mask of so many lanes of the loop's strip, which is all if there are not more.
@@ -181,7 +181,7 @@ private:
   llvm::IRBuilder<>& b_;
   const unsigned lanes_, strip_;
   const loops::Variance& variance_;
-  loops::Neighbours neighbours_;
+  loops::LaneStrides strides_;
   const Stmt* loop_ = nullptr; ///< whose iterations are in lanes
   bool isCallee_ = false;      ///< its locations are not in the function that is being emitted
   Value* mask_ = nullptr;      ///< lanes that are on; null: all

@@ -89,9 +89,8 @@ std::vector<FunctionWriter::Yields> FunctionWriter::yieldsOf(const Op& o) const 
 /// `sum(for k in 0..K: e)`; a reduction of the program's own is `reduce((a, b) => …, unit, for …)`.
 std::string FunctionWriter::reduction(const Op& o, const Yields& y, const std::string& axes,
                                       const std::string& text) {
-  constexpr const char* names[] = {"sum", "prod", "min", "max", "all", "any", "argmin", "argmax"};
-  if (y.result.monoid != MonoidKind::Combine)
-    return std::string(names[static_cast<size_t>(y.result.monoid)]) + "(for " + axes + ": " + text + ")";
+  const std::string builtin(infoOf(y.result.monoid).builtin);
+  if (!isCombine(y.result)) return builtin + "(for " + axes + ": " + text + ")";
   const RegionId r = o.regions[y.result.combineRegion];
   const std::vector<ValueId>& params = f_.regions[r].params;
   const size_t n = y.values.size();
@@ -101,19 +100,23 @@ std::string FunctionWriter::reduction(const Op& o, const Yields& y, const std::s
     return n == 1 ? out : "(" + out + ")";
   };
   std::string left = pattern(0), right = pattern(n);
-  return "reduce((" + left + ", " + right + ") => " + body(r, yieldOf(r)) + ", " + tuple(y.units) +
+  return builtin + "((" + left + ", " + right + ") => " + body(r, yieldOf(r)) + ", " + tuple(y.units) +
          ", [for " + axes + ": " + text + "])";
 }
 
 /// What a reduction of nothing gives in Core.
 std::string FunctionWriter::unit(MonoidKind monoid, TypeId t) {
   const std::string as = " as " + type(t) + ")";
-  const bool isFloat = types().isFloat(t), least = monoid == MonoidKind::Max;
-  switch (monoid) {
-  case MonoidKind::Sum: return "zero()";
-  case MonoidKind::Prod: return "(1" + as;
-  case MonoidKind::Min:
-  case MonoidKind::Max: {
+  const MonoidInfo& info = infoOf(monoid);
+  if (!info.op) return "0"; // positions that nothing reads
+  const bool isFloat = types().isFloat(t), isBool = types().kind(t) == TypeKind::Bool;
+  const bool least = info.unit == UnitKind::Least;
+  switch (info.unit) {
+  case UnitKind::Zero: return isBool ? "false" : "zero()";
+  case UnitKind::Ones: return isBool ? "true" : "(-1" + as;
+  case UnitKind::One: return "(1" + as;
+  case UnitKind::Least:
+  case UnitKind::Greatest: {
     if (isFloat) return (least ? "(-inf" : "(inf") + as;
     const unsigned bits = types::scalarBits(types().kind(t));
     const bool isSigned = types::scalarClass(types().kind(t)) == types::ScalarClass::SInt;
@@ -121,20 +124,17 @@ std::string FunctionWriter::unit(MonoidKind monoid, TypeId t) {
     if (!least) return "(" + std::to_string(top) + as;
     return isSigned ? "((-" + std::to_string(top) + " - 1)" + as : "(0" + as;
   }
-  case MonoidKind::And: return "true";
-  case MonoidKind::Or: return "false";
-  default: return "0"; // places that nothing reads
   }
+  return {};
 }
 
 /// Where Melix has no reduction of nothing and no check says that there is something: with what Core gives.
 std::string FunctionWriter::unlessEmpty(const Op& o, const Yields& y, const std::vector<uint32_t>& reduced,
                                         const std::string& text) {
   const MonoidKind monoid = y.result.monoid;
-  const bool places = monoid == MonoidKind::ArgMin || monoid == MonoidKind::ArgMax;
+  const bool places = isPosition(y.result);
   TypeId t = types().element(f_.typeOf(y.results[0]));
-  if (!places && ((monoid != MonoidKind::Min && monoid != MonoidKind::Max) || types().isFloat(t)))
-    return text;
+  if (!places && (infoOf(monoid).finds == ExtremumKind::Neither || types().isFloat(t))) return text;
   types::DimStore& dims = m_.types.dims;
   DimId extent = dims.constant(1);
   for (uint32_t a : reduced) extent = dims.mul(extent, o.dims[a]);
@@ -167,7 +167,7 @@ bool FunctionWriter::nestResult(const Op& o, const Yields& y, bool acting) {
     ++indent_;
     text = body(o.regions[0], y.values, acting);
     --indent_;
-    const bool places = y.result.monoid == MonoidKind::ArgMin || y.result.monoid == MonoidKind::ArgMax;
+    const bool places = isPosition(y.result);
     if (y.result.kind == NestResultKind::Reduce && (places || !reduced.empty()))
       text = unlessEmpty(o, y, reduced, reduction(o, y, header(o, reduced), text));
     if (!y.result.keep.empty()) text = "[for " + header(o, y.result.keep) + ": " + text + "]";
@@ -223,8 +223,7 @@ void FunctionWriter::ragged(const Op& o, const Yields& y, bool acting) {
 bool FunctionWriter::needsLoops(const Op& o) {
   const RegionId r = o.regions[0];
   for (const Yields& y : yieldsOf(o)) {
-    bool sums = y.result.kind == NestResultKind::Reduce && y.result.monoid == MonoidKind::Sum;
-    if (sums && !isPlain(f_.typeOf(y.values[0]))) return true;
+    if (isSum(y.result) && !isPlain(f_.typeOf(y.values[0]))) return true;
     const std::vector<bool> needed = neededFor(r, y.values);
     bool adds = false;
     auto look = [&](OpId id) {
@@ -255,9 +254,9 @@ void FunctionWriter::nest(const Op& o) {
 void FunctionWriter::startResult(const Op& o, const Yields& y) {
   const TypeId t = f_.typeOf(y.results[0]);
   const bool reduces = y.result.kind == NestResultKind::Reduce;
-  if (reduces && y.result.monoid >= MonoidKind::ArgMin) note("such a reduction among accumulators");
+  if (reduces && !infoOf(y.result.monoid).op) note("such a reduction among accumulators");
   std::string first = reduces ? unit(y.result.monoid, types().element(t)) : undef(t);
-  if (reduces && !y.result.keep.empty() && y.result.monoid != MonoidKind::Sum)
+  if (reduces && !y.result.keep.empty() && !isSum(y.result))
     first = "[for " + header(o, y.result.keep) + ": " + first + "]";
   call(y.results[0], variable(hintOf(y.results[0]), type(t), first));
 }
@@ -272,14 +271,12 @@ void FunctionWriter::addToResult(const Op& o, const Yields& y) {
   if (y.result.kind == NestResultKind::Collect) return line(place + " = " + v);
   if (y.result.kind == NestResultKind::Filter)
     return line("if " + value(y.values[0]) + " { push(&" + n + ", " + v + ") }");
-  switch (y.result.monoid) {
-  case MonoidKind::Sum: return line(place + " = " + combined(f_.typeOf(y.values[0]), {place, named(v)}));
-  case MonoidKind::Prod: return line(place + " = " + place + " * " + v);
-  case MonoidKind::Min: return line(place + " = min(" + place + ", " + v + ")");
-  case MonoidKind::Max: return line(place + " = max(" + place + ", " + v + ")");
-  case MonoidKind::And: return line(place + " = " + place + " and " + v);
-  default: return line(place + " = " + place + " or " + v);
-  }
+  if (isSum(y.result)) return line(place + " = " + combined(f_.typeOf(y.values[0]), {place, named(v)}));
+  const MonoidInfo& info = infoOf(y.result.monoid);
+  if (info.finds != ExtremumKind::Neither)
+    return line(place + " = " + std::string(info.builtin) + "(" + place + ", " + v + ")");
+  const bool isBool = types().kind(f_.typeOf(y.values[0])) == TypeKind::Bool;
+  return line(place + " = " + place + " " + std::string(isBool ? info.text : "*") + " " + v);
 }
 
 /// Loops over the axes: accumulators are variables that are added to.

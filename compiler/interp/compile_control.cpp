@@ -245,7 +245,7 @@ void Compiler::nestResult(const core::NestView& nest, const core::NestPart& part
   } else {
     later(isFilter ? 1 : 0, value);
   }
-  if (reduces && nr.monoid == MonoidKind::Sum && isObject(rx.kind0)) {
+  if (core::isSum(nr) && isObject(rx.kind0)) {
     rx.zero = newReg(true);
     zero(rx.zero, type);
   } else if (reduces && !core::isPosition(nr)) {

@@ -64,7 +64,7 @@ bool NestRun::reduce(ResultState& r) {
 
 void NestRun::argument(const ResultState& r, Cell& cell, Slot v) {
   TypeKind k = r.x->kind0;
-  bool max = r.x->spec.monoid == MonoidKind::ArgMax, better = !cell.any;
+  bool max = core::infoOf(r.x->spec.monoid).finds == core::ExtremumKind::Greatest, better = !cell.any;
   if (!better && types::isFloatKind(k)) {
     double x = core::floatValue(k, v.u), best = core::floatValue(k, cell.total.u);
     const double low = max ? best : x, high = max ? x : best;

@@ -12,15 +12,6 @@ namespace melix::lower {
 using namespace check;
 
 /// A reduction that needs an element, as its panic names it.
-static const char* reductionName(NestKind kind) {
-  switch (kind) {
-  case NestKind::ArgMax: return "argmax";
-  case NestKind::ArgMin: return "argmin";
-  case NestKind::Max: return "max";
-  default: return "min";
-  }
-}
-
 /// What a reduction combines by; a builder has none.
 static core::MonoidKind monoidOf(NestKind kind) {
   switch (kind) {
@@ -38,10 +29,7 @@ static core::MonoidKind monoidOf(NestKind kind) {
 
 core::NestResult BodyLowering::resultOf(NestKind kind, size_t axes) {
   if (kind == NestKind::Collect) return core::collecting(axes);
-  core::NestResult r;
-  r.kind = core::NestResultKind::Reduce;
-  r.monoid = monoidOf(kind);
-  return r;
+  return core::reducing(monoidOf(kind));
 }
 
 /// What a filtered-out element contributes to a reduction.
@@ -318,7 +306,7 @@ ValueId BodyLowering::nestResult(const Node& node, const NestBody& shape, core::
   const Nest& ref = node.as<Nest>();
   if (shape.counts)
     check(core::CheckKind::NotEmpty, {}, {types_.dims.symbol(b_.bindDim(b_.result(made, own), "n"))},
-          reductionName(ref.kind));
+          std::string(core::infoOf(monoidOf(ref.kind)).builtin));
   if (ref.kind == NestKind::Collect) return cast(b_.result(made), T(node.type));
   std::vector<ValueId> parts;
   if (shape.positions)
@@ -350,7 +338,8 @@ ValueId BodyLowering::nest(NodeId n) {
   const size_t all = made.results(), own = all - size_t(shape.counts) - size_t(shape.leaves);
   if (types_.kind(type) == TypeKind::Array && !shape.filter) checkShape(types_[type].dims);
   if (shape.needsOne && !shape.counts)
-    check(core::CheckKind::NotEmpty, {}, {types_.dims.product(dims)}, reductionName(ref.kind));
+    check(core::CheckKind::NotEmpty, {}, {types_.dims.product(dims)},
+          std::string(core::infoOf(monoidOf(ref.kind)).builtin));
   const core::OpId op = made.finish();
   if (shape.leaves) leaveAt(node, b_.result(op, all - 1));
   hoisted_ = hoistedBefore;

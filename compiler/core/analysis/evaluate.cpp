@@ -1,5 +1,7 @@
 #include "core/analysis/evaluate.h"
 
+#include "core/ir/monoid.h"
+
 #include <algorithm>
 #include <cfenv>
 
@@ -67,25 +69,21 @@ uint64_t convertedBits(TypeKind from, TypeKind to, ops::ConvertMode mode, uint64
 }
 
 OpKind combiningOp(MonoidKind monoid) {
-  switch (monoid) {
-  case MonoidKind::Sum: return OpKind::Add;
-  case MonoidKind::Prod: return OpKind::Mul;
-  case MonoidKind::Min: return OpKind::Min;
-  case MonoidKind::Max: return OpKind::Max;
-  case MonoidKind::And: return OpKind::And;
-  default: assert(monoid == MonoidKind::Or && "combined by one op"); return OpKind::Or;
-  }
+  const std::optional<OpKind> op = infoOf(monoid).op;
+  assert(op && "combined by one op");
+  return *op;
 }
 
 uint64_t unitOf(MonoidKind monoid, TypeKind kind) {
   const bool isFloat = types::isFloatKind(kind);
-  switch (monoid) {
-  case MonoidKind::Prod: return isFloat ? floatBits(kind, 1.0) : 1;
-  case MonoidKind::Min: return isFloat ? floatBits(kind, HUGE_VAL) : largest(kind);
-  case MonoidKind::Max: return isFloat ? floatBits(kind, -HUGE_VAL) : lowBits(kind, smallest(kind));
-  case MonoidKind::And: return kind == TypeKind::Bool ? 1 : allOnes(kind);
-  default: return 0;
+  switch (infoOf(monoid).unit) {
+  case UnitKind::Zero: return 0;
+  case UnitKind::One: return isFloat ? floatBits(kind, 1.0) : 1;
+  case UnitKind::Ones: return kind == TypeKind::Bool ? 1 : allOnes(kind);
+  case UnitKind::Least: return isFloat ? floatBits(kind, -HUGE_VAL) : lowBits(kind, smallest(kind));
+  case UnitKind::Greatest: return isFloat ? floatBits(kind, HUGE_VAL) : largest(kind);
   }
+  return 0;
 }
 
 uint64_t firstTotal(MonoidKind monoid, TypeKind kind) {

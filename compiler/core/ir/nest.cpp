@@ -12,6 +12,14 @@ NestResult collecting(size_t axes) {
   return all;
 }
 
+NestResult reducing(MonoidKind monoid, std::vector<uint32_t> keep) {
+  NestResult combined;
+  combined.kind = NestResultKind::Reduce;
+  combined.monoid = monoid;
+  combined.keep = std::move(keep);
+  return combined;
+}
+
 NestResult filtering() {
   NestResult passed;
   passed.kind = NestResultKind::Filter;

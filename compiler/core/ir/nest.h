@@ -3,6 +3,7 @@
 // NestAttr).
 
 #include "core/ir/build.h"
+#include "core/ir/monoid.h"
 
 namespace melix::core {
 
@@ -14,9 +15,14 @@ inline bool isCombine(const NestResult& r) {
 }
 /// An index for each reduced axis: where the best one stands.
 inline bool isPosition(const NestResult& r) {
-  return r.kind == NestResultKind::Reduce &&
-         (r.monoid == MonoidKind::ArgMin || r.monoid == MonoidKind::ArgMax);
+  const MonoidInfo& info = infoOf(r.monoid);
+  return r.kind == NestResultKind::Reduce && info.finds != ExtremumKind::Neither && !info.op;
 }
+inline bool isSum(const NestResult& r) {
+  return r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum;
+}
+/// Whether a result is linear in the values that it takes: it collects or adds them.
+inline bool isLinear(const NestResult& r) { return r.kind == NestResultKind::Collect || isSum(r); }
 /// How many values a result takes and gives.
 inline uint32_t yieldsOf(const NestResult& r) {
   if (r.kind == NestResultKind::Filter) return 2;
@@ -29,6 +35,8 @@ inline uint32_t resultsOf(const NestResult& r, size_t axes) {
 /// A result that collects the yielded value of each point, the axes in their order.
 NestResult collecting(size_t axes);
 
+/// A result that combines terms over all axes but `keep`.
+NestResult reducing(MonoidKind monoid, std::vector<uint32_t> keep = {});
 /// A result that collects the values that pass a condition.
 NestResult filtering();
 /// The axis of a nest that a value is in its body.

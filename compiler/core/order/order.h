@@ -44,7 +44,7 @@
 // leaf, combinations from the left, accumulators and scans in index order, all without blocks. Without an
 // order the sequence is row-major in nest order, one chain from the unit.
 
-#include "core/ir/ir.h"
+#include "core/ir/monoid.h"
 
 namespace melix::core {
 
@@ -56,8 +56,7 @@ constexpr int64_t rowsInBlock(int64_t row) { return row > 0 && row < blockTerms 
 
 /// Whether terms of a kind are reduced in blocks.
 inline bool isOrdered(MonoidKind monoid, OrderKind order, TypeKind kind) {
-  const bool rounds = monoid == MonoidKind::Sum || monoid == MonoidKind::Prod;
-  return rounds && types::isFloatKind(kind) && order != OrderKind::Unset;
+  return isRounded(monoid, kind) && order != OrderKind::Unset;
 }
 
 /// The reduced axes of a result in the sequence of its terms: the row axis of lanes is the last one.

@@ -329,7 +329,7 @@ private:
       report(id, "a filter yields a bool and has one axis");
     if (isCombine(nr))
       combine(id, nest, part);
-    else if (reduces && nr.monoid != MonoidKind::Sum && !types_.isScalar(t))
+    else if (reduces && !isSum(nr) && !types_.isScalar(t))
       report(id, "reduces scalars only");
     if (nr.order != OrderKind::Unset)
       order(id, nr, t);

@@ -357,7 +357,7 @@ private:
     if (kind == "collect") return r;
     if (kind != "keep") fail("`collect`, `keep` or `filter` expected");
     r.kind = NestResultKind::Reduce;
-    r.monoid = choice<MonoidKind>(9, monoidName);
+    r.monoid = choice<MonoidKind>(monoidKinds, [](MonoidKind m) { return infoOf(m).text; });
     if (r.monoid == MonoidKind::Combine) {
       r.yields = count();
       expect("region");

@@ -1,5 +1,6 @@
 #include "core/text/print.h"
 
+#include "core/ir/monoid.h"
 #include "core/ir/walk.h"
 #include "core/text/text_names.h"
 #include "core/text/text_words.h"
@@ -13,12 +14,6 @@ std::string_view checkName(CheckKind kind) {
 #define CHECK(Kind, Name, Operands, Dims, Message) Name,
 #include "core/ir/checks.def"
   };
-  return names[static_cast<size_t>(kind)];
-}
-
-std::string_view monoidName(MonoidKind kind) {
-  constexpr std::string_view names[] = {"sum", "prod",   "min",    "max",    "and",
-                                        "or",  "argmin", "argmax", "combine"};
   return names[static_cast<size_t>(kind)];
 }
 
@@ -264,7 +259,7 @@ private:
       }
       out_ += (r.kind == NestResultKind::Collect ? "collect" : "keep") + axes(r.keep, body);
       if (r.kind == NestResultKind::Collect) continue;
-      out_ += " " + std::string(monoidName(r.monoid));
+      out_ += " " + std::string(infoOf(r.monoid).text);
       if (r.monoid == MonoidKind::Combine)
         out_ += " " + std::to_string(r.yields) + " region " + std::to_string(r.combineRegion);
       if (r.order == OrderKind::Chain) out_ += " chain";

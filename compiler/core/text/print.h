@@ -52,7 +52,6 @@ std::string printOp(const Module& m, FunctionId f, OpId op);
 
 // Words for attributes, in text and messages.
 std::string_view checkName(CheckKind kind);
-std::string_view monoidName(MonoidKind kind);
 std::string_view derivativeName(DerivativeMode mode);
 
 } // namespace melix::core

@@ -1,8 +1,10 @@
 #include "loops/analysis/iteration_accesses.h"
 
+#include "loops/analysis/linear_form.h"
 #include "loops/ir/build.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace melix::loops {
 
@@ -59,7 +61,7 @@ bool IterationAccesses::isOwnPlace(const std::vector<ValueId>& terms) const {
   unsigned moving = 0;
   for (size_t k = 0; k < terms.size(); k += 2) {
     const uint64_t* stride = asConstant(fn_, terms[k + 1]);
-    if ((indexPlusOffset(terms[k]) || goesBack(terms[k])) && stride && *stride > 0)
+    if (std::abs(slopeOf(terms[k])) == 1 && stride && *stride > 0)
       ++moving;
     else if (isInside(terms[k]) || isInside(terms[k + 1]))
       return false;
@@ -67,26 +69,23 @@ bool IterationAccesses::isOwnPlace(const std::vector<ValueId>& terms) const {
   return moving == 1;
 }
 
-bool IterationAccesses::goesBack(ValueId index) const {
-  const StmtId def = fn_.values[index].def;
-  if (!def.valid() || fn_.stmts[def].kind != StmtKind::Scalar) return false;
-  const Stmt& s = fn_.stmts[def];
-  return s.as<ScalarAttr>().op == OpKind::Sub && s.operands[1] == index_ &&
-         (!isInside(s.operands[0]) || asConstant(fn_, s.operands[0]));
+int64_t IterationAccesses::slopeOf(ValueId v) const {
+  const std::optional<LinearForm> form =
+      linearForm(fn_, v, [this](ValueId x) { return x == index_ || !isInside(x); });
+  return form ? form->factorOf(index_) : 0;
 }
 
 std::optional<IndexPlusOffset> IterationAccesses::indexPlusOffset(ValueId index) const {
   if (index == index_) return IndexPlusOffset{};
-  const StmtId def = fn_.values[index].def;
-  if (!def.valid() || fn_.stmts[def].kind != StmtKind::Scalar) return std::nullopt;
-  const Stmt& s = fn_.stmts[def];
-  const OpKind op = s.as<ScalarAttr>().op;
+  const Stmt* s = scalarOf(fn_, index);
+  if (!s) return std::nullopt;
+  const OpKind op = s->as<ScalarAttr>().op;
   if (op != OpKind::Add && op != OpKind::Sub) return std::nullopt;
   auto isFixed = [&](ValueId v) { return !isInside(v) || asConstant(fn_, v); };
-  if (s.operands[0] == index_ && isFixed(s.operands[1]))
-    return IndexPlusOffset{s.operands[1], op == OpKind::Sub};
-  if (op == OpKind::Add && s.operands[1] == index_ && isFixed(s.operands[0]))
-    return IndexPlusOffset{s.operands[0]};
+  if (s->operands[0] == index_ && isFixed(s->operands[1]))
+    return IndexPlusOffset{s->operands[1], op == OpKind::Sub};
+  if (op == OpKind::Add && s->operands[1] == index_ && isFixed(s->operands[0]))
+    return IndexPlusOffset{s->operands[0]};
   return std::nullopt;
 }
 

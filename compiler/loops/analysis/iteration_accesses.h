@@ -38,8 +38,6 @@ public:
   const std::map<ValueId, Places>& places() const { return places_; }
   /// How an index depends on the loop's index, if its slope is one.
   std::optional<IndexPlusOffset> indexPlusOffset(ValueId index) const;
-  /// Whether an index decreases by one with each iteration.
-  bool goesBack(ValueId index) const;
 
 private:
   bool region(RegionId r);
@@ -48,6 +46,8 @@ private:
   bool isInside(ValueId v) const { return inside_.contains(fn_.values[v].region); }
   ValueId blockOf(ValueId base) const;
   bool isOwnPlace(const std::vector<ValueId>& terms) const;
+  /// By how much a value grows from one iteration to the next; 0 if it is not linear in the index.
+  int64_t slopeOf(ValueId v) const;
 
   const Function& fn_;
   const ValueId index_;

@@ -11,8 +11,7 @@ using ops::CmpKind;
 
 namespace {
 
-constexpr int deepest = 16; ///< sums and differences in a condition
-constexpr int64_t largestFactor = 1 << 8;
+constexpr int deepest = 16;                ///< operations between a loop's end and a constant
 constexpr uint64_t longestBlock = 1 << 13; ///< terms of a sum
 
 } // namespace
@@ -63,35 +62,10 @@ MaskRange::MaskRange(Builder& b, StmtId loop, StmtId around)
 
 bool MaskRange::isWithin(ValueId v) const { return inside_.contains(fn_.values[v].region); }
 
-std::optional<MaskRange::Form> MaskRange::formOf(ValueId v, int64_t factor, int depth) const {
-  Form form;
-  return add(form, v, factor, depth) ? std::optional(form) : std::nullopt;
-}
-
-bool MaskRange::add(Form& form, ValueId v, int64_t factor, int depth) const {
-  if (depth == 0 || factor > largestFactor || factor < -largestFactor) return false;
-  if (v == fn_.regions[fn_.stmts[loop_].regions[0]].params[0]) return form.row += factor, true;
-  if (const uint64_t* known = asConstant(fn_, v)) {
-    const auto n = static_cast<int64_t>(*known);
-    if (n > smallNumber || n < -smallNumber) return false;
-    return form.constant += factor * n, true;
-  }
-  const Stmt* s = scalarOf(fn_, v);
-  if (!s || !isWithin(v)) return form.terms.emplace_back(v, factor), true;
-  const auto& attr = s->as<ScalarAttr>();
-  if (attr.from != TypeKind::I64) return false;
-  const std::vector<ValueId>& of = s->operands;
-  switch (attr.op) {
-  case OpKind::Neg: return add(form, of[0], -factor, depth - 1);
-  case OpKind::Add: return add(form, of[0], factor, depth - 1) && add(form, of[1], factor, depth - 1);
-  case OpKind::Sub: return add(form, of[0], factor, depth - 1) && add(form, of[1], -factor, depth - 1);
-  case OpKind::Mul:
-    for (size_t k : {0, 1})
-      if (const uint64_t* known = asConstant(fn_, of[k]); known && *known <= largestFactor)
-        return add(form, of[1 - k], factor * static_cast<int64_t>(*known), depth - 1);
-    return false;
-  default: return false;
-  }
+/// Over the row, loop indices and values from outside.
+std::optional<LinearForm> MaskRange::formOf(ValueId v) const {
+  const ValueId index = row();
+  return linearForm(fn_, v, [&](ValueId x) { return x == index || !isWithin(x) || !scalarOf(fn_, x); });
 }
 
 std::optional<StmtId> MaskRange::loopOf(ValueId index) const {
@@ -163,9 +137,10 @@ void MaskRange::requireSmall(ValueId v) {
 }
 
 /// The least or greatest that the form without the row is at any iteration of the loops inside.
-std::optional<ValueId> MaskRange::extreme(const Form& form, bool greatest) {
+std::optional<ValueId> MaskRange::extreme(const LinearForm& form, bool greatest) {
   ValueId sum = b_.integer(form.constant);
   for (auto [v, factor] : form.terms) {
+    if (v == row()) continue;
     std::optional<ValueId> at;
     if (!isWithin(v)) {
       at = fromOutside(v);
@@ -187,23 +162,26 @@ bool MaskRange::take(ValueId condition, bool holds) {
   const bool isBelow = how == CmpKind::Lt || how == CmpKind::Le;
   if (!isBelow && how != CmpKind::Gt && how != CmpKind::Ge) return false;
   // below: left - right < 0 or <= 0; else right - left
-  std::optional<Form> form = formOf(sides[isBelow ? 0 : 1], 1, deepest);
-  if (!form || !add(*form, sides[isBelow ? 1 : 0], -1, deepest) || (form->row != 1 && form->row != -1))
-    return false;
+  std::optional<LinearForm> form = formOf(sides[isBelow ? 0 : 1]);
+  const std::optional<LinearForm> other = formOf(sides[isBelow ? 1 : 0]);
+  if (!form || !other) return false;
+  form->add(*other, -1);
+  const int64_t byRow = form->factorOf(row());
+  if (!isSmall(*form) || (byRow != 1 && byRow != -1)) return false;
   if (how == CmpKind::Lt || how == CmpKind::Gt) ++form->constant;
   const std::optional<ValueId> most = extreme(*form, true); // row + most <= 0, or most <= row
   if (!most) return false;
-  const bool isLeast = form->row < 0;
+  const bool isLeast = byRow < 0;
   bounds_.push_back({isLeast ? *most : b_.arith(OpKind::Sub, b_.integer(0), *most), isLeast});
   return true;
 }
 
-std::optional<ValueId> MaskRange::leastAt(ValueId v, ValueId row) {
-  const std::optional<Form> form = formOf(v, 1, deepest);
-  const std::optional<ValueId> rest = form ? extreme(*form, false) : std::nullopt;
+std::optional<ValueId> MaskRange::leastAt(ValueId v, ValueId at) {
+  const std::optional<LinearForm> form = formOf(v);
+  const std::optional<ValueId> rest = form && isSmall(*form) ? extreme(*form, false) : std::nullopt;
   if (!rest) return std::nullopt;
-  requireSmall(row);
-  return b_.arith(OpKind::Add, *rest, b_.arith(OpKind::Mul, row, b_.integer(form->row)));
+  requireSmall(at);
+  return b_.arith(OpKind::Add, *rest, b_.arith(OpKind::Mul, at, b_.integer(form->factorOf(row()))));
 }
 
 MaskRange::Rows MaskRange::rows() {

@@ -2,6 +2,7 @@
 // The conditions under which a branch is taken, as a list of conjuncts, and the iterations at which they
 // hold.
 
+#include "loops/analysis/linear_form.h"
 #include "loops/ir/build.h"
 
 #include <functional>
@@ -15,8 +16,6 @@ std::vector<ValueId> conjuncts(const Function& fn, ValueId condition);
 void dropProvenConjuncts(Function& fn, StmtId branch, RegionId home,
                          const std::function<bool(ValueId)>& holds);
 
-/// Numbers below this limit are small: sums of a few of them do not wrap.
-inline constexpr int64_t smallNumber = int64_t(1) << 48;
 /// Emits a test that a number is that small.
 ValueId emitFitsWithoutOverflow(Builder& b, ValueId v);
 
@@ -35,8 +34,8 @@ public:
   bool take(ValueId condition, bool holds = true);
   /// Whether the condition taken last is a lower bound.
   bool isLeast() const { return bounds_.back().isLeast; }
-  /// The minimum of a number at a row, over all iterations of the inner loops.
-  std::optional<ValueId> leastAt(ValueId v, ValueId row);
+  /// The minimum of a number at a row `at`, over all iterations of the inner loops.
+  std::optional<ValueId> leastAt(ValueId v, ValueId at);
   struct Rows {
     ValueId first, end; ///< within the loop, and the first no further than the end
   };
@@ -48,24 +47,19 @@ public:
   ValueId isExact() const { return isExact_; }
 
 private:
-  /// A linear form: `row` times the row, plus a constant, plus numbers times factors.
-  struct Form {
-    int64_t row = 0, constant = 0;
-    std::vector<std::pair<ValueId, int64_t>> terms;
-  };
   struct Bound {
     ValueId row;
     bool isLeast; ///< or the greatest
   };
-  std::optional<Form> formOf(ValueId v, int64_t factor, int depth) const;
-  bool add(Form& form, ValueId v, int64_t factor, int depth) const;
+  ValueId row() const { return fn_.regions[fn_.stmts[loop_].regions[0]].params[0]; }
+  std::optional<LinearForm> formOf(ValueId v) const;
   bool isWithin(ValueId v) const;
   std::optional<StmtId> loopOf(ValueId index) const;
   std::optional<ValueId> fromOutside(ValueId v);
   bool isNatural(ValueId v, int depth) const;
   bool isBlock(ValueId count, ValueId length, int depth) const;
   std::optional<ValueId> endOf(StmtId loop, bool last);
-  std::optional<ValueId> extreme(const Form& form, bool greatest);
+  std::optional<ValueId> extreme(const LinearForm& form, bool greatest);
   void requireSmall(ValueId v);
 
   Builder& b_;

@@ -1,8 +1,7 @@
 #include "loops/analysis/stride_analysis.h"
 
+#include "loops/analysis/linear_form.h"
 #include "loops/ir/build.h"
-
-#include <algorithm>
 
 namespace melix::loops {
 
@@ -16,52 +15,45 @@ int64_t product(int64_t a, int64_t b) { return static_cast<int64_t>(uint64_t(a) 
 
 } // namespace
 
-Neighbours::Neighbours(const Function& fn, const Variance& variance, ValueId index)
-    : fn_(fn), variance_(variance) {
-  if (index.valid()) steps_[index] = 1;
+const std::optional<int64_t>& LaneStrides::strideOf(ValueId v) {
+  if (const auto known = strides_.find(v); known != strides_.end()) return known->second;
+  return strides_.emplace(v, findStride(v)).first->second;
 }
 
-std::optional<int64_t> Neighbours::stepOf(ValueId v) const {
+std::optional<int64_t> LaneStrides::findStride(ValueId v) const {
   if (variance_.isUniform(v)) return 0;
-  auto found = steps_.find(v);
-  return found == steps_.end() ? std::nullopt : std::optional(found->second);
+  if (variance_.of(v) != VarianceKind::Affine) return std::nullopt;
+  const std::optional<LinearForm> form = linearForm(
+      fn_, v, [&](ValueId x) { return x == index_ || variance_.isUniform(x) || isStripPosition(x); });
+  if (!form) return std::nullopt;
+  int64_t stride = 0;
+  for (auto [term, factor] : form->terms)
+    if (!variance_.isUniform(term)) stride = sum(stride, factor);
+  return stride;
 }
 
-void Neighbours::note(const Stmt& scalar) {
-  if (variance_.of(scalar.results[0]) != VarianceKind::Affine || scalar.operands.size() != 2) return;
-  const std::optional<int64_t> a = stepOf(scalar.operands[0]), b = stepOf(scalar.operands[1]);
-  if (!a || !b) return;
-  switch (scalar.as<ScalarAttr>().op) {
-  case OpKind::Add:
-  case OpKind::And: steps_[scalar.results[0]] = sum(*a, *b); return; // a sum, or the place in a strip
-  case OpKind::Sub: steps_[scalar.results[0]] = sum(*a, product(-1, *b)); return;
-  case OpKind::Mul:
-    for (size_t side : {0, 1})
-      if (const uint64_t* by = asConstant(fn_, scalar.operands[side]))
-        steps_[scalar.results[0]] = product(side == 0 ? *b : *a, static_cast<int64_t>(*by));
-    return;
-  default: return;
-  }
+/// The position in a strip of lanes, `and %i, 63`: it grows by one.
+bool LaneStrides::isStripPosition(ValueId v) const {
+  const Stmt* s = scalarOf(fn_, v);
+  return s && s->as<ScalarAttr>().op == OpKind::And && variance_.of(v) == VarianceKind::Affine;
 }
 
-std::optional<int64_t> Neighbours::strideInBytes(const Stmt& s) const {
+std::optional<int64_t> LaneStrides::strideInBytes(const Stmt& s) {
   const size_t end = s.operands.size() - (s.kind == StmtKind::Store ? 1 : 0);
   if (!variance_.isUniform(s.operands[0])) return std::nullopt;
-  int64_t step = 0;
+  int64_t stride = 0;
   for (size_t k = 1; k + 1 < end; k += 2) {
     if (variance_.isUniform(s.operands[k]) && variance_.isUniform(s.operands[k + 1])) continue;
-    auto found = steps_.find(s.operands[k]);
-    const uint64_t* stride = asConstant(fn_, s.operands[k + 1]);
-    if (found == steps_.end() || !stride) return std::nullopt;
-    step = sum(step, product(found->second, static_cast<int64_t>(*stride)));
+    const std::optional<int64_t>& step = strideOf(s.operands[k]);
+    const uint64_t* scale = asConstant(fn_, s.operands[k + 1]);
+    if (!step || !scale) return std::nullopt;
+    stride = sum(stride, product(*step, static_cast<int64_t>(*scale)));
   }
-  return product(step, s.as<Access>().elemBytes);
+  return product(stride, s.as<Access>().elemBytes);
 }
 
-bool Neighbours::areSideBySide(const Stmt& s) const {
-  return strideInBytes(s) == bytesOf(s.as<Access>().elem);
-}
-bool Neighbours::areBackwards(const Stmt& s) const {
+bool LaneStrides::areSideBySide(const Stmt& s) { return strideInBytes(s) == bytesOf(s.as<Access>().elem); }
+bool LaneStrides::areBackwards(const Stmt& s) {
   return strideInBytes(s) == -int64_t(bytesOf(s.as<Access>().elem));
 }
 

@@ -3,8 +3,8 @@
 //
 //   for independent %0, %n { (%i)
 //     %j = sub %i, %k : i64             %j goes by 1 from lane to lane
-//     %x = load %v[%j*%1] : f32         side by side: one read for all
-//     %y = load %v[%j*%2] : f32         apart
+//     %x = load %v[%j*%1] : f32         contiguous: one read for all
+//     %y = load %v[%j*%2] : f32         strided
 //     yield }
 
 #include "loops/analysis/variance.h"
@@ -13,27 +13,29 @@
 
 namespace melix::loops {
 
-/// The strides of affine values from lane to lane, where known. `note` is given the scalar ops in their
-/// order.
-class Neighbours {
+/// The strides of values and accesses from lane to lane.
+class LaneStrides {
 public:
   /// `index` grows by one from lane to lane; it is none in a function that lanes call.
-  Neighbours(const Function& fn, const Variance& variance, ValueId index);
+  LaneStrides(const Function& fn, const Variance& variance, ValueId index)
+      : fn_(fn), variance_(variance), index_(index) {}
 
-  void note(const Stmt& scalar);
-  /// The stride of an access in bytes, from lane to lane.
-  std::optional<int64_t> strideInBytes(const Stmt& access) const;
-  /// Whether lanes read or store neighbours in ascending order.
-  bool areSideBySide(const Stmt& access) const;
+  /// The stride of an access in bytes, where known.
+  std::optional<int64_t> strideInBytes(const Stmt& access);
+  /// Whether lanes read or store contiguous elements in ascending order.
+  bool areSideBySide(const Stmt& access);
   /// Whether they do so in descending order.
-  bool areBackwards(const Stmt& access) const;
+  bool areBackwards(const Stmt& access);
 
 private:
-  std::optional<int64_t> stepOf(ValueId v) const;
+  const std::optional<int64_t>& strideOf(ValueId v);
+  std::optional<int64_t> findStride(ValueId v) const;
+  bool isStripPosition(ValueId v) const;
 
   const Function& fn_;
   const Variance& variance_;
-  std::unordered_map<ValueId, int64_t> steps_;
+  const ValueId index_;
+  std::unordered_map<ValueId, std::optional<int64_t>> strides_;
 };
 
 } // namespace melix::loops

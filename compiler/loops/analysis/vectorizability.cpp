@@ -1,6 +1,7 @@
 #include "loops/analysis/vectorizability.h"
 
 #include "core/analysis/evaluate.h"
+#include "core/ir/monoid.h"
 #include "loops/analysis/closed_functions.h"
 #include "loops/ir/build.h"
 
@@ -15,27 +16,12 @@ using core::OpKind;
 namespace {
 
 bool isReassociable(OpKind op, TypeKind kind) {
-  switch (op) {
-  case OpKind::Add:
-  case OpKind::Mul: return types::isIntKind(kind);
-  case OpKind::Min:
-  case OpKind::Max: return true;
-  case OpKind::And:
-  case OpKind::Or:
-  case OpKind::Xor: return types::isIntKind(kind) || kind == TypeKind::Bool;
-  default: return false;
-  }
+  const std::optional<core::MonoidKind> monoid = core::monoidOf(op);
+  return op == OpKind::Xor || (monoid && core::isExact(*monoid, kind));
 }
 
 uint64_t unitOf(OpKind op, TypeKind kind) {
-  using core::MonoidKind;
-  switch (op) {
-  case OpKind::Mul: return core::unitOf(MonoidKind::Prod, kind);
-  case OpKind::Min: return core::unitOf(MonoidKind::Min, kind);
-  case OpKind::Max: return core::unitOf(MonoidKind::Max, kind);
-  case OpKind::And: return core::unitOf(MonoidKind::And, kind);
-  default: return 0;
-  }
+  return op == OpKind::Xor ? 0 : core::unitOf(*core::monoidOf(op), kind);
 }
 
 /// How often each of some values is used.

@@ -35,7 +35,7 @@ ValueId ordinal(Builder& b, ValueId bits, TypeKind integer) {
 ValueId ordinalOf(Builder& b, MonoidKind monoid, ValueId x, TypeKind kind) {
   const TypeKind integer = integerOf(kind);
   ValueId bits = b.scalar(OpKind::Bitcast, {x}, kind, integer); // a NaN is positive there
-  if (monoid == MonoidKind::Min || monoid == MonoidKind::ArgMin) {
+  if (core::infoOf(monoid).finds == core::ExtremumKind::Least) {
     ValueId isNan = b.compare(ops::CmpKind::Ne, x, x, kind);
     bits = b.select(isNan, b.constant(scalarType(integer), core::lowBits(integer, ~uint64_t(0))), bits);
   }
@@ -45,7 +45,8 @@ ValueId ordinalOf(Builder& b, MonoidKind monoid, ValueId x, TypeKind kind) {
 /// Of argmin and argmax: whether a term comes before the best of the terms ahead of it, of which the first
 /// wins.
 ValueId isBetter(Builder& b, MonoidKind monoid, ValueId term, ValueId best, TypeKind kind) {
-  return b.compare(monoid == MonoidKind::ArgMax ? ops::CmpKind::Gt : ops::CmpKind::Lt, term, best, kind);
+  const bool isGreatest = core::infoOf(monoid).finds == core::ExtremumKind::Greatest;
+  return b.compare(isGreatest ? ops::CmpKind::Gt : ops::CmpKind::Lt, term, best, kind);
 }
 
 } // namespace
@@ -60,8 +61,7 @@ ReductionState::ReductionState(Lower& lower, const core::Op& nest, const ResultP
 bool ReductionState::isArg() const { return core::isPosition(*plan_.part.spec); }
 /// Whether the state holds an ordinal.
 bool ReductionState::isOrdinal() const {
-  const bool finds = monoid_ == MonoidKind::Max || monoid_ == MonoidKind::Min || isArg();
-  return finds && types::isFloatKind(kind_);
+  return core::infoOf(monoid_).finds != core::ExtremumKind::Neither && types::isFloatKind(kind_);
 }
 
 void ReductionState::open(std::span<const uint32_t> axes, const std::vector<ValueId>& extents, bool isOne) {

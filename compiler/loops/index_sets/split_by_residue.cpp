@@ -1,11 +1,12 @@
 #include "loops/index_sets/split_by_residue.h"
 
 #include "loops/analysis/contraction.h"
+#include "loops/analysis/linear_form.h"
 #include "loops/ir/build.h"
 #include "loops/ir/clone.h"
 #include "loops/ir/constant_values.h"
 
-#include <algorithm>
+#include <cstdlib>
 #include <span>
 
 namespace melix::loops {
@@ -15,19 +16,12 @@ using core::OpKind;
 namespace {
 
 constexpr int64_t mostPhases = 8;
-constexpr int64_t mostOffset = int64_t(1) << 48; ///< added to an index it does not wrap
-constexpr int mostIndexOps = 6;
 
-/// sign·index + offset.
-struct AffineInIteration {
-  int64_t sign, offset;
-};
-
-/// A quotient or a remainder of the index of a loop.
+/// A quotient or a remainder of sign·index + offset, where the index is that of a loop.
 struct ResidueClass {
   StmtId stmt;
   RegionId home;
-  AffineInIteration of;
+  int64_t sign, offset;
 };
 
 class ResidueClasses {
@@ -76,37 +70,18 @@ private:
     if ((attr.op != OpKind::IRem && attr.op != OpKind::IDiv) || attr.from != TypeKind::I64) return;
     const std::optional<int64_t> step = knownNumber(fn_, s.operands[1]);
     if (!step || *step < 2 || *step > mostPhases || (step_ != 0 && *step != step_)) return;
-    const std::optional<AffineInIteration> line = lineOf(s.operands[0], mostIndexOps);
-    if (!line) return;
+    const std::optional<LinearForm> form =
+        linearForm(fn_, s.operands[0], [this](ValueId v) { return v == index_; });
+    if (!form || std::abs(form->factorOf(index_)) != 1 || std::abs(form->constant) > smallNumber) return;
     step_ = *step;
-    parts_.push_back({id, home, *line});
+    parts_.push_back({id, home, form->factorOf(index_), form->constant});
   }
-  std::optional<AffineInIteration> lineOf(ValueId v, int depth) const {
-    if (v == index_) return AffineInIteration{1, 0};
-    const Stmt* s = depth > 0 ? scalarOf(fn_, v) : nullptr;
-    if (!s || s->as<ScalarAttr>().from != TypeKind::I64) return std::nullopt;
-    const OpKind op = s->as<ScalarAttr>().op;
-    if (op == OpKind::Neg) return times(lineOf(s->operands[0], depth - 1), -1, 0);
-    if (op != OpKind::Add && op != OpKind::Sub) return std::nullopt;
-    const std::optional<int64_t> left = knownNumber(fn_, s->operands[0]),
-                                 right = knownNumber(fn_, s->operands[1]);
-    const int64_t sign = op == OpKind::Sub ? -1 : 1;
-    if (right) return times(lineOf(s->operands[0], depth - 1), 1, sign * *right);
-    if (left) return times(lineOf(s->operands[1], depth - 1), sign, *left);
-    return std::nullopt;
-  }
-  static std::optional<AffineInIteration> times(std::optional<AffineInIteration> line, int64_t sign,
-                                                int64_t offset) {
-    if (!line || offset < -mostOffset || offset > mostOffset) return std::nullopt;
-    return AffineInIteration{sign * line->sign, sign * line->offset + offset};
-  }
-
   // --- a remainder's points
 
   /// The quotient or remainder at the first point.
   ValueId firstOf(Builder& b, const ResidueClass& part, ValueId first) const {
-    const ValueId offset = b.integer(part.of.offset);
-    const ValueId at = b.arith(part.of.sign > 0 ? OpKind::Add : OpKind::Sub, offset, first);
+    const ValueId offset = b.integer(part.offset);
+    const ValueId at = b.arith(part.sign > 0 ? OpKind::Add : OpKind::Sub, offset, first);
     return b.arith(fn_.stmts[part.stmt].as<ScalarAttr>().op, at, b.integer(step_));
   }
   /// The index becomes what a new one counts.
@@ -128,7 +103,7 @@ private:
       std::erase(fn_.regions[part.home].stmts, part.stmt);
       return;
     }
-    fn_.stmts[part.stmt].attr = ScalarAttr{part.of.sign > 0 ? OpKind::Add : OpKind::Sub, 0, TypeKind::I64};
+    fn_.stmts[part.stmt].attr = ScalarAttr{part.sign > 0 ? OpKind::Add : OpKind::Sub, 0, TypeKind::I64};
     fn_.stmts[part.stmt].operands = {first, count_};
   }
 

@@ -57,12 +57,12 @@ private:
 /// The loop in lanes around the statements that are read.
 struct LanesAround {
   LanesAround(const Function& fn, const Stmt& loop, const ForAttr& attr)
-      : variance(fn, loop), neighbours(fn, variance, fn.regions[loop.regions[0]].params[0]),
+      : variance(fn, loop), strides(fn, variance, fn.regions[loop.regions[0]].params[0]),
         lane(1.0 / attr.vectorWidth), strip(lane / attr.interleave) {}
   LanesAround(const LanesAround&) = delete;
 
   Variance variance;
-  Neighbours neighbours;
+  LaneStrides strides;
   double lane;  ///< the part of a strip's time that an iteration takes, of what differs between lanes
   double strip; ///< the same, of what is done once for all lanes in all registers
 };
@@ -131,7 +131,6 @@ private:
 
   Time scalar(const Stmt& s) {
     const auto& attr = s.as<ScalarAttr>();
-    if (lanes_) lanes_->neighbours.note(s);
     if (!isUsed_[s.results[0].index]) return {};
     const bool varying = varies(s.results);
     if (attr.op != OpKind::IDiv && attr.op != OpKind::IRem)
@@ -141,7 +140,7 @@ private:
   }
 
   Time access(const Stmt& s, bool varying, double bytes) const {
-    if (varying && !lanes_->neighbours.areSideBySide(s)) return units(bytes);
+    if (varying && !lanes_->strides.areSideBySide(s)) return units(bytes);
     return units(time::access * share(varying));
   }
 

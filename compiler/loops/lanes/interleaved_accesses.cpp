@@ -20,8 +20,8 @@ struct Column {
 
 class InterleavedAccessGrouper {
 public:
-  InterleavedAccessGrouper(const Module& module, const Function& fn, Neighbours& neighbours)
-      : module_(module), fn_(fn), neighbours_(neighbours) {}
+  InterleavedAccessGrouper(const Module& module, const Function& fn, LaneStrides& strides)
+      : module_(module), fn_(fn), strides_(strides) {}
 
   std::vector<LaneGroup> run(RegionId region) {
     for (StmtId id : fn_.regions[region].stmts) statement(id);
@@ -39,7 +39,7 @@ private:
   void statement(StmtId id) {
     const Stmt& s = fn_.stmts[id];
     switch (s.kind) {
-    case StmtKind::Scalar: return neighbours_.note(s);
+    case StmtKind::Scalar:
     case StmtKind::Const:
     case StmtKind::KeepAlive:
     case StmtKind::Yield: return;
@@ -72,7 +72,7 @@ private:
   }
 
   std::optional<Column> columnOf(const Stmt& s) const {
-    const std::optional<int64_t> step = neighbours_.strideInBytes(s);
+    const std::optional<int64_t> step = strides_.strideInBytes(s);
     const auto& access = s.as<Access>();
     const int64_t bytes = bytesOf(access.elem);
     if (!step || *step <= bytes || *step > longestRow * bytes || *step % bytes != 0) return std::nullopt;
@@ -153,7 +153,7 @@ private:
 
   const Module& module_;
   const Function& fn_;
-  Neighbours& neighbours_;
+  LaneStrides& strides_;
   std::vector<Open> open_;
   std::vector<LaneGroup> done_;
 };
@@ -167,8 +167,8 @@ uint32_t LaneGroup::span() const {
 }
 
 std::vector<LaneGroup> laneGroups(const Module& module, const Function& fn, RegionId region,
-                                  Neighbours& neighbours) {
-  return InterleavedAccessGrouper(module, fn, neighbours).run(region);
+                                  LaneStrides& strides) {
+  return InterleavedAccessGrouper(module, fn, strides).run(region);
 }
 
 /// Elements of each residue of the row's least prime factor come together, then those of the next one.

@@ -30,9 +30,9 @@ struct LaneGroup {
   uint32_t span() const;
 };
 
-/// The groups among the statements of a region, without nested ones. `neighbours` notes its scalar ops.
+/// The groups among the statements of a region, without nested ones.
 std::vector<LaneGroup> laneGroups(const Module& module, const Function& fn, RegionId region,
-                                  Neighbours& neighbours);
+                                  LaneStrides& strides);
 
 /// Shuffles that interleave or deinterleave a group: how often two registers become one.
 uint32_t shufflesOf(const LaneGroup& group);

@@ -13,7 +13,7 @@ constexpr int64_t leastBytes = 4; ///< of what values mask
 class MaskSupportReader {
 public:
   MaskSupportReader(const Function& fn, const Stmt& loop)
-      : fn_(fn), variance_(fn, loop), neighbours_(fn, variance_, fn.regions[loop.regions[0]].params[0]) {}
+      : fn_(fn), variance_(fn, loop), strides_(fn, variance_, fn.regions[loop.regions[0]].params[0]) {}
 
   bool canMask(RegionId r) {
     return std::ranges::all_of(fn_.regions[r].stmts, [&](StmtId id) { return canMask(fn_.stmts[id]); });
@@ -22,11 +22,11 @@ public:
 private:
   bool canMask(const Stmt& s) {
     switch (s.kind) {
-    case StmtKind::Scalar: neighbours_.note(s); return true;
+    case StmtKind::Scalar: return true;
     case StmtKind::Load:
       if (variance_.isUniform(s.results[0])) return true;
       [[fallthrough]];
-    case StmtKind::Store: return neighbours_.areSideBySide(s) && bytesOf(s.as<Access>().elem) >= leastBytes;
+    case StmtKind::Store: return strides_.areSideBySide(s) && bytesOf(s.as<Access>().elem) >= leastBytes;
     case StmtKind::Call: return std::ranges::all_of(s.operands, [&](ValueId v) { return isScalar(v); });
     default: return std::ranges::all_of(s.regions, [&](RegionId r) { return canMask(r); });
     }
@@ -36,7 +36,7 @@ private:
 
   const Function& fn_;
   const Variance variance_;
-  Neighbours neighbours_;
+  LaneStrides strides_;
 };
 
 } // namespace

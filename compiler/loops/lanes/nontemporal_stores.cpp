@@ -87,13 +87,12 @@ private:
     const RegionId body = loop.regions[0];
     if (hasLongLoop(body)) return;
     const Variance variance(fn_, loop);
-    Neighbours neighbours(fn_, variance, fn_.regions[body].params[0]);
+    LaneStrides strides(fn_, variance, fn_.regions[body].params[0]);
     bool hasPlainStores = false;
     for (StmtId id : fn_.regions[body].stmts) {
       Stmt& s = fn_.stmts[id];
-      if (s.kind == StmtKind::Scalar) neighbours.note(s);
       if (s.kind != StmtKind::Store || !isFilled(s.operands[0])) continue;
-      s.as<Access>().nonTemporal = neighbours.areSideBySide(s);
+      s.as<Access>().nonTemporal = strides.areSideBySide(s);
       hasPlainStores |= !s.as<Access>().nonTemporal;
     }
     if (hasPlainStores) rows(loop, variance);
@@ -101,8 +100,8 @@ private:
   /// Stores to all columns of rows, which are whole registers together.
   void rows(const Stmt& loop, const Variance& variance) {
     const RegionId body = loop.regions[0];
-    Neighbours neighbours(fn_, variance, fn_.regions[body].params[0]);
-    for (const LaneGroup& group : laneGroups(module_, fn_, body, neighbours)) {
+    LaneStrides strides(fn_, variance, fn_.regions[body].params[0]);
+    for (const LaneGroup& group : laneGroups(module_, fn_, body, strides)) {
       if (group.kind != StmtKind::Store || !isFilled(fn_.stmts[group.place()].operands[0])) continue;
       for (const LaneGroup::Member& m : group.members) fn_.stmts[m.stmt].as<Access>().nonTemporal = true;
     }

@@ -13,7 +13,7 @@ namespace {
 class Directions {
 public:
   Directions(const Function& fn, const Stmt& loop)
-      : fn_(fn), variance_(fn, loop), neighbours_(fn, variance_, fn.regions[loop.regions[0]].params[0]) {
+      : fn_(fn), variance_(fn, loop), strides_(fn, variance_, fn.regions[loop.regions[0]].params[0]) {
     isInnermost_ = region(loop.regions[0]);
   }
 
@@ -24,7 +24,6 @@ private:
     for (StmtId id : fn_.regions[r].stmts) {
       const Stmt& s = fn_.stmts[id];
       if (s.kind == StmtKind::For || s.kind == StmtKind::While) return false;
-      if (s.kind == StmtKind::Scalar) neighbours_.note(s);
       if (s.kind == StmtKind::Load || s.kind == StmtKind::Store) access(s);
       for (RegionId inner : s.regions)
         if (!region(inner)) return false;
@@ -32,7 +31,7 @@ private:
     return true;
   }
   void access(const Stmt& s) {
-    const std::optional<int64_t> stride = neighbours_.strideInBytes(s);
+    const std::optional<int64_t> stride = strides_.strideInBytes(s);
     const auto bytes = static_cast<int64_t>(s.as<Access>().elemBytes);
     if (!stride) return;
     back_ += *stride == -bytes;
@@ -41,7 +40,7 @@ private:
 
   const Function& fn_;
   const Variance variance_;
-  Neighbours neighbours_;
+  LaneStrides strides_;
   bool isInnermost_;
   unsigned back_ = 0, forth_ = 0;
 };

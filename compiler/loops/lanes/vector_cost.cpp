@@ -22,12 +22,12 @@ public:
   /// `around`: how values differ between iterations of the loop around, if there is one.
   WorkReader(const Module& module, const Function& fn, const Variance& variance, ValueId index = {},
              const Variance* around = nullptr)
-      : module_(module), fn_(fn), variance_(variance), neighbours_(fn, variance, index), around_(around) {}
+      : module_(module), fn_(fn), variance_(variance), strides_(fn, variance, index), around_(around) {}
 
   LaneWork work;
 
   void region(RegionId r) {
-    const std::vector<LaneGroup> groups = laneGroups(module_, fn_, r, neighbours_);
+    const std::vector<LaneGroup> groups = laneGroups(module_, fn_, r, strides_);
     if (!underMask_)
       for (const LaneGroup& group : groups) rows(group);
     for (StmtId id : fn_.regions[r].stmts) statement(id);
@@ -80,8 +80,8 @@ private:
     }
     return times;
   }
-  bool areSideBySide(StmtId id) const {
-    return inRows_.contains(id) || neighbours_.areSideBySide(fn_.stmts[id]);
+  bool areSideBySide(StmtId id) {
+    return inRows_.contains(id) || strides_.areSideBySide(fn_.stmts[id]);
   }
   /// A branch in which lanes call one by one is for what is seldom: how wide it is counts as little as its
   /// work.
@@ -102,7 +102,6 @@ private:
   }
   void scalar(const Stmt& s) {
     const auto& attr = s.as<ScalarAttr>();
-    neighbours_.note(s);
     if (variance_.of(s.results[0]) != VarianceKind::Varying) return;
     if (!comparesPlaces(s)) widest(scalarType(attr.from));
     work.ops += often_ * opsOf(attr);
@@ -177,7 +176,7 @@ private:
   const Module& module_;
   const Function& fn_;
   const Variance& variance_;
-  Neighbours neighbours_;
+  LaneStrides strides_;
   const Variance* around_;
   /// A loop around what is at hand.
   struct Around {

@@ -11,19 +11,6 @@ namespace {
 using core::MonoidKind;
 using core::NestResult;
 
-/// Whether terms of a kind give the same in any order.
-bool isExact(const NestResult& r, TypeKind kind) {
-  switch (r.monoid) {
-  case MonoidKind::Sum:
-  case MonoidKind::Prod: return types::isIntKind(kind);
-  case MonoidKind::Min:
-  case MonoidKind::Max:
-  case MonoidKind::And:
-  case MonoidKind::Or: return true;
-  default: return false;
-  }
-}
-
 bool nested(const std::set<uint32_t>& a, const std::set<uint32_t>& b) {
   return std::includes(a.begin(), a.end(), b.begin(), b.end()) ||
          std::includes(b.begin(), b.end(), a.begin(), a.end());
@@ -59,7 +46,8 @@ private:
   ResultPlan resultOf(const core::NestPart& part) const {
     ResultPlan r{part, fn_.typeOf(nest_.yields(part)[0]), {}};
     const TypeKind kind = types_.kind(r.type);
-    if (r.isReduce() && !isExact(*part.spec, kind)) r.sequence = core::termSequence(*part.spec, axisCount_);
+    if (r.isReduce() && !core::isExact(part.spec->monoid, kind))
+      r.sequence = core::termSequence(*part.spec, axisCount_);
     r.ordered = r.isReduce() && core::isOrdered(part.spec->monoid, part.spec->order, kind);
     if (r.ordered && part.spec->order == core::OrderKind::Lanes) r.lanes = part.spec->lanes;
     return r;
@@ -188,9 +176,8 @@ private:
       }
       const MonoidKind monoid = r.part.spec->monoid;
       if (!r.part.spec->keep.empty()) return PoolKind::Keeps;
-      if (monoid == MonoidKind::Combine || !types_.isScalar(r.type)) return PoolKind::Combines;
-      const bool rounds = monoid == MonoidKind::Sum || monoid == MonoidKind::Prod;
-      if (rounds && types_.isFloat(r.type) && !r.ordered) return PoolKind::Sequence;
+      if (core::isCombine(*r.part.spec) || !types_.isScalar(r.type)) return PoolKind::Combines;
+      if (isRounded(monoid, types_.kind(r.type)) && !r.ordered) return PoolKind::Sequence;
     }
     if (!leaves) return PoolKind::Collects;
     return isOneBlock(sweep.order) ? PoolKind::OneBlock : PoolKind::Runs;

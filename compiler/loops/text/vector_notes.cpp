@@ -7,12 +7,12 @@ namespace melix::loops {
 
 void VectorNotes::enter(const Stmt& loop) {
   variance_.emplace(fn_, loop);
-  neighbours_.emplace(fn_, *variance_, fn_.regions[loop.regions[0]].params[0]);
+  strides_.emplace(fn_, *variance_, fn_.regions[loop.regions[0]].params[0]);
   findRows(loop.regions[0]);
 }
 
 void VectorNotes::findRows(RegionId r) {
-  for (const LaneGroup& group : laneGroups(module_, fn_, r, *neighbours_))
+  for (const LaneGroup& group : laneGroups(module_, fn_, r, *strides_))
     for (const LaneGroup::Member& m : group.members) inRows_.insert(m.stmt);
   for (StmtId id : fn_.regions[r].stmts)
     if (const Stmt& s = fn_.stmts[id]; !needsMask(s, *variance_))
@@ -21,7 +21,7 @@ void VectorNotes::findRows(RegionId r) {
 
 void VectorNotes::leave() {
   inRows_.clear();
-  neighbours_.reset();
+  strides_.reset();
   variance_.reset();
 }
 
@@ -29,7 +29,6 @@ std::string_view VectorNotes::of(StmtId id) {
   if (!variance_) return {};
   const Stmt& s = fn_.stmts[id];
   switch (s.kind) {
-  case StmtKind::Scalar: neighbours_->note(s); return {};
   case StmtKind::Load: return ofAccess(id, true);
   case StmtKind::Store: return ofAccess(id, false);
   case StmtKind::Call: return ofCall(s);
@@ -42,11 +41,11 @@ std::string_view VectorNotes::of(StmtId id) {
   }
 }
 
-std::string_view VectorNotes::ofAccess(StmtId id, bool isLoad) const {
+std::string_view VectorNotes::ofAccess(StmtId id, bool isLoad) {
   const Stmt& s = fn_.stmts[id];
   if (isLoad && variance_->isUniform(s.results[0])) return "uniform";
-  if (neighbours_->areSideBySide(s)) return "side by side";
-  if (isLoad && neighbours_->areBackwards(s)) return "side by side, backwards";
+  if (strides_->areSideBySide(s)) return "side by side";
+  if (isLoad && strides_->areBackwards(s)) return "side by side, backwards";
   if (inRows_.contains(id)) return "in rows";
   return isLoad ? "gathered" : "scattered";
 }

@@ -28,13 +28,13 @@ public:
 
 private:
   void findRows(RegionId r);
-  std::string_view ofAccess(StmtId id, bool isLoad) const;
+  std::string_view ofAccess(StmtId id, bool isLoad);
   std::string_view ofCall(const Stmt& s) const;
 
   const Module& module_;
   const Function& fn_;
   std::optional<Variance> variance_;
-  std::optional<Neighbours> neighbours_;
+  std::optional<LaneStrides> strides_;
   std::unordered_set<StmtId> inRows_; ///< accesses in groups
 };
 

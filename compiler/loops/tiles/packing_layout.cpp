@@ -84,19 +84,18 @@ private:
     return static_cast<int64_t>(*size) * pointBytes < largeSide;
   }
 
-  /// Whether iterations of a loop read neighbours.
+  /// Whether iterations of a loop read strides.
   bool areSideBySide(StmtId loop) const {
     const Stmt& s = fn_.stmts[loop];
     const Variance variance(fn_, s);
-    Neighbours neighbours(fn_, variance, indexOf(loop));
+    LaneStrides strides(fn_, variance, indexOf(loop));
     bool all = true;
     auto walk = [&](auto& self, RegionId r) -> void {
       for (StmtId id : fn_.regions[r].stmts) {
         const Stmt& inner = fn_.stmts[id];
-        if (inner.kind == StmtKind::Scalar) neighbours.note(inner);
         const bool isTerm = std::ranges::find(side_.terms(), id) != side_.terms().end();
         if (isTerm && inner.kind == StmtKind::Load && !variance.isUniform(inner.results[0]))
-          all &= neighbours.areSideBySide(inner);
+          all &= strides.areSideBySide(inner);
         if (isTerm && !inner.regions.empty()) all = false; // of loads in branches nothing is known
         for (RegionId region : inner.regions) self(self, region);
       }

@@ -42,8 +42,7 @@ private:
     NestBuilder made(e);
     Emit b = e.in(made.body());
     Cloner map(m_, f_, f_);
-    NestResult result;
-    result.kind = NestResultKind::Reduce;
+    NestResult result = reducing(MonoidKind::Sum);
     auto open = [&](const Axes& axes) {
       for (const ScatteredAdd::Axis& a : axes) map.values[a.param] = made.axis(a.extent);
     };
@@ -159,8 +158,7 @@ private:
   ValueId sumsHere(Emit& e, const Axes& row) {
     NestBuilder made(e);
     Cloner map = map_;
-    NestResult result;
-    result.kind = NestResultKind::Reduce;
+    NestResult result = reducing(MonoidKind::Sum);
     for (const ScatteredAdd::Axis& a : row) {
       result.keep.push_back(static_cast<uint32_t>(made.axes().size()));
       map.values[a.param] = made.axis(map.dim(a.extent));

@@ -34,9 +34,7 @@ static bool hasNest(const Function& f, OpId nest, Is is) {
 
 bool isOfSums(const Function& f, OpId nest) {
   return hasNest(f, nest, [](const Op& op) {
-    return std::ranges::any_of(nestResults(op), [](const NestResult& r) {
-      return r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum;
-    });
+    return std::ranges::any_of(nestResults(op), [](const NestResult& r) { return isSum(r); });
   });
 }
 

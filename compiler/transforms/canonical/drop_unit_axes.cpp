@@ -102,7 +102,7 @@ private:
       const OpId end = terminatorId(f_, body);
       const ValueId term = f_.ops[end].operands[place];
       const TypeId type = f_.typeOf(term);
-      if (r.monoid == MonoidKind::Sum && m_.types.isFloat(type)) { // of one -0 it is 0
+      if (isSum(r) && m_.types.isFloat(type)) { // of one -0 it is 0
         const ValueId sum = inBody(body, op.loc, f_.regions[body].ops.size() - 1, [&](Builder& b) {
           return b.binary(OpKind::Add, b.constant(type, unitOf(r.monoid, m_.types.kind(type))), term);
         });

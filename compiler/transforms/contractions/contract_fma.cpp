@@ -75,8 +75,7 @@ private:
     const NestView nest(f_, op);
     for (const NestPart& part : nest.parts()) {
       NestResult& r = resultOf(op, part);
-      if (r.kind != NestResultKind::Reduce || r.monoid != MonoidKind::Sum || r.order == OrderKind::Unset)
-        continue;
+      if (!isSum(r) || r.order == OrderKind::Unset) continue;
       const ValueId term = nest.yields(part)[0];
       r.fused = isProduct(term, nest.body());
       if (r.fused || termOf(term, nest.body()) != Term::Product) continue;

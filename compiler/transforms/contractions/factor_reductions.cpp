@@ -45,8 +45,8 @@ private:
     const Op& op = fn().ops[id];
     if (op.kind != OpKind::Nest || nestAccs(op) > 0 || op.dims.size() > AxisSet::most) return false;
     const std::vector<NestResult>& results = nestResults(op);
-    if (results.size() != 1 || results[0].kind != NestResultKind::Reduce) return false;
-    if (results[0].monoid != MonoidKind::Sum || op.dims.size() == results[0].keep.size()) return false;
+    if (results.size() != 1) return false;
+    if (!isSum(results[0]) || op.dims.size() == results[0].keep.size()) return false;
     if (results[0].keep.empty()) return false;
     const ValueId term = terminator(fn(), op.regions[0]).operands[0];
     return m_.types.isFloat(fn().typeOf(term)) && !effects_.ofOp(fn(), id).any();
@@ -235,8 +235,8 @@ private:
   ValueId innerSum(const Op& op, const SplitSum& cut, const AxisVariance& body, Builder& b) {
     NestBuilder inner(b);
     Cloner copy(m_, f_, f_);
-    NestResult sum = collecting(openAxes(inner, copy, fn(), op, cut.table).size());
-    sum.kind = NestResultKind::Reduce;
+    NestResult sum =
+        reducing(MonoidKind::Sum, collecting(openAxes(inner, copy, fn(), op, cut.table).size()).keep);
     openAxes(inner, copy, fn(), op, cut.summed);
     Builder in = b.in(inner.body());
     inner.add(std::move(sum), multiply(cut.inside, body, copy, in));

@@ -90,10 +90,7 @@ private:
     for (OpId op : std::vector<OpId>(fn().regions[body].ops))
       if (op != inner && fn().ops[op].kind != OpKind::Yield) copy.op(op, number);
     row.collect(copy.body(terms, number).values[0]);
-    NestResult kept = collecting(0);
-    kept.kind = NestResultKind::Reduce;
-    kept.monoid = MonoidKind::Sum;
-    sum.add(kept, row.one());
+    sum.add(reducing(MonoidKind::Sum), row.one());
     points.collect(sum.one());
     const ValueId made = points.one();
     uses_.enter(fn().values[made].def, region);
@@ -117,10 +114,9 @@ private:
     for (OpId op : fn().regions[view.body()].ops)
       if (op != inner && fn().ops[op].kind != OpKind::Yield && !isCopied(fn().ops[op])) return {};
     const NestView sum(fn(), fn().ops[inner]);
-    const bool isSum = sum.accs() == 0 && sum.parts().size() == 1 && fn().ops[inner].resultDims.empty() &&
-                       sum.parts()[0].spec->kind == NestResultKind::Reduce &&
-                       sum.parts()[0].spec->monoid == MonoidKind::Sum && sum.parts()[0].spec->keep.empty();
-    return isSum && types::isFloatKind(types().kind(fn().typeOf(fn().ops[inner].results[0]))) ? inner
+    const bool isOne = sum.accs() == 0 && sum.parts().size() == 1 && fn().ops[inner].resultDims.empty() &&
+                       isSum(*sum.parts()[0].spec) && sum.parts()[0].spec->keep.empty();
+    return isOne && types::isFloatKind(types().kind(fn().typeOf(fn().ops[inner].results[0]))) ? inner
                                                                                               : OpId();
   }
   /// Whether what a term takes quotients or functions for is the same along an axis.
@@ -149,8 +145,7 @@ private:
 
   std::optional<Sum> sumOf(const NestView& view, const NestPart& part, bool panics) const {
     const NestResult& r = *part.spec;
-    if (r.kind != NestResultKind::Reduce || r.monoid != MonoidKind::Sum || r.keep.size() == view.axes())
-      return std::nullopt;
+    if (!isSum(r) || r.keep.size() == view.axes()) return std::nullopt;
     Sum sum{part.results.first, r.keep, view.yields(part)[0], {}, {}, {}};
     const types::Type& type = types()[fn().typeOf(sum.row)];
     if (type.kind != TypeKind::Array || !types::isFloatKind(types().kind(type.parts[0]))) return std::nullopt;
@@ -279,10 +274,7 @@ private:
     Builder in = b.in(fn().ops[id].regions[0]);
     const TypeId row = fn().typeOf(sum.row);
     const Dims axes = fn().ops[id].dims;
-    NestResult spec = collecting(axes.size());
-    spec.kind = NestResultKind::Reduce;
-    spec.monoid = MonoidKind::Sum;
-    spec.keep = sum.keep;
+    const NestResult spec = reducing(MonoidKind::Sum, sum.keep);
     std::vector<ValueId> sums;
     for (int64_t k = 0; k < *types().dims.asConstant(types()[row].dims[0]); ++k) {
       const ValueId number = atEnd(in, sum.row, k);
@@ -326,10 +318,7 @@ private:
     const size_t outer = extents.size();
     const std::vector<DimId> own = types()[fn().typeOf(sum.row)].dims;
     extents.insert(extents.end(), own.begin(), own.end());
-    NestResult kept = collecting(extents.size());
-    kept.kind = NestResultKind::Reduce;
-    kept.monoid = MonoidKind::Sum;
-    kept.keep = sum.keep;
+    NestResult kept = reducing(MonoidKind::Sum, sum.keep);
     for (size_t k = outer; k < extents.size(); ++k) kept.keep.push_back(static_cast<uint32_t>(k));
 
     const size_t before = fn().regions[region].ops.size();

@@ -98,9 +98,7 @@ private:
     if (nestAccs(nest) != 0 || nest.results.size() != 1 || !m_.types.isScalar(fn().typeOf(nest.results[0])))
       return false;
     const NestResult& r = nestResults(nest)[0];
-    const bool isOne =
-        r.monoid == MonoidKind::Sum || r.monoid == MonoidKind::Max || r.monoid == MonoidKind::Min;
-    return r.kind == NestResultKind::Reduce && r.keep.empty() && isOne;
+    return r.kind == NestResultKind::Reduce && r.keep.empty() && infoOf(r.monoid).op;
   }
   bool holdsSum(const Op& nest) const {
     return std::ranges::any_of(fn().regions[nest.regions[0]].ops,

@@ -117,19 +117,11 @@ private:
   std::optional<MonoidKind> exactMonoid(const Op& op, uint32_t operand) const {
     const TypeId type = f_.typeOf(op.results[0]);
     const TypeKind kind = m_.types.kind(type);
-    const bool isInt = types::isIntKind(kind), isBool = kind == TypeKind::Bool;
-    switch (op.kind) {
-    case OpKind::Add: return isInt ? std::optional(MonoidKind::Sum) : std::nullopt;
-    case OpKind::Sub: return isInt && operand == 0 ? std::optional(MonoidKind::Sum) : std::nullopt;
-    case OpKind::Mul: return isInt ? std::optional(MonoidKind::Prod) : std::nullopt;
-    case OpKind::And: return isBool ? std::optional(MonoidKind::And) : std::nullopt;
-    case OpKind::Or: return isBool ? std::optional(MonoidKind::Or) : std::nullopt;
-    case OpKind::Min:
-    case OpKind::Max:
-      if (!isInt && !types::isFloatKind(kind)) return std::nullopt;
-      return op.kind == OpKind::Min ? MonoidKind::Min : MonoidKind::Max;
-    default: return std::nullopt;
-    }
+    if (op.kind == OpKind::Sub)
+      return types::isIntKind(kind) && operand == 0 ? std::optional(MonoidKind::Sum) : std::nullopt;
+    const std::optional<MonoidKind> monoid = monoidOf(op.kind);
+    const bool isLogic = op.kind == OpKind::And || op.kind == OpKind::Or;
+    return monoid && isExact(*monoid, kind) && isLogic == (kind == TypeKind::Bool) ? monoid : std::nullopt;
   }
   /// `if carry { term } { false }` is `and`, `if carry { true } { term }` is `or`: where the term is cheap
   /// and has no effect, it may be computed where the carry decides.

@@ -228,12 +228,8 @@ private:
     return dims().symbol(b.bindDim(count, "n"));
   }
   static NestResult resultOf(const RaisedLoop& plan, uint32_t k) {
-    NestResult r = collecting(1);
-    if (k >= plan.carries.size() || plan.carries[k].kind == LoopCarry::Kind::Cells) return r;
-    r.kind = NestResultKind::Reduce;
-    r.keep.clear();
-    r.monoid = plan.carries[k].monoid;
-    return r;
+    const bool collects = k >= plan.carries.size() || plan.carries[k].kind == LoopCarry::Kind::Cells;
+    return collects ? collecting(1) : reducing(plan.carries[k].monoid);
   }
 
   /// What stands for the carry where an iteration begins; none if nothing needs that.

@@ -19,9 +19,7 @@ void Backward::takePoints(const Op& o, Scope& s, const std::vector<ValueId>& axe
     if (!linear(res)) continue;
     auto c = s.parent->cotangents.find(res);
     if (c == s.parent->cotangents.end() || !c->second.valid()) continue;
-    bool sweeps = r.kind == NestResultKind::Collect ||
-                  (r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum);
-    if (!sweeps) {
+    if (!isLinear(r)) {
       ad_.refuse(o.loc, "a tangent reduced by something else than a sum");
       continue;
     }
@@ -65,9 +63,7 @@ Backward::NestSums Backward::yieldSums(Scope& s, NestBuilder& made) {
     }
     if (!c.current.valid()) continue;
     out.sums.push_back(v);
-    NestResult sum;
-    sum.kind = NestResultKind::Reduce;
-    made.add(sum, c.current);
+    made.add(reducing(MonoidKind::Sum), c.current);
   }
   for (ValueId v : out.accs) {
     const Capture& c = s.captured.at(v);

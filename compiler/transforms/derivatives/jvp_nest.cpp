@@ -94,19 +94,16 @@ void JvpBuilder::NestCopy::tangents() {
     const ValueId v = view.yields(part).back();
     bool isActive = false;
     for (ValueId given : view.results(part)) isActive |= j.active(given);
-    const bool sums = r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum;
     if (!isActive) {
       // no tangent
-    } else if (r.kind == NestResultKind::Collect || sums) {
+    } else if (isLinear(r)) {
       swept(r, result, v);
     } else if (r.kind == NestResultKind::Filter) {
       filtered(part);
-    } else if (r.monoid == MonoidKind::Max || r.monoid == MonoidKind::Min) {
+    } else if (infoOf(r.monoid).position) {
       extreme(r, result, v);
     } else {
-      j.ad_.refuse(o.loc, r.monoid == MonoidKind::Prod
-                              ? "a product reduction in this place"
-                              : "a reduction with a user-defined operation in this place");
+      j.ad_.refuse(o.loc, "a reduction by `" + std::string(infoOf(r.monoid).builtin) + "` in this place");
     }
   }
 }
@@ -145,7 +142,7 @@ void JvpBuilder::NestCopy::extreme(const NestResult& r, uint32_t result, ValueId
     return;
   }
   NestResult arg = r;
-  arg.monoid = r.monoid == MonoidKind::Max ? MonoidKind::ArgMax : MonoidKind::ArgMin;
+  arg.monoid = *infoOf(r.monoid).position;
   arg.order = OrderKind::Unset;
   const uint32_t first = made.add(arg, j.value(v));
   for (uint32_t k = 0; k < c.chosenAxes.size(); ++k) c.positions.push_back(first + k);

@@ -22,7 +22,8 @@ namespace {
 bool needsLoop(const Function& f, const types::TypeStore& types, const NestView& nest, const NestPart& part) {
   if (part.spec->kind != NestResultKind::Reduce) return false;
   TypeId t = types.element(f.typeOf(nest.results(part)[0]));
-  return isCombine(*part.spec) || (part.spec->monoid == MonoidKind::Prod && types.isFloat(t));
+  const bool hasRule = isLinear(*part.spec) || infoOf(part.spec->monoid).position;
+  return isCombine(*part.spec) || (types.isFloat(t) && !hasRule);
 }
 
 bool nestNeedsLoop(const Function& f, const types::TypeStore& types, const Op& op) {

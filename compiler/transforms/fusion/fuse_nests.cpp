@@ -303,7 +303,7 @@ private:
     if (sides[0] == 0 || sides[1] == 0 || s_.costs.fewPointsOf(s_.f.ops[id_])) return false;
     const Op& op = s_.f.ops[reader];
     const bool isSummed = std::ranges::any_of(nestResults(op), [&](const NestResult& r) {
-      if (r.kind != NestResultKind::Reduce || r.monoid != MonoidKind::Sum) return false;
+      if (!isSum(r)) return false;
       uint64_t kept = 0;
       for (uint32_t axis : r.keep) kept |= leadingMask(axis + 1) & ~leadingMask(axis);
       return ((sides[0] | sides[1]) & leadingMask(axes) & ~kept) != 0;

@@ -94,7 +94,7 @@ private:
   /// product.
   void sums(const Op& op, uint32_t first, size_t readsBefore) {
     for (const NestResult& r : nestResults(op)) {
-      if (r.kind != NestResultKind::Reduce || r.monoid != MonoidKind::Sum) continue;
+      if (!isSum(r)) continue;
       Mask reduced = 0;
       for (uint32_t a = 0; a < op.dims.size(); ++a)
         if (std::find(r.keep.begin(), r.keep.end(), a) == r.keep.end())

@@ -181,8 +181,7 @@ private:
     const Op& op = fn().ops[id];
     if (op.kind != OpKind::Nest || nestAccs(op) > 0 || op.results.size() != 1) return false;
     const NestResult& r = nestResults(op)[0];
-    return r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum && r.keep.size() >= 2 &&
-           !effects_.ofOp(fn(), id).any();
+    return core::isSum(r) && r.keep.size() >= 2 && !effects_.ofOp(fn(), id).any();
   }
   bool hasTwoOperands(OpId sum) {
     if (!accesses_) accesses_.emplace(m_, fn());

@@ -61,8 +61,7 @@ private:
     if (nest.accs() > 0 || nest.parts().size() != 1) return std::nullopt;
     const NestResult& r = *nest.parts()[0].spec;
     const ValueId term = nest.yields(nest.parts()[0])[0];
-    if (r.kind != NestResultKind::Reduce || r.monoid != MonoidKind::Sum || r.keep.size() + 1 != nest.axes() ||
-        !m_.types.isFloat(fn().typeOf(term)))
+    if (!isSum(r) || r.keep.size() + 1 != nest.axes() || !m_.types.isFloat(fn().typeOf(term)))
       return std::nullopt;
     const Op* product = defOf(term);
     if (!product || product->kind != OpKind::Mul || regions_[fn().values[term].def.index] != nest.body())
@@ -243,10 +242,7 @@ private:
     const std::vector<DimId> dims = m_.types[fn().typeOf(array)].dims;
     const std::vector<ValueId> axes = nest.openAxes(dims);
     Builder in = b.in(nest.body());
-    NestResult all;
-    all.kind = NestResultKind::Reduce;
-    all.monoid = MonoidKind::And;
-    nest.add(all, holds(in, {NeedKind::Finite, in.getAt(array, axes)}));
+    nest.add(reducing(MonoidKind::And), holds(in, {NeedKind::Finite, in.getAt(array, axes)}));
     const ValueId is = nest.one();
     const bool isAfter = def.valid() && home == found_->regionOf(before);
     std::vector<OpId>& list = isAfter ? after_[def] : before_[before];

@@ -77,8 +77,7 @@ private:
     const NestView nest(fn(), op);
     if (nest.axes() != 1 || nest.accs() > 0 || nest.parts().size() != 1) return std::nullopt;
     const NestResult& r = *nest.parts()[0].spec;
-    if (r.kind != NestResultKind::Reduce || r.monoid != MonoidKind::Sum ||
-        !m_.types.isFloat(fn().typeOf(op.results[0])) || effects_.ofOp(fn(), id).any())
+    if (!isSum(r) || !m_.types.isFloat(fn().typeOf(op.results[0])) || effects_.ofOp(fn(), id).any())
       return std::nullopt;
     Range out;
     out.nest = id;

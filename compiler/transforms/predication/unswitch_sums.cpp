@@ -54,8 +54,8 @@ private:
     if (nest.accs() > 0 || nest.parts().size() != 1) return std::nullopt;
     const NestResult& r = *nest.parts()[0].spec;
     const ValueId term = nest.yields(nest.parts()[0])[0];
-    if (r.kind != NestResultKind::Reduce || r.monoid != MonoidKind::Sum || (r.keep.empty() && !isInNest) ||
-        r.keep.size() == nest.axes() || !m_.types.isScalar(fn().typeOf(term)))
+    if (!isSum(r) || (r.keep.empty() && !isInNest) || r.keep.size() == nest.axes() ||
+        !m_.types.isScalar(fn().typeOf(term)))
       return std::nullopt;
     MaskedSum out{id, fn().values[term].def, {}, {}};
     if (!isMask(out.branch, nest.body()) || effects_.ofOp(fn(), id).any()) return std::nullopt;

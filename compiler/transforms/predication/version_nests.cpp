@@ -223,10 +223,7 @@ private:
     copyValue(fn(), valueOf(need), [&](OpId id) { return inside.contains(id); }, copy, in);
     const ValueId is = holds(in, copy.value(valueOf(need)), need.extent);
     if (need.axes.empty()) return is;
-    NestResult all;
-    all.kind = NestResultKind::Reduce;
-    all.monoid = MonoidKind::And;
-    nest.add(all, is);
+    nest.add(reducing(MonoidKind::And), is);
     return nest.one();
   }
   static ValueId holds(Builder& b, ValueId v, std::optional<DimId> extent) {

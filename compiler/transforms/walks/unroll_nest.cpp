@@ -47,8 +47,7 @@ private:
   bool open(const NestPart& part) {
     const NestResult& r = *part.spec;
     if (r.kind == NestResultKind::Filter || isCombine(r) || isPosition(r)) return false;
-    if (r.kind == NestResultKind::Reduce && r.monoid != MonoidKind::Sum && !isPlain(m_.types, termType(part)))
-      return false;
+    if (r.kind == NestResultKind::Reduce && !isSum(r) && !isPlain(m_.types, termType(part))) return false;
     Cells& cells = cells_.emplace_back();
     size_t count = 1;
     for (uint32_t axis : r.keep) {

@@ -22,9 +22,9 @@ std::string groups(const std::string& body) {
   const Function& fn = loops.module().functions[FunctionId(0)];
   const Stmt& loop = fn.stmts[fn.regions[fn.body].stmts[5]];
   const Variance variance(fn, loop);
-  Neighbours neighbours(fn, variance, fn.regions[loop.regions[0]].params[0]);
+  LaneStrides strides(fn, variance, fn.regions[loop.regions[0]].params[0]);
   std::string out;
-  for (const LaneGroup& g : laneGroups(loops.module(), fn, loop.regions[0], neighbours)) {
+  for (const LaneGroup& g : laneGroups(loops.module(), fn, loop.regions[0], strides)) {
     out += (out.empty() ? "" : "; ") + std::string(g.kind == StmtKind::Load ? "load " : "store ") +
            std::to_string(g.row) + ":";
     for (const LaneGroup::Member& m : g.members) out += " " + std::to_string(m.column);
