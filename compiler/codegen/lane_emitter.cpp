@@ -81,7 +81,7 @@ void LaneEmitter::keep(ValueId v, Value* x) {
 const LaneEmitter::ValueIds& LaneEmitter::region(loops::RegionId r) {
   std::span<const loops::StmtId> stmts = fn_.regions[r].stmts;
   const loops::StmtId yield = stmts.back();
-  const std::vector<loops::LaneGroup> groups = loops::laneGroups(m_.unit.module, fn_, r, neighbours_);
+  const std::vector<loops::LaneGroup> groups = loops::laneGroups(m_.unit.module, fn_, r, strides_);
   const Groups grouped = byMember(groups);
   while (!stmts.empty()) {
     if (!isCallee_) b_.SetCurrentDebugLocation(m_.debug->location(fn_.stmts[stmts[0]].loc));

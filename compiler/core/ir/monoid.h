@@ -1,5 +1,5 @@
 #pragma once
-// What is known of each kind of reduction: a row of monoids.def. A pass asks here and compares no kinds,
+// Kinds of reductions: the rows of monoids.def. A pass asks for a property of a kind and compares no kinds,
 // except for a sum, which is linear (`isSum` of nest.h).
 
 #include "core/ir/ir.h"

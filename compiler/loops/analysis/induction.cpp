@@ -3,6 +3,7 @@
 #include "loops/ir/build.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace melix::loops {
 
@@ -10,7 +11,7 @@ using core::OpKind;
 
 namespace {
 
-/// A remainder by less, if that is known, costs less than what a wrap costs.
+/// A remainder or quotient by less, if that is known, costs less than a wrap.
 constexpr uint64_t longWrap = 9;
 
 bool isScalar(const Stmt& s, OpKind op) { return s.kind == StmtKind::Scalar && s.as<ScalarAttr>().op == op; }
@@ -27,7 +28,7 @@ bool isLoopKind(StmtKind kind) {
 
 } // namespace
 
-Slopes::Slopes(Function& fn, const Stmt& loop) : fn_(fn) {
+Slopes::Slopes(Function& fn, const Stmt& loop, SlopeRange range) : fn_(fn), range_(range) {
   const RegionId body = loop.regions[0];
   enter(body);
   slopes_[fn.regions[body].params[0]] = 1;
@@ -51,20 +52,21 @@ void Slopes::walk(RegionId region) {
     if (!slope) continue;
     slopes_[s.results[0]] = *slope;
     steps_.push_back(id);
-    if (isScalar(s, OpKind::IRem) && *slope != 0) wraps.push_back(id);
-    if ((isScalar(s, OpKind::IRem) || isScalar(s, OpKind::IDiv)) && *slope == 0) quotients.push_back(id);
+    if (isScalar(s, OpKind::IRem) || isScalar(s, OpKind::IDiv))
+      (isInvariant(s) ? quotients : wraps).push_back(id);
   }
 }
 
 std::optional<int> Slopes::slopeOf(const Stmt& s) const {
   if (s.kind == StmtKind::Const) return 0;
   if (s.kind != StmtKind::Scalar) return std::nullopt;
-  bool isSame = true;
-  for (ValueId v : s.operands) {
-    if (!strideOf(v)) return std::nullopt;
-    isSame &= *strideOf(v) == 0;
-  }
-  return isSame ? 0 : slopeOfVarying(s);
+  if (!std::ranges::all_of(s.operands, [this](ValueId v) { return strideOf(v).has_value(); })) return {};
+  return isInvariant(s) ? 0 : slopeOfVarying(s);
+}
+
+/// Of a statement whose operands have slopes: whether all of them are 0.
+bool Slopes::isInvariant(const Stmt& s) const {
+  return std::ranges::all_of(s.operands, [this](ValueId v) { return strideOf(v) == 0; });
 }
 
 /// Of a statement whose operands have slopes, not all of them 0.
@@ -77,6 +79,10 @@ std::optional<int> Slopes::slopeOfVarying(const Stmt& s) const {
   case OpKind::Sub: return ifUnit(first - second);
   case OpKind::Neg: return -first;
   case OpKind::IRem: return second == 0 && isLong(s.operands[1]) ? std::optional(first) : std::nullopt;
+  case OpKind::IDiv: {
+    const bool isStep = range_ == SlopeRange::BetweenWraps && second == 0 && isLong(s.operands[1]);
+    return isStep && !isShift(s.operands[1]) ? std::optional(0) : std::nullopt;
+  }
   default: return std::nullopt;
   }
 }
@@ -84,6 +90,12 @@ std::optional<int> Slopes::slopeOfVarying(const Stmt& s) const {
 bool Slopes::isLong(ValueId divisor) const {
   const uint64_t* n = asConstant(fn_, divisor);
   return !n || static_cast<int64_t>(*n) >= static_cast<int64_t>(longWrap);
+}
+
+/// A quotient by a power of two costs as little as a sum.
+bool Slopes::isShift(ValueId divisor) const {
+  const uint64_t* n = asConstant(fn_, divisor);
+  return n && std::has_single_bit(*n);
 }
 
 std::vector<StmtId> Slopes::withOperands(std::span<const StmtId> stmts) const {

@@ -11,7 +11,7 @@ using core::OpKind;
 
 namespace {
 
-constexpr int deepest = 24; ///< operations between a value and its terms
+constexpr int mostDepth = 24; ///< operations between a value and its terms
 constexpr int64_t largestFactor = 1 << 8;
 constexpr size_t mostTerms = 16;
 
@@ -22,9 +22,9 @@ int64_t plus(int64_t a, int64_t factor, int64_t b) {
 }
 
 /// Each value is looked at once, however often others are computed from it.
-class Reader {
+class LinearFormReader {
 public:
-  Reader(const Function& fn, FunctionRef<bool(ValueId)> isTerm) : fn_(fn), isTerm_(isTerm) {}
+  LinearFormReader(const Function& fn, FunctionRef<bool(ValueId)> isTerm) : fn_(fn), isTerm_(isTerm) {}
 
   const std::optional<LinearForm>& of(ValueId v, int depth) {
     if (const auto known = forms_.find(v); known != forms_.end()) return known->second;
@@ -80,7 +80,7 @@ void LinearForm::add(const LinearForm& x, int64_t factor) {
 }
 
 std::optional<LinearForm> linearForm(const Function& fn, ValueId v, FunctionRef<bool(ValueId)> isTerm) {
-  return Reader(fn, isTerm).of(v, deepest);
+  return LinearFormReader(fn, isTerm).of(v, mostDepth);
 }
 
 bool isSmall(const LinearForm& form) {

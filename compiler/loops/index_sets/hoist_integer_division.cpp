@@ -16,7 +16,7 @@ void leave(Function& fn, RegionId region, const Moved& moved) {
 
 /// What stands in place of the loop.
 std::vector<StmtId> hoist(Function& fn, StmtId loop, RegionId home) {
-  const Slopes slopes(fn, fn.stmts[loop]);
+  const Slopes slopes(fn, fn.stmts[loop], SlopeRange::Loop);
   std::vector<StmtId> out = slopes.withOperands(slopes.quotients);
   if (!out.empty()) leave(fn, fn.stmts[loop].regions[0], Moved(out.begin(), out.end()));
   for (StmtId id : out)

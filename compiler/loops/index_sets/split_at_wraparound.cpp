@@ -4,7 +4,9 @@
 #include "loops/ir/build.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <span>
 
 namespace melix::loops {
 
@@ -18,11 +20,12 @@ constexpr uint64_t fewIterationsOfPiece = 16; ///< if they are known, so few are
 constexpr int64_t mostIndex = std::numeric_limits<int64_t>::max(),
                   leastIndex = std::numeric_limits<int64_t>::min();
 
-/// A remainder at the first point of a piece: r = x mod n.
+/// A remainder r = x mod n at the first point of a piece, or a quotient q = x / n, with its remainder.
 struct Wrap {
   StmtId stmt; ///< in the body
   bool rises;  ///< x does, by 1 in each iteration, or it falls
   ValueId x, n, r;
+  ValueId q; ///< none for a remainder
 };
 
 /// Puts one loop into pieces.
@@ -41,7 +44,7 @@ public:
     const RegionId front = b_.begin();
     std::vector<ValueId> begun{loop.operands[0]};
     begun.insert(begun.end(), loop.operands.begin() + 2, loop.operands.end());
-    begun.resize(begun.size() + slopes_.wraps.size(), b_.integer(0));
+    for (StmtId id : slopes_.wraps) begun.resize(begun.size() + carriedBy(id), b_.integer(0));
     std::vector<ValueType> types;
     for (ValueId v : begun) types.push_back(fn_.typeOf(v));
 
@@ -63,10 +66,14 @@ public:
   }
 
 private:
+  bool isQuotient(StmtId id) const { return fn_.stmts[id].as<ScalarAttr>().op == OpKind::IDiv; }
+  /// How many numbers go from piece to piece for a remainder or quotient.
+  size_t carriedBy(StmtId id) const { return isQuotient(id) ? 2 : 1; }
+
   /// One piece of the loop from `first` to `end`.
   void runPiece(ValueId first, ValueId end, std::vector<ValueId> params) {
     const ValueId at = params[0];
-    const auto carried = params.begin() + 1, reached = params.end() - std::ssize(slopes_.wraps);
+    const auto carried = params.begin() + 1, reached = carried + (std::ssize(fn_.stmts[loop_].operands) - 2);
     copyWraps(at, b_.compare(CmpKind::Eq, at, first), {reached, params.end()});
     ValueId next = end;
     for (const Wrap& wrap : wraps_) {
@@ -78,15 +85,21 @@ private:
     std::vector<ValueId> yields = runLoop(at, next, {carried, reached});
     yields.insert(yields.begin(), next);
     const ValueId points = b_.arith(OpKind::Sub, next, at);
-    for (const Wrap& wrap : wraps_) yields.push_back(after(wrap, points));
+    for (const Wrap& wrap : wraps_) after(wrap, points, yields);
     b_.end(std::move(yields));
   }
 
   /// The loop itself, in which remainders are the index and a number that is the same in all of the piece.
   std::vector<ValueId> runLoop(ValueId at, ValueId next, const std::vector<ValueId>& carried) {
+    const ValueId zero = b_.integer(0);
     for (const Wrap& wrap : wraps_) {
-      const ValueId shift = b_.arith(wrap.rises ? OpKind::Sub : OpKind::Add, wrap.r, at);
       Stmt& s = fn_.stmts[wrap.stmt];
+      if (wrap.q) {
+        s.attr = ScalarAttr{OpKind::Add, 0, TypeKind::I64};
+        s.operands = {wrap.q, zero};
+        continue;
+      }
+      const ValueId shift = b_.arith(wrap.rises ? OpKind::Sub : OpKind::Add, wrap.r, at);
       s.attr = ScalarAttr{wrap.rises ? OpKind::Add : OpKind::Sub, 0, TypeKind::I64};
       s.operands = {shift, index_};
     }
@@ -98,37 +111,53 @@ private:
     return loop.results;
   }
 
-  /// The remainders, and what they are computed from, at the first point of a piece.
-  void copyWraps(ValueId at, ValueId isFirstPiece, const std::vector<ValueId>& reached) {
+  /// The remainders and quotients, and the values they are computed from, at the first point of a piece.
+  void copyWraps(ValueId at, ValueId isFirstPiece, std::span<const ValueId> reached) {
     std::unordered_map<ValueId, ValueId> copies{{index_, at}};
-    std::unordered_set<ValueId> jumps; // where another remainder wraps
+    std::unordered_set<ValueId> jumps; // computed from another remainder or quotient
     auto copy = [&](ValueId v) { return copies.contains(v) ? copies.at(v) : v; };
     for (StmtId id : slopes_.withOperands(slopes_.wraps)) {
       const Stmt s = fn_.stmts[id];
       std::vector<ValueId> operands;
       for (ValueId v : s.operands) operands.push_back(copy(v));
       const bool jumped = std::ranges::any_of(s.operands, [&](ValueId v) { return jumps.contains(v); });
-      const bool isWrap = wraps_.size() < reached.size() && id == slopes_.wraps[wraps_.size()];
+      const bool isWrap = wraps_.size() < slopes_.wraps.size() && id == slopes_.wraps[wraps_.size()];
       if (jumped || isWrap) jumps.insert(s.results[0]);
-      ValueId& made = copies[s.results[0]];
-      if (!isWrap || jumped) made = b_.value(s.kind, operands, fn_.typeOf(s.results[0]), s.attr);
-      if (!isWrap) continue;
-      Wrap wrap{id, *slopes_.strideOf(s.operands[0]) > 0, operands[0], operands[1], made};
-      if (!jumped) made = wrap.r = remainder(wrap, isFirstPiece, reached[wraps_.size()]);
-      wraps_.push_back(wrap);
+      if (!isWrap) {
+        copies[s.results[0]] = b_.value(s.kind, operands, fn_.typeOf(s.results[0]), s.attr);
+        continue;
+      }
+      const size_t carried = carriedBy(id);
+      const std::vector<ValueId> numbers =
+          jumped ? divided(operands, carried)
+                 : reachedOr({operands[0], operands[1]}, rises(s), isFirstPiece, reached.first(carried));
+      reached = reached.subspan(carried);
+      copies[s.results[0]] = numbers.back();
+      wraps_.push_back(
+          {id, rises(s), operands[0], operands[1], numbers[0], carried == 2 ? numbers[1] : ValueId()});
     }
   }
+  bool rises(const Stmt& s) const { return *slopes_.strideOf(s.operands[0]) > 0; }
 
-  /// The one that was reached, unless this is the first piece, x wrapped, or n is not positive.
-  ValueId remainder(const Wrap& wrap, ValueId isFirstPiece, ValueId reached) {
-    const ValueId wrapped = b_.compare(CmpKind::Eq, wrap.x, b_.integer(wrap.rises ? leastIndex : mostIndex));
-    const ValueId isOther = b_.compare(CmpKind::Lt, wrap.n, b_.integer(1));
+  /// The remainder of x and n, and the quotient if two numbers are asked for.
+  std::vector<ValueId> divided(std::span<const ValueId> operands, size_t numbers) {
+    std::vector<ValueId> out{b_.arith(OpKind::IRem, operands[0], operands[1])};
+    if (numbers == 2) out.push_back(b_.arith(OpKind::IDiv, operands[0], operands[1]));
+    return out;
+  }
+  /// Those that were reached, unless this is the first piece, x wrapped, or n is not positive.
+  std::vector<ValueId> reachedOr(std::array<ValueId, 2> operands, bool rises, ValueId isFirstPiece,
+                                 std::span<const ValueId> reached) {
+    const auto [x, n] = operands;
+    const ValueId wrapped = b_.compare(CmpKind::Eq, x, b_.integer(rises ? leastIndex : mostIndex));
+    const ValueId isOther = b_.compare(CmpKind::Lt, n, b_.integer(1));
     const ValueId isNew = b_.either(isFirstPiece, b_.either(wrapped, isOther));
     const RegionId divides = b_.begin();
-    b_.end({b_.arith(OpKind::IRem, wrap.x, wrap.n)});
+    b_.end(divided(operands, reached.size()));
     const RegionId keeps = b_.begin();
-    b_.end({reached});
-    return b_.results(b_.stmt(StmtKind::If, {isNew}, {indexType}, {}, {divides, keeps}))[0];
+    b_.end({reached.begin(), reached.end()});
+    const std::vector<ValueType> types(reached.size(), indexType);
+    return b_.results(b_.stmt(StmtKind::If, {isNew}, types, {}, {divides, keeps}));
   }
 
   /// How many points there are before the next wrap, of r or of x: at least one.
@@ -144,11 +173,14 @@ private:
     return b_.arith(OpKind::Max, b_.arith(OpKind::Min, points, room), b_.integer(1));
   }
 
-  /// The remainder after a piece.
-  ValueId after(const Wrap& wrap, ValueId points) {
-    const ValueId zero = b_.integer(0), r = b_.arith(wrap.rises ? OpKind::Add : OpKind::Sub, wrap.r, points);
-    if (wrap.rises) return b_.select(b_.compare(CmpKind::Eq, r, wrap.n), zero, r);
-    return b_.select(b_.compare(CmpKind::Lt, r, zero), b_.arith(OpKind::Sub, wrap.n, b_.integer(1)), r);
+  /// Adds the remainder after a piece, and the quotient.
+  void after(const Wrap& wrap, ValueId points, std::vector<ValueId>& out) {
+    const ValueId zero = b_.integer(0), one = b_.integer(1);
+    const ValueId r = b_.arith(wrap.rises ? OpKind::Add : OpKind::Sub, wrap.r, points);
+    const ValueId wraps = wrap.rises ? b_.compare(CmpKind::Eq, r, wrap.n) : b_.compare(CmpKind::Lt, r, zero);
+    out.push_back(b_.select(wraps, wrap.rises ? zero : b_.arith(OpKind::Sub, wrap.n, one), r));
+    if (!wrap.q) return;
+    out.push_back(b_.select(wraps, b_.arith(wrap.rises ? OpKind::Add : OpKind::Sub, wrap.q, one), wrap.q));
   }
 
   Function& fn_;
@@ -165,7 +197,7 @@ bool hasFewIterations(const Function& fn, const Stmt& loop) {
 
 std::vector<StmtId> split(Function& fn, StmtId loop, RegionId home) {
   if (hasFewIterations(fn, fn.stmts[loop])) return {loop};
-  const Slopes slopes(fn, fn.stmts[loop]);
+  const Slopes slopes(fn, fn.stmts[loop], SlopeRange::BetweenWraps);
   return slopes.wraps.empty() ? std::vector{loop} : WraparoundSplitter(fn, loop, slopes).run(home);
 }
 

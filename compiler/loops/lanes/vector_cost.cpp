@@ -80,9 +80,7 @@ private:
     }
     return times;
   }
-  bool areSideBySide(StmtId id) {
-    return inRows_.contains(id) || strides_.areSideBySide(fn_.stmts[id]);
-  }
+  bool areSideBySide(StmtId id) { return inRows_.contains(id) || strides_.areSideBySide(fn_.stmts[id]); }
   /// A branch in which lanes call one by one is for what is seldom: how wide it is counts as little as its
   /// work.
   bool isSeparate(RegionId r) const {

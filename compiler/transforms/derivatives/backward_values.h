@@ -143,7 +143,7 @@ private:
   template <class Map>
   Op copyOf(const Op& op, Map map);
   void rematerialiseSlice(Scope& s, ValueId v, const Slice& slice);
-  void branchAgain(Scope& s, ValueId v, const BranchSlice& slice);
+  void rematerialiseBranch(Scope& s, ValueId v, const BranchSlice& slice);
 
   std::unordered_map<DimSym, RegionId> dimHome_;
   std::unordered_map<DimSym, ValueId> boundTo_; ///< numbers that sizes are bound to

@@ -234,7 +234,7 @@ void KnownValues::rematerialise(Scope& s, ValueId v) {
     return define(s, s.known.at(v), std::move(read), s.rematerialised);
   }
   if (const std::optional<Slice> slice = sliceOf(v)) return rematerialiseSlice(s, v, *slice);
-  if (const std::optional<BranchSlice> slice = branchSliceOf(v)) return branchAgain(s, v, *slice);
+  if (const std::optional<BranchSlice> slice = branchSliceOf(v)) return rematerialiseBranch(s, v, *slice);
   define(s, s.known.at(v), copyOf(*definition(v), [&](ValueId x) { return known(x); }), s.rematerialised);
 }
 
@@ -253,7 +253,7 @@ Op KnownValues::copyOf(const Op& op, Map map) {
 }
 
 /// A branch that gives one number of a branch of g.
-void KnownValues::branchAgain(Scope& s, ValueId v, const BranchSlice& slice) {
+void KnownValues::rematerialiseBranch(Scope& s, ValueId v, const BranchSlice& slice) {
   Op branch = Emit::simple(OpKind::If, {known(slice.condition)});
   for (const BranchSlice::Arm& arm : slice.arms) {
     branch.regions.push_back(s.e.newRegion());

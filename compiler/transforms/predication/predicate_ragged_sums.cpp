@@ -216,9 +216,9 @@ private:
       for (ValueId v : Operands(fn().ops[read].operands)) addAxes(range, v, axes);
       if (!axes.contains(range.axis)) sides.pop_back();
     }
-    std::set<ValueId> tell = axesOf(range.begins);
-    tell.merge(axesOf(range.ends));
-    return haveTwoSides(std::move(sides)) && tell != std::set{lastAxis};
+    std::set<ValueId> boundAxes = axesOf(range.begins);
+    boundAxes.merge(axesOf(range.ends));
+    return haveTwoSides(std::move(sides)) && boundAxes != std::set{lastAxis};
   }
   /// Whether a term is made of two elements or more, of which those of one lie side by side along the
   /// columns, and all others do or are the same for all.

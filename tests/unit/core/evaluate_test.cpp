@@ -1,13 +1,13 @@
 // Units of reductions, and the corners of conversion.
 #include "core/analysis/evaluate.h"
 
+#include "core/ir/monoid.h"
+
 #include <gtest/gtest.h>
 
 namespace melix::core {
 namespace {
 
-constexpr MonoidKind monoids[] = {MonoidKind::Sum, MonoidKind::Prod, MonoidKind::Min,
-                                  MonoidKind::Max, MonoidKind::And,  MonoidKind::Or};
 constexpr TypeKind integers[] = {TypeKind::I8, TypeKind::I16, TypeKind::I32, TypeKind::I64,
                                  TypeKind::U8, TypeKind::U16, TypeKind::U32, TypeKind::U64};
 constexpr TypeKind floats[] = {TypeKind::F16, TypeKind::BF16, TypeKind::F32, TypeKind::F64};
@@ -21,7 +21,9 @@ void expectUnit(MonoidKind monoid, TypeKind kind, uint64_t bits) {
 }
 
 TEST(Evaluate, UnitsChangeNothing) {
-  for (MonoidKind monoid : monoids) {
+  for (uint32_t k = 0; k < monoidKinds; ++k) {
+    const MonoidKind monoid{static_cast<uint8_t>(k)};
+    if (!infoOf(monoid).op) continue;
     for (TypeKind kind : integers)
       for (uint64_t bits : {uint64_t(0), uint64_t(1), uint64_t(0x7F), uint64_t(0x80), ~uint64_t(0)})
         expectUnit(monoid, kind, bits);
@@ -31,6 +33,18 @@ TEST(Evaluate, UnitsChangeNothing) {
   }
   for (MonoidKind monoid : {MonoidKind::And, MonoidKind::Or})
     for (uint64_t bits : {0, 1}) expectUnit(monoid, TypeKind::Bool, bits);
+}
+
+TEST(Evaluate, KindsOfReductionsAgreeWithTheirOps) {
+  for (uint32_t k = 0; k < monoidKinds; ++k) {
+    const MonoidKind monoid{static_cast<uint8_t>(k)};
+    const MonoidInfo& info = infoOf(monoid);
+    if (info.op) EXPECT_EQ(monoidOf(*info.op), monoid) << info.text;
+    if (info.position) EXPECT_EQ(infoOf(*info.position).finds, info.finds) << info.text;
+    EXPECT_EQ(isExact(monoid, TypeKind::F64), info.op && !info.rounds) << info.text;
+    EXPECT_EQ(isExact(monoid, TypeKind::I64), info.op.has_value()) << info.text;
+  }
+  EXPECT_EQ(monoidOf(OpKind::Sub), std::nullopt);
 }
 
 TEST(Evaluate, AnOrderedSumOfANegativeZeroKeepsItsSign) {
