@@ -17,12 +17,13 @@ using namespace melix::fuzz::programs;
 namespace {
 
 constexpr double secondsOfShrinking = 40;
+constexpr size_t subjects = 5;
 constexpr unsigned executableEach = 12, verifiedEach = 4; ///< programs of which one is also built, verified
 
 struct Settings {
-  unsigned values = 55, derivatives = 25, indices = 13, sizes = 7; ///< of 100 programs
-  unsigned findings = 1;                                           ///< after which the run ends
-  bool show = false;                                               ///< programs are only printed
+  unsigned shares[subjects] = {45, 20, 12, 6, 17}; ///< of 100 programs
+  unsigned findings = 1;                           ///< after which the run ends
+  bool show = false;                               ///< programs are only printed
   bool shrinks = true;
 };
 Settings settings;
@@ -30,16 +31,34 @@ Coverage coverage;
 unsigned found = 0;
 
 Subject subjectOf(fuzz::Random& random) {
-  const unsigned shares[] = {settings.values, settings.derivatives, settings.indices, settings.sizes};
+  const auto& shares = settings.shares;
   auto roll = static_cast<unsigned>(random() % std::accumulate(std::begin(shares), std::end(shares), 0U));
   unsigned subject = 0;
   while (roll >= shares[subject]) roll -= shares[subject++];
   return static_cast<Subject>(subject);
 }
 
+/// Whole numbers never round.
+RunOptions::Early earlyOfDomains(const Program& program) {
+  bool needsPasses = false;
+  walk(program, [&](const NodePtr& n) { needsPasses = needsPasses || n->form == Form::Lambda; });
+  return needsPasses ? RunOptions::Early::Derivatives : RunOptions::Early::Lowered;
+}
+
+/// One target for most programs about domains, which hold many functions.
+void chooseTargets(RunOptions& options, fuzz::Random& random) {
+  auto roll = random() % 100;
+  if (roll >= 90) return;
+  options.native = roll < 60;
+  options.portable = roll >= 60 && roll < 75;
+  options.unoptimised = roll >= 75;
+  options.executable = options.executable && roll < 20;
+}
+
 /// The earliest stage at which the interpreter runs the program and rounds alike, or so that it can be told.
 RunOptions::Early earlyOf(const Program& program, Subject subject) {
   if (subject == Subject::Derivatives) return RunOptions::Early::Derivatives;
+  if (subject == Subject::Domains) return earlyOfDomains(program);
   if (!program.strict) return RunOptions::Early::No;
   std::string text = write(program); // elementary functions have their bodies only once derivatives are there
   for (const char* name : {"sin(", "cos(", "tanh(", "exp(", "log("})
@@ -74,6 +93,7 @@ void step(fuzz::Random& random) {
   c.options.earlyRounds = c.subject == Subject::Derivatives;
   c.options.executable = random() % executableEach == 0;
   c.options.verify = random() % verifiedEach == 0;
+  if (c.subject == Subject::Domains) chooseTargets(c.options, random);
   if (settings.show) {
     std::printf("%s\n", write(c.program).c_str());
     return;
@@ -89,12 +109,15 @@ void step(fuzz::Random& random) {
   std::_Exit(1);
 }
 
-/// Shares of the subjects as `values,derivatives,indices,sizes`; those left out are 0.
+/// Shares of the subjects as `values,derivatives,indices,sizes,domains`; those left out are 0.
 void readShares(const char* text) {
-  settings.values = settings.derivatives = settings.indices = settings.sizes = 0;
-  std::sscanf(text, "%u,%u,%u,%u", &settings.values, &settings.derivatives, &settings.indices,
-              &settings.sizes);
-  if (settings.values + settings.derivatives + settings.indices + settings.sizes == 0) settings.values = 1;
+  char* end = nullptr;
+  for (unsigned& share : settings.shares) {
+    share = static_cast<unsigned>(std::strtoul(text, &end, 10));
+    text = *end == ',' ? end + 1 : end;
+  }
+  if (std::accumulate(std::begin(settings.shares), std::end(settings.shares), 0U) == 0)
+    settings.shares[0] = 1;
 }
 
 } // namespace

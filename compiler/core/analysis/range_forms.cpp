@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 
 namespace melix::core {
 
@@ -106,12 +105,18 @@ public:
                                  return (term.second == 1 || term.second == -1) &&
                                         isNaturalWithout(form, term.first, term.second, depth - 1);
                                }) ||
-           std::ranges::any_of(ranges_.orders_ | std::views::reverse, [&](const Ranges::Order& order) {
-             return isNaturalBy(form, order, depth - 1); // the nearest first
-           });
+           isNaturalBySome(form, depth - 1);
   }
 
 private:
+  /// The nearest first. The range of a branch adds orders while its arms are looked at, which moves them.
+  bool isNaturalBySome(const Form& form, int depth) {
+    for (size_t k = ranges_.orders_.size(); k-- > 0;) {
+      const Ranges::Order order = ranges_.orders_[k];
+      if (isNaturalBy(form, order, depth)) return true;
+    }
+    return false;
+  }
   /// Less what is known to be natural.
   bool isNaturalBy(const Form& form, const Ranges::Order& order, int depth) {
     Form natural = of(order.more);

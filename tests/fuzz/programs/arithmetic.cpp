@@ -1,4 +1,5 @@
 // Arithmetic of scalars for the evaluator: integers wrap, floats are IEEE 754.
+#include "fuzz/programs/trace.h"
 #include "fuzz/programs/value.h"
 
 #include <cmath>
@@ -82,13 +83,30 @@ Float power(Float x, int64_t k) {
   }
 }
 
+/// The result, noted with its slopes.
+Value noted(Value out, const Value& a, double byA, const Value& b = {}, double byB = 0) {
+  if (Trace* trace = Trace::active()) trace->note(out, a, byA, b, byB);
+  return out;
+}
+
+Value noted(const std::string& op, Value out, const Value& a, double x, const Value& b, double y) {
+  switch (op[0]) {
+  case '+': return noted(std::move(out), a, 1, b, 1);
+  case '-': return noted(std::move(out), a, 1, b, -1);
+  case '*': return noted(std::move(out), a, y, b, x);
+  case '^': return noted(std::move(out), a, b.i == 0 ? 0 : static_cast<double>(b.i) * power(x, b.i - 1));
+  default: return noted(std::move(out), a, 1 / y, b, -x / (y * y));
+  }
+}
+
 Value reals(const std::string& op, Kind kind, const Value& a, const Value& b) {
   if (op == "%") throw Unknown{"the remainder of floats"};
   if (op == "^" && (b.i < 0 || b.i > 3)) throw Unknown{"a power"};
   double x = rounded(kind, a), y = rounded(kind, b);
-  if (kind == Kind::F64) return {kind, 0, op == "^" ? power(x, b.i) : floats(op[0], x, y)};
   auto s = static_cast<float>(x), t = static_cast<float>(y);
-  return {kind, 0, static_cast<double>(op == "^" ? power(s, b.i) : floats(op[0], s, t))};
+  double value = kind == Kind::F64 ? (op == "^" ? power(x, b.i) : floats(op[0], x, y))
+                                   : static_cast<double>(op == "^" ? power(s, b.i) : floats(op[0], s, t));
+  return noted(op, {kind, 0, value}, a, x, b, y);
 }
 
 /// The number as an integer of the kind, if it fits.
@@ -115,7 +133,11 @@ Value minimum(const Value& a, const Value& b, bool wantsMost) {
   if (isFloat(a.kind)) {
     if (std::isnan(a.d)) return a;
     if (std::isnan(b.d)) return b;
-    if (a.d == b.d) return std::signbit(a.d) == wantsMost ? b : a; // +0 is greater than -0
+    if (a.d == b.d) {
+      Value out = std::signbit(a.d) == wantsMost ? b : a; // +0 is greater than -0
+      out.slot = a.slot;                                  // the slope is that of the first
+      return out;
+    }
   }
   return (wantsMost ? less(a, b) : less(b, a)) ? b : a;
 }
@@ -148,12 +170,12 @@ Value binary(const std::string& op, Kind result, const Value& a, const Value& b)
 }
 
 Value negative(const Value& a) {
-  if (isFloat(a.kind)) return {a.kind, 0, -a.d};
+  if (isFloat(a.kind)) return noted({a.kind, 0, -a.d}, a, -1);
   return integerValue(a.kind, static_cast<int64_t>(0 - static_cast<uint64_t>(a.i)));
 }
 
 Value convert(const std::string& how, Kind to, const Value& a) {
-  if (isFloat(to)) return isFloat(a.kind) ? realValue(to, a.d) : Value{to, 0, rounded(to, a)};
+  if (isFloat(to)) return isFloat(a.kind) ? noted(realValue(to, a.d), a, 1) : Value{to, 0, rounded(to, a)};
   if (how == "wrap") return integerValue(to, a.i);
   int64_t out = 0;
   if (fits(to, a, out)) return {to, out};
@@ -164,8 +186,11 @@ Value convert(const std::string& how, Kind to, const Value& a) {
 Value mathFunction(const std::string& name, const std::vector<Value>& arguments) {
   const Value& a = arguments[0];
   if (name == "min" || name == "max") return minimum(a, arguments[1], name == "max");
-  if (name == "abs")
-    return isFloat(a.kind) ? Value{a.kind, 0, std::fabs(a.d)} : less(a, {a.kind, 0}) ? negative(a) : a;
+  if (name == "clamp") return minimum(minimum(a, arguments[1], true), arguments[2], false);
+  if (name == "abs") {
+    if (!isFloat(a.kind)) return less(a, {a.kind, 0}) ? negative(a) : a;
+    return noted({a.kind, 0, std::fabs(a.d)}, a, a.d > 0 ? 1 : a.d < 0 ? -1 : 0);
+  }
   if (name == "floor") return {a.kind, 0, std::floor(a.d)};
   if (name == "ceil") return {a.kind, 0, std::ceil(a.d)};
   if (name == "trunc") return {a.kind, 0, std::trunc(a.d)};

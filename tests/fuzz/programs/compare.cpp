@@ -93,6 +93,23 @@ bool hasFloatProducts(const Program& program) {
   return found;
 }
 
+/// Whether the evaluator's bits are those of every way to run the program.
+bool exactly(const Case& c) {
+  if (c.options.strict || c.subject == Subject::Domains || !hasFloats(c.program)) return true;
+  return c.subject == Subject::Indices && !hasFloatProducts(c.program);
+}
+
+size_t countNumbers(const std::string& output) {
+  size_t count = 0;
+  bool inside = false;
+  for (char ch : output) {
+    bool digit = ch >= '0' && ch <= '9';
+    count += digit && !inside;
+    inside = digit || (inside && ch == '.');
+  }
+  return count;
+}
+
 /// The checker may refuse an index that leaves the range for some value of the names around it, and a slice
 /// that never is one, wherever it stands: in what is never run too.
 bool refusedForRange(const Case& c, const Runs& runs) {
@@ -132,10 +149,11 @@ std::optional<Finding> check(const Case& c, Checked& checked) {
   }
   Expected expected = evaluate(c.program, c.subject == Subject::Indices);
   checked.panicked = first.status == panicked;
-  checked.evaluated = expected.known && (c.options.strict || !hasFloats(c.program) ||
-                                         (c.subject == Subject::Indices && !hasFloatProducts(c.program)));
-  if (checked.evaluated)
+  checked.evaluated = expected.known && exactly(c);
+  if (checked.evaluated) {
     if (auto found = asExpected(expected, first)) return found;
+    checked.numbers = countNumbers(first.output);
+  }
   if (c.subject == Subject::Sizes) return checkSizes(first.output, checked.panicked);
   return c.subject == Subject::Derivatives ? checkDerivatives(first.output, checked) : std::nullopt;
 }

@@ -23,6 +23,7 @@ struct Checked {
   bool panicked = false;
   bool refused = false;                ///< for an index that leaves its range
   unsigned derivatives = 0, kinks = 0; ///< derivatives compared, and left out near a kink
+  size_t numbers = 0;                  ///< printed as the evaluator says
 };
 
 /// Runs a program in every way and compares. Nothing if all is as it must be.

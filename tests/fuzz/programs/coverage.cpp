@@ -16,6 +16,7 @@ std::string constructOf(const Node& n) {
   case Form::Builtin:
   case Form::Reduce:
   case Form::Assign:
+  case Form::Gradient:
   case Form::Zeros: return out + " " + n.name;
   case Form::Literal: return out + " " + (n.type ? n.type->text : "");
   case Form::Builder: return n.flag ? "filter" : out;
@@ -41,6 +42,7 @@ void Coverage::add(const Case& c, const Checked& checked) {
     held.insert(constructOf(*n));
     repeats = repeats || n->form == Form::While || n->form == Form::Loop;
     unknown = unknown || namesSizes(n->type) || namesSizes(n->asked);
+    gradients_ += n->form == Form::Gradient;
   });
   for (const auto& f : c.program.functions) {
     repeats = repeats || f->recursive;
@@ -50,6 +52,8 @@ void Coverage::add(const Case& c, const Checked& checked) {
   }
   for (const std::string& name : held) ++constructs_[name];
   ++programs_;
+  functions_ += c.program.functions.size();
+  numbers_ += checked.numbers;
   repeating_ += repeats;
   unknownSizes_ += unknown;
   evaluated_ += checked.evaluated;
@@ -78,6 +82,8 @@ std::string Coverage::report() const {
   share("compared with the evaluator", evaluated_);
   share("ended by a panic", panicked_);
   share("refused for an index that leaves its range", refused_);
+  out += std::to_string(functions_) + " functions, " + std::to_string(gradients_) + " exact gradients, " +
+         std::to_string(numbers_) + " numbers as the evaluator says\n";
   out += std::to_string(derivatives_) + " derivatives compared, " + std::to_string(kinks_) +
          " left out near a kink\n";
   return out;

@@ -16,6 +16,7 @@ private:
   std::map<std::string, unsigned> constructs_; ///< programs that have it
   unsigned programs_ = 0, repeating_ = 0, unknownSizes_ = 0, evaluated_ = 0, panicked_ = 0, refused_ = 0;
   unsigned derivatives_ = 0, kinks_ = 0;
+  size_t functions_ = 0, gradients_ = 0, numbers_ = 0;
 };
 
 } // namespace melix::fuzz::programs

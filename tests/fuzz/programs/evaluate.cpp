@@ -83,6 +83,7 @@ Value Evaluator::value(const NodePtr& node) {
     return invoke(f, std::move(arguments));
   }
   case Form::Lambda: return lambda(n);
+  case Form::Gradient: return gradient(n);
   case Form::Array:
   case Form::Zeros:
   case Form::Make:
@@ -146,6 +147,7 @@ Value Evaluator::branches(const Node& n) {
 
 bool Evaluator::fits(const Node& arm, const Value& subject) {
   if (arm.name == "_") return !arm.flag || value(arm.kids[0]).i;
+  if (subject.kind == Kind::Bool) return (arm.name == "true") == (subject.i != 0);
   if (arm.name.empty()) return subject.i == arm.integer && (!arm.flag || value(arm.kids[0]).i);
   if (subject.o->record->name != arm.name) return false;
   for (size_t k = 0; k < arm.names.size(); ++k) bind(arm.names[k], subject.o->items[k]);
@@ -266,6 +268,10 @@ void Evaluator::print(const Node& n) {
 }
 
 void Evaluator::run() {
+  struct Active {
+    explicit Active(Trace& trace) { Trace::active() = &trace; }
+    ~Active() { Trace::active() = nullptr; }
+  } active(trace_);
   frames_.emplace_back();
   for (const NodePtr& s : program_.script->kids) statement(s);
 }
@@ -283,6 +289,8 @@ Expected evaluate(const Program& program, bool exactPanics) {
     out.unknown = unknown.why;
   }
   out.output = evaluator.output;
+  out.largest = evaluator.largest();
+  out.steps = evaluator.spent();
   return out;
 }
 

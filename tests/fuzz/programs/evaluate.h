@@ -12,6 +12,8 @@ struct Expected {
   std::string unknown; ///< why it is not
   std::string output;  ///< standard output up to the end or the panic
   std::optional<Panic> panic;
+  double largest = 0; ///< absolute value of a float
+  uint64_t steps = 0; ///< nodes evaluated
 };
 
 /// What a program does. With `exactPanics` a panic inside of a builder or reduction is that of the first

@@ -21,7 +21,13 @@ Value combined(const std::string& name, Kind kind, const Value& a, const Value& 
   if (name == "any") return boolValue(a.i || b.i);
   if (name == "all") return boolValue(a.i && b.i);
   if (name == "prod") return binary("*", kind, a, b);
-  if (name == "min" || name == "max") return a.kind == Kind::Unit ? b : mathFunction(name, {a, b});
+  if (name == "min" || name == "max") {
+    if (a.kind == Kind::Unit) return b;
+    bool zeros = isFloat(a.kind) && a.d == b.d && std::signbit(a.d) != std::signbit(b.d);
+    // Of two zeros the reduction's slope is that of the one it takes, not that of the first.
+    if (zeros) return std::signbit(a.d) == (name == "max") ? b : a;
+    return mathFunction(name, {a, b});
+  }
   return binary("+", kind, a, b);
 }
 
@@ -60,10 +66,11 @@ void Evaluator::header(const Node& n, size_t at, std::vector<int64_t>& extents,
     }
     return;
   }
-  int64_t low = value(head.kids[0]).i, high = value(head.kids[1]).i;
+  int64_t low = value(head.kids[0]).i, high = value(head.kids[1]).i,
+          step = head.flag ? value(head.kids[2]).i : 1;
   if (high < low) throw Unknown{"a negative range"};
-  extents[at] = high - low;
-  for (int64_t i = low; i < high; ++i) {
+  extents[at] = (high - low + step - 1) / step;
+  for (int64_t i = low; i < high; i += step) {
     spend();
     bind(head.name, integerValue(Kind::I64, i));
     one();
@@ -79,12 +86,17 @@ std::vector<int64_t> Evaluator::points(const Node& n, const std::function<void()
     panic.certain = panic.certain && exactPanics_;
     throw;
   }
-  // Extents of axes below one that is empty.
+  return extents;
+}
+
+/// Extents of axes below one that is empty, too.
+void Evaluator::allExtents(const Node& n, std::vector<int64_t>& extents) {
   for (size_t k = 0; k < extents.size(); ++k) {
     const Node& head = *n.kids[k];
-    if (head.form == Form::Range) extents[k] = value(head.kids[1]).i - value(head.kids[0]).i;
+    if (head.form != Form::Range) continue;
+    int64_t step = head.flag ? value(head.kids[2]).i : 1;
+    extents[k] = (value(head.kids[1]).i - value(head.kids[0]).i + step - 1) / step;
   }
-  return extents;
 }
 
 Value Evaluator::builder(const Node& n) {
@@ -97,6 +109,7 @@ Value Evaluator::builder(const Node& n) {
     row = v.o->dims;
     items.insert(items.end(), v.o->items.begin(), v.o->items.end());
   });
+  allExtents(n, dims);
   if (n.flag) dims = {static_cast<int64_t>(items.size())};
   if (row.empty() && n.kids.back()->type->kind == Kind::Array)
     for (const std::string& d : n.kids.back()->type->dims) row.push_back(size(d));
@@ -109,20 +122,20 @@ Value Evaluator::reduce(const Node& n) {
   Kind kind = kindOf(n.type);
   bool position = n.name == "argmax" || n.name == "argmin";
   Value out = unitOf(n.name, kind), best;
-  int64_t count = 0;
+  int64_t count = 0, at = -1;
   points(n, [&] {
+    ++at; // positions count what the filter leaves out, too
     if (n.flag && !value(n.kids[n.kids.size() - 2]).i) return;
     Value v = value(n.kids.back());
     if (!position) {
       out = combined(n.name, kind, out, v);
     } else if (count == 0 || better(n.name, v, best)) {
       best = v;
-      out = integerValue(Kind::I64, count);
+      out = integerValue(Kind::I64, at);
     }
     ++count;
   });
   if (position && count == 0) throw Panic{n.name + " of nothing"};
-  if (position && n.kids[0]->form == Form::Range) out.i += 0;
   return finished(n.name, kind, out, count);
 }
 

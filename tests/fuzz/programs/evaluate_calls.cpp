@@ -61,6 +61,26 @@ Value Evaluator::invoke(const Value& function, std::vector<Value> arguments) {
   return out;
 }
 
+/// Of a function from an array of floats to a float or an array of them.
+Value Evaluator::gradient(const Node& n) {
+  if (trace_.recording()) throw Unknown{"a gradient of a gradient"};
+  Value f = value(n.kids[0]), x = value(n.kids[1]), dx;
+  bool forward = n.kids.size() > 2;
+  if (forward) dx = value(n.kids[2]);
+  for (Value& v : programs::own(x).items) trace_.vary(v);
+  Value y = invoke(f, {x});
+  trace_.stop();
+  std::vector<double> slopes = trace_.slopes(y);
+  Value out{y.kind, 0, 0};
+  for (size_t k = 0; k < x.o->items.size(); ++k) {
+    Value& v = x.o->items[k];
+    v = {v.kind, 0, slopes[v.slot]};
+    if (forward) out.d += v.d * dx.o->items[k].d;
+  }
+  trace_.saw(out.d);
+  return forward ? out : x;
+}
+
 Value Evaluator::call(const Function& f, std::vector<Value>& arguments) {
   if (frames_.size() > deepest) throw Unknown{"too deep"};
   Frame inner;
@@ -144,6 +164,7 @@ Value Evaluator::builtin(const Node& n) {
     auto count = static_cast<int64_t>(items.size());
     return arrayValue({count}, std::move(items));
   }
+  if (n.name == "select" && a[0].kind == Kind::Bool) return a[a[0].i ? 1 : 2];
   if (n.name == "select") {
     std::vector<Value> items;
     for (size_t k = 0; k < a[0].o->items.size(); ++k)

@@ -2,6 +2,7 @@
 // The evaluator's state and its parts, by construct.
 
 #include "fuzz/programs/evaluate.h"
+#include "fuzz/programs/trace.h"
 
 namespace melix::fuzz::programs {
 
@@ -42,6 +43,8 @@ public:
 
   void run();
   std::string output;
+  double largest() const { return trace_.largest(); }
+  uint64_t spent() const { return spent_; }
 
 private:
   // evaluate.cpp: expressions and statements
@@ -63,6 +66,7 @@ private:
   Value invoke(const Value& function, std::vector<Value> arguments);
   Value call(const Function& f, std::vector<Value>& arguments);
   Value lambda(const Node& n);
+  Value gradient(const Node& n);
   Value builtin(const Node& n);
   Value wholeArray(const Node& n, const Value& of);
   void change(const Node& n);
@@ -73,6 +77,7 @@ private:
   /// Calls `each` at every point of the headers, the last index fastest; gives the extents.
   std::vector<int64_t> points(const Node& n, const std::function<void()>& each);
   void header(const Node& n, size_t at, std::vector<int64_t>& extents, const std::function<void()>& each);
+  void allExtents(const Node& n, std::vector<int64_t>& extents);
   Value index(const Node& n);
   Value elementwise(const std::string& op, Kind kind, const Value& a, const Value& b);
   Value matrixProduct(Kind kind, const Value& a, const Value& b);
@@ -101,6 +106,7 @@ private:
   std::vector<Frame> frames_{};
   unsigned inside_ = 0; ///< builders and reductions around
   uint64_t spent_ = 0;
+  Trace trace_{};
   friend struct Kept;
 };
 

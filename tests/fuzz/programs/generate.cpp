@@ -63,6 +63,7 @@ Program generate(Subject subject, Random& random) {
   case Subject::Derivatives: return generateDerivatives(random);
   case Subject::Indices: return generateIndices(random);
   case Subject::Sizes: return generateSizes(random);
+  case Subject::Domains: return generateDomains(random);
   default: return generateValues(random);
   }
 }

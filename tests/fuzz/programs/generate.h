@@ -12,6 +12,7 @@ enum class Subject : uint8_t {
   Derivatives, ///< smooth functions, and their derivatives in every mode
   Indices,     ///< indices near the ends of arrays and of integers
   Sizes,       ///< sizes that are formulas, near the ends of axes and of integers
+  Domains,     ///< where loops compute: masks, clamps, quotients, triangles, windows; exact gradients
 };
 
 Program generate(Subject subject, Random& random);
@@ -21,5 +22,6 @@ Program generateValues(Random& random);
 Program generateDerivatives(Random& random);
 Program generateIndices(Random& random);
 Program generateSizes(Random& random);
+Program generateDomains(Random& random);
 
 } // namespace melix::fuzz::programs

@@ -86,11 +86,11 @@ public:
     if (!options_.compiled) return finish();
     codegen::Options options;
     options.sources = &session_.sources;
-    runCompiled(options, "default", nullptr);
+    if (options_.native) runCompiled(options, "default", nullptr);
     options.target = codegen::TargetKind::Portable;
-    runCompiled(options, "portable", "1");
+    if (options_.portable) runCompiled(options, "portable", "1");
     options.optimise = false;
-    runCompiled(options, "-O0", "1");
+    if (options_.unoptimised) runCompiled(options, "-O0", "1");
     return finish();
   }
 

@@ -22,6 +22,8 @@ struct RunOptions {
   enum class Early : uint8_t { No, Lowered, Derivatives } early = Early::No;
   bool earlyRounds = false; ///< and it rounds otherwise
   bool compiled = true;     ///< else only interpreted
+  /// What is compiled for: this processor, any, and any without optimising.
+  bool native = true, portable = true, unoptimised = true;
   bool executable = false;  ///< make an executable and run it too
   bool shortStrips = false; ///< of some rows, however few there are
   bool verify = false;      ///< verify Core after every pass

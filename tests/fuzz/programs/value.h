@@ -15,6 +15,7 @@ struct Value {
   int64_t i = 0;          ///< bool, integers; u64 by its bits
   double d = 0;           ///< floats; an f32 as the same number
   std::shared_ptr<Object> o{};
+  uint32_t slot = 0; ///< of a float that varies, where the trace has it
 };
 
 using Variables = std::vector<std::pair<std::string_view, Value>>;

@@ -249,6 +249,7 @@ struct Writer {
       return;
     case Form::Call: out += n.name; return bracketed("(", n, ")");
     case Form::Invoke: return invoke(n);
+    case Form::Gradient: return gradient(n);
     case Form::Make:
       out += n.name;
       if (!n.kids.empty()) bracketed("(", n, ")");
@@ -280,6 +281,15 @@ struct Writer {
     out += "[";
     list(n.kids, 1, n.kids.size());
     out += "]";
+  }
+
+  void gradient(const Node& n) {
+    bool forward = n.kids.size() > 2;
+    out += n.name + "(";
+    lambda(*n.kids[0]);
+    out += forward ? ", " : ")(";
+    list(n.kids, 1, n.kids.size());
+    out += forward ? ").1" : ")";
   }
 
   void invoke(const Node& n) {
