@@ -160,6 +160,9 @@ bool equal(const Value& a, const Value& b) {
 }
 
 Value binary(const std::string& op, Kind result, const Value& a, const Value& b) {
+  if (op[0] < '<' || op[0] > '>') {
+    if (op[0] != '!') return isFloat(result) ? reals(op, result, a, b) : integers(op, result, a, b);
+  }
   if (op == "==") return boolValue(equal(a, b));
   if (op == "!=") return boolValue(!equal(a, b));
   if (op == "<") return boolValue(less(a, b));

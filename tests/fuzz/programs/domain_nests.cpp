@@ -148,7 +148,7 @@ NodePtr loops(Site& s, const std::vector<std::string>& dims, std::vector<NodePtr
   for (const std::string& dim : dims) volume *= c.guess(dim);
   for (int k = 0; k < 2; ++k) {
     const std::string more = c.pick(s.sizes);
-    if (volume * c.guess(more) > 6000 || c.chance(30)) continue;
+    if (volume * c.guess(more) > s.most || c.chance(30)) continue;
     volume *= c.guess(more);
     sizes.push_back(more);
   }
@@ -208,7 +208,7 @@ NodePtr overCopy(Site& s, const std::string& dim, std::vector<NodePtr>& body) {
   std::vector<const Parameter*> vectors;
   for (const Parameter& p : s.arrays)
     if (p.type->dims == std::vector<std::string>{dim}) vectors.push_back(&p);
-  if (vectors.empty() || s.volume * c.guess(dim) * c.guess(width) > 6000) return nullptr;
+  if (vectors.empty() || s.volume * c.guess(dim) * c.guess(width) > s.most) return nullptr;
   const Parameter from = *c.pick(vectors);
   std::string i = c.freshName("i"), pad = c.freshName("t");
   NodePtr total = operate("-", operate("+", sizeValue(dim), sizeValue(width)), number(1));

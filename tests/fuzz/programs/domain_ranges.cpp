@@ -5,7 +5,6 @@ namespace melix::fuzz::programs {
 
 namespace {
 
-constexpr double mostIterations = 6000;
 constexpr double fewTerms = 5; ///< whose product stays small
 
 NodePtr range(Site& s, const std::string& size, NodePtr low, NodePtr high, NodePtr step = nullptr) {
@@ -26,7 +25,7 @@ NodePtr within(Site& s, NodePtr end, const std::string& size) {
 
 } // namespace
 
-bool affords(const Site& s, const std::string& size) { return s.volume * s.c.guess(size) <= mostIterations; }
+bool affords(const Site& s, const std::string& size) { return s.volume * s.c.guess(size) <= s.most; }
 
 NodePtr wholeRange(Site& s, const std::string& size) { return range(s, size, number(0), sizeValue(size)); }
 

@@ -7,6 +7,14 @@ namespace {
 
 NodePtr axisName(Site& s) { return s.axes.empty() ? number(0) : named(s.c.pick(s.axes).name); }
 
+/// Another axis than `i`, or where there is none a number.
+NodePtr otherAxis(Site& s, const NodePtr& i) {
+  std::vector<std::string> others;
+  for (const Axis& axis : s.axes)
+    if (axis.name != i->name) others.push_back(axis.name);
+  return others.empty() ? number(s.c.between(0, 9)) : named(s.c.pick(others));
+}
+
 NodePtr sizeOf(Site& s) { return sizeValue(s.c.pick(s.sizes)); }
 
 int64_t divisor(Context& c) {
@@ -81,7 +89,7 @@ NodePtr helperTest(Site& s) {
 NodePtr simpleCondition(Site& s) {
   Context& c = s.c;
   bool holds = c.chance(60);
-  NodePtr i = axisName(s), j = axisName(s);
+  NodePtr i = axisName(s), j = otherAxis(s, i);
   switch (c.below(14)) {
   case 0:
   case 1:
@@ -174,13 +182,29 @@ NodePtr readAt(Site& s, const Parameter& array, std::vector<NodePtr> positions) 
 
 namespace {
 
+/// `stride · i + dilation · k - margin` of two axes.
+NodePtr windowAt(Site& s) {
+  Context& c = s.c;
+  NodePtr i = axisName(s), k = otherAxis(s, i);
+  if (c.chance(30)) i = operate("*", i, number(c.between(2, 4)));
+  if (c.chance(30)) k = operate("*", number(c.between(2, 3)), k);
+  NodePtr sum = operate(c.chance(85) ? "+" : "-", i, k);
+  NodePtr margin = c.chance(50) ? number(c.between(0, 4)) : operate("/", sizeOf(s), number(2));
+  return c.chance(80) ? operate("-", sum, margin) : sum;
+}
+
 NodePtr read(Site& s) {
   Context& c = s.c;
   const Parameter& array = c.pick(s.arrays);
   std::vector<NodePtr> positions;
-  bool certain = true;
+  bool certain = true, isWindow = s.axes.size() > 1 && c.chance(25);
   for (const std::string& dim : array.type->dims) {
     NodePtr at = c.chance(65) ? direct(s, dim) : nullptr;
+    if (isWindow && c.chance(80)) {
+      certain = false;
+      positions.push_back(windowAt(s));
+      continue;
+    }
     certain = certain && at;
     positions.push_back(at ? at : affine(s));
   }
@@ -247,7 +271,7 @@ NodePtr masked(Site& s, NodePtr value) {
     if (s.element->kind == Kind::F64) return addedMask(s, value);
     return guarded(c, condition(s), value, zero);
   case 3: { // the sign of a difference, without a condition
-    NodePtr ahead = operate("-", axisName(s), axisName(s));
+    NodePtr i = axisName(s), ahead = operate("-", i, otherAxis(s, i));
     return operate("*", value, converted(s.element, least(greatest(ahead, number(0)), number(1))));
   }
   case 4: return make(Form::Call, s.element, {condition(s, 1), value}, "kept");
@@ -256,8 +280,22 @@ NodePtr masked(Site& s, NodePtr value) {
   }
 }
 
+namespace {
+
+/// Of large nests: products as they are tiled, with a mask before or after.
+NodePtr simpleTerm(Site& s) {
+  Context& c = s.c;
+  NodePtr a = c.chance(15) ? shifted(s, read(s)) : read(s), b = read(s);
+  if (c.chance(25)) a = guarded(c, simpleCondition(s), a, constant(s.element, 0));
+  NodePtr out = c.chance(85) ? operate("*", a, b) : operate("+", a, b);
+  return c.chance(35) ? masked(s, out) : out;
+}
+
+} // namespace
+
 NodePtr term(Site& s) {
   Context& c = s.c;
+  if (s.simple) return simpleTerm(s);
   NodePtr out = product(s);
   if (c.chance(12)) out = operate(c.chance(50) ? "+" : "-", out, product(s));
   if (c.chance(50)) out = masked(s, out);

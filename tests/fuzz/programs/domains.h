@@ -21,6 +21,8 @@ struct Site {
   std::vector<std::string> flags{};   ///< bools
   bool graded = false;                ///< its gradient is asked for
   double volume = 1;                  ///< iterations of the loops around
+  double most = 6000;                 ///< iterations of one nest
+  bool simple = false;                ///< terms are short, of large nests
 
   bool real() const { return isFloat(element->kind); }
 };

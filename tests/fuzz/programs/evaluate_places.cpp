@@ -1,6 +1,8 @@
 // Reading and changing parts of values, with the checks in the order that the language gives.
 #include "fuzz/programs/evaluator.h"
 
+#include <algorithm>
+
 namespace melix::fuzz::programs {
 
 std::vector<Subscript> Evaluator::subscripts(const Node& n) {
@@ -154,9 +156,28 @@ std::vector<PlaceStep> Evaluator::steps(const NodePtr& place, std::string_view& 
   return out;
 }
 
+namespace {
+
+/// Whether what stands between the brackets is one number for each axis.
+bool isElement(const Node& n, const Value& of) {
+  if (of.kind != Kind::Array || n.kids.size() != of.o->dims.size() + 1) return false;
+  return std::all_of(n.kids.begin() + 1, n.kids.end(),
+                     [](const NodePtr& kid) { return kid->type && kid->type->kind == Kind::I64; });
+}
+
+} // namespace
+
 Value Evaluator::index(const Node& n) {
   Value of = value(n.kids[0]);
-  return read(of, {PlaceStep{-1, subscripts(n)}}, 0);
+  if (!isElement(n, of)) return read(of, {PlaceStep{-1, subscripts(n)}}, 0);
+  std::vector<int64_t> at;
+  for (size_t k = 1; k < n.kids.size(); ++k) at.push_back(value(n.kids[k]).i);
+  int64_t offset = 0;
+  for (size_t k = 0; k < at.size(); ++k) {
+    requireWithin(at[k], of.o->dims[k], false);
+    offset = offset * of.o->dims[k] + at[k];
+  }
+  return of.o->items[static_cast<size_t>(offset)];
 }
 
 } // namespace melix::fuzz::programs
