@@ -45,14 +45,15 @@ RunOptions::Early earlyOfDomains(const Program& program) {
   return needsPasses ? RunOptions::Early::Derivatives : RunOptions::Early::Lowered;
 }
 
-/// One target for most programs about domains, which hold many functions.
+/// One target or none for most programs about domains, which hold many functions.
 void chooseTargets(RunOptions& options, fuzz::Random& random) {
   auto roll = random() % 100;
-  if (roll >= 90) return;
-  options.native = roll < 60;
-  options.portable = roll >= 60 && roll < 75;
-  options.unoptimised = roll >= 75;
-  options.executable = options.executable && roll < 20;
+  if (roll >= 94) return;
+  options.compiled = roll >= 24; // else the passes on Core alone
+  options.native = roll < 66;
+  options.portable = roll >= 66 && roll < 80;
+  options.unoptimised = roll >= 80;
+  options.executable = options.executable && roll >= 24 && roll < 40;
 }
 
 /// The earliest stage at which the interpreter runs the program and rounds alike, or so that it can be told.

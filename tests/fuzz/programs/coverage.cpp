@@ -33,6 +33,15 @@ bool namesSizes(const Type& type) {
   return false;
 }
 
+/// Functions whose results the script names.
+size_t calledByScript(const Program& program) {
+  std::set<std::string> names;
+  for (const NodePtr& n : program.script->kids)
+    if (n->form == Form::Let && n->kids[0]->form == Form::Call) names.insert(n->kids[0]->name);
+  names.erase("hidden");
+  return names.size();
+}
+
 } // namespace
 
 void Coverage::add(const Case& c, const Checked& checked) {
@@ -52,7 +61,7 @@ void Coverage::add(const Case& c, const Checked& checked) {
   }
   for (const std::string& name : held) ++constructs_[name];
   ++programs_;
-  functions_ += c.program.functions.size();
+  functions_ += calledByScript(c.program);
   numbers_ += checked.numbers;
   repeating_ += repeats;
   unknownSizes_ += unknown;
@@ -82,8 +91,8 @@ std::string Coverage::report() const {
   share("compared with the evaluator", evaluated_);
   share("ended by a panic", panicked_);
   share("refused for an index that leaves its range", refused_);
-  out += std::to_string(functions_) + " functions, " + std::to_string(gradients_) + " exact gradients, " +
-         std::to_string(numbers_) + " numbers as the evaluator says\n";
+  out += std::to_string(functions_) + " functions called by scripts, " + std::to_string(gradients_) +
+         " exact gradients, " + std::to_string(numbers_) + " numbers as the evaluator says\n";
   out += std::to_string(derivatives_) + " derivatives compared, " + std::to_string(kinks_) +
          " left out near a kink\n";
   return out;

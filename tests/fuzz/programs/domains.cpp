@@ -101,8 +101,8 @@ std::shared_ptr<Function> function(Domain& d, const std::vector<Dim>& dims, bool
       c.sizes.push_back({dim.name, most, false});
     }
   }
-  s.simple = c.chance(25);
-  if (s.simple) s.most = 40'000;
+  s.simple = c.chance(12);
+  if (s.simple) s.most = 25'000;
   addParameters(s, *f, dims);
   std::vector<NodePtr> body;
   for (size_t stages = c.below(3); stages > 0; --stages) {

@@ -38,6 +38,17 @@ Kind Evaluator::kindOf(const Type& type) {
   throw Unknown{"no type " + type->name};
 }
 
+Value Evaluator::named(const Node& n) {
+  auto& all = frame().variables;
+  for (size_t k = all.size(); k-- > 0;)
+    if (all[k].first == n.name) return all[k].second;
+  const Function* f = program_.findFunction(n.name);
+  if (!f) throw Unknown{"no variable " + n.name};
+  Value out = aggregate(Kind::Function, {});
+  out.o->function = f;
+  return out;
+}
+
 int64_t Evaluator::size(const std::string& dim) { return isNumeral(dim) ? std::stoll(dim) : variable(dim).i; }
 
 Value Evaluator::value(const NodePtr& node) {
@@ -50,14 +61,7 @@ Value Evaluator::value(const NodePtr& node) {
       return realValue(kind, n.type->kind == Kind::Variable ? static_cast<double>(n.integer) : n.real);
     return integerValue(kind, n.integer);
   }
-  case Form::Name: {
-    if (const Function* f = program_.findFunction(n.name)) {
-      Value out = aggregate(Kind::Function, {});
-      out.o->function = f;
-      return out;
-    }
-    return variable(n.name);
-  }
+  case Form::Name: return named(n);
   case Form::Unary:
   case Form::Binary:
   case Form::Convert: return operation(n);

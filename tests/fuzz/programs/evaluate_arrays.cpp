@@ -42,6 +42,8 @@ Value finished(const std::string& name, Kind kind, const Value& sum, int64_t cou
 bool better(const std::string& name, const Value& a, const Value& best) {
   if (isFloat(a.kind) && std::isnan(best.d)) return false;
   if (isFloat(a.kind) && std::isnan(a.d)) return true;
+  if (isFloat(a.kind) && a.d == 0 && best.d == 0) // 0.0 is greater than -0.0
+    return std::signbit(a.d) != std::signbit(best.d) && std::signbit(a.d) == (name == "argmin");
   return name == "argmax" ? less(best, a) : less(a, best);
 }
 

@@ -49,6 +49,7 @@ public:
 private:
   // evaluate.cpp: expressions and statements
   Value value(const NodePtr& node);
+  Value named(const Node& n);
   Value operation(const Node& n);
   Value block(const Node& n);
   Value branches(const Node& n);
