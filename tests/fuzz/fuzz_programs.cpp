@@ -54,6 +54,8 @@ void chooseTargets(RunOptions& options, fuzz::Random& random) {
   options.portable = roll >= 66 && roll < 80;
   options.unoptimised = roll >= 80;
   options.executable = options.executable && roll >= 24 && roll < 40;
+  options.shortStrips = random() % 2 == 0;
+  options.foreign = random() % 2 == 0 ? static_cast<unsigned>(random() % 6) : 0;
 }
 
 /// The earliest stage at which the interpreter runs the program and rounds alike, or so that it can be told.

@@ -25,6 +25,7 @@ int64_t divisor(Context& c) {
 
 NodePtr divisorOf(Site& s) {
   if (!s.numbers.empty() && s.c.chance(20)) return named(s.c.pick(s.numbers));
+  if (s.c.chance(15)) return sizeOf(s);
   return number(divisor(s.c));
 }
 

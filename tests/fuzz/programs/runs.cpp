@@ -12,6 +12,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <unistd.h>
 
 namespace melix::fuzz::programs {
@@ -20,6 +21,12 @@ namespace {
 
 constexpr const char* programName = "fuzz.mlx";
 constexpr int refusedStatus = 3, bugStatus = 4;
+
+constexpr loops::Machine foreignMachines[] = {{"", 128, 16, loops::MaskKind::None},
+                                              {"", 256, 32, loops::MaskKind::Registers},
+                                              {"", 512, 16, loops::MaskKind::None},
+                                              {"", 512, 8, loops::MaskKind::Registers},
+                                              {"", 256, 16, loops::MaskKind::Values}};
 
 session::Options sessionOptions(const RunOptions& options) {
   session::Options out;
@@ -121,6 +128,8 @@ private:
     if (!problem_.empty()) return;
     loops::Options loopOptions = codegen::loopOptions(options);
     loopOptions.verify = options_.verify;
+    if (options_.foreign > 0 && way == "default")
+      loopOptions.machine = &foreignMachines[(options_.foreign - 1) % std::size(foreignMachines)];
     if (options_.shortStrips) loopOptions.strips = {5, 1, 32, 32, 64, 7};
     loops::Result lowered = loops::fromCore(session_.module(), loopOptions);
     problem_ = lowered.error ? "not compiled: " + lowered.error->what : lowered.bug;

@@ -26,6 +26,8 @@ struct RunOptions {
   bool native = true, portable = true, unoptimised = true;
   bool executable = false;  ///< make an executable and run it too
   bool shortStrips = false; ///< of some rows, however few there are
+  /// Schedule this processor's code for another one: for vectors of other lengths, fewer registers, no masks.
+  unsigned foreign = 0; ///< which; 0: none
   bool verify = false;      ///< verify Core after every pass
 };
 
