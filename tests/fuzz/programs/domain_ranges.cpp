@@ -112,7 +112,7 @@ NodePtr counted(Site& s, std::vector<NodePtr> heads) {
 }
 
 /// A product of numbers that stay small.
-NodePtr productOf(Site& s, std::vector<NodePtr> heads, double terms) {
+NodePtr productOfTerms(Site& s, std::vector<NodePtr> heads, double terms) {
   NodePtr body = terms <= fewTerms
                      ? term(s)
                      : guarded(s.c, condition(s), constant(s.element, -1), constant(s.element, 1));
@@ -140,7 +140,7 @@ NodePtr reductionOf(Site& s) {
   size_t how = c.below(100);
   if (how >= 90 && how < 94 && !s.graded) return place(s, size, wholeRange(s, size));
   std::vector<NodePtr> heads = {partOf(s, size)};
-  if (how >= 94) return productOf(s, std::move(heads), terms);
+  if (how >= 94) return productOfTerms(s, std::move(heads), terms);
   const std::string other = c.pick(s.sizes);
   if (affords(s, other) && c.chance(30)) heads.push_back(partOf(s, other));
   if (how >= 82 && how < 90) return counted(s, std::move(heads));

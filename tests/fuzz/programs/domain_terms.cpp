@@ -1,6 +1,8 @@
 // Indices, conditions, reads and terms of programs about domains.
 #include "fuzz/programs/domains.h"
 
+#include <algorithm>
+
 namespace melix::fuzz::programs {
 
 namespace {
@@ -160,6 +162,12 @@ NodePtr direct(Site& s, const std::string& dim) {
   return i;
 }
 
+bool isAxisOf(const Site& s, const Node& at, const std::string& dim) {
+  return at.form == Form::Name && std::any_of(s.axes.begin(), s.axes.end(), [&](const Axis& axis) {
+           return axis.name == at.name && axis.size == dim;
+         });
+}
+
 NodePtr helperRead(Site& s, const Parameter& array, std::vector<NodePtr> positions) {
   static constexpr const char* names[] = {"", "zeroAt", "zeroAt2"};
   positions.insert(positions.begin(), nameOf(array.name, array.type));
@@ -175,8 +183,10 @@ NodePtr readAt(Site& s, const Parameter& array, std::vector<NodePtr> positions) 
   if (c.chance(20) && positions.size() <= 2) return helperRead(s, array, std::move(positions));
   NodePtr inside;
   std::vector<NodePtr> kids = {nameOf(array.name, array.type)};
-  for (size_t k = 0; k < positions.size(); ++k)
-    kids.push_back(position(s, positions[k], array.type->dims[k], inside));
+  for (size_t k = 0; k < positions.size(); ++k) {
+    const std::string& dim = array.type->dims[k];
+    kids.push_back(isAxisOf(s, *positions[k], dim) ? positions[k] : position(s, positions[k], dim, inside));
+  }
   NodePtr read = make(Form::Index, s.element, std::move(kids));
   return inside ? guarded(c, inside, read, constant(s.element, c.chance(85) ? 0 : 1)) : read;
 }

@@ -16,12 +16,6 @@ constexpr uint64_t mostSteps = 2'500'000; ///< of the evaluator, for a whole pro
 constexpr int64_t shownWhole = 200;       ///< elements of an array that is printed; of others sums are
 constexpr double exactBelow32 = 1 << 17, exactBelow64 = 1LL << 43; ///< sums in any order, far from rounding
 
-/// A size of a function's arrays: a number, or a name that calls bind.
-struct Dim {
-  std::string name;
-  std::vector<int64_t> values; ///< at each call
-};
-
 struct Domain {
   Context& c;
   Type element;
@@ -29,96 +23,6 @@ struct Domain {
   std::vector<std::pair<std::string, Type>> data{}; ///< arrays of the script
   std::vector<std::string> sizes{};                 ///< those that are names in the script
 };
-
-int64_t sizeOf(Context& c) {
-  static const std::vector<int64_t> near = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65};
-  return c.pick(near);
-}
-
-std::vector<Dim> dimsOf(Context& c) {
-  std::vector<Dim> out;
-  bool longOne = c.chance(8);
-  size_t count = longOne ? 1 : 2 + c.below(2);
-  for (size_t k = 0; k < count; ++k) {
-    int64_t a = sizeOf(c), b = sizeOf(c);
-    if (k == 2) a = c.between(1, 5), b = c.between(1, 5); // a window
-    if (longOne) a = c.between(500, 4100), b = 1024;
-    bool constant = c.chance(45);
-    out.push_back({constant ? std::to_string(a) : c.freshName("N"), {a, constant ? a : b}});
-  }
-  if (longOne) out.push_back({std::to_string(c.between(2, 9)), {}});
-  if (longOne) out.back().values = {std::stoll(out.back().name), std::stoll(out.back().name)};
-  return out;
-}
-
-std::vector<std::string> someDims(Context& c, const std::vector<Dim>& dims, size_t rank) {
-  std::vector<std::string> out;
-  double total = 1;
-  for (size_t k = 0; k < rank; ++k) {
-    const Dim& dim = c.pick(dims);
-    total *= c.guess(dim.name);
-    if (total > 4500 && !out.empty()) break;
-    out.push_back(dim.name);
-  }
-  return out;
-}
-
-/// Arrays, so that each dimension is the size of one, small numbers and conditions.
-void addParameters(Site& s, Function& f, const std::vector<Dim>& dims) {
-  Context& c = s.c;
-  auto array = [&](std::vector<std::string> sizes) {
-    Parameter p{c.freshName("x"), arrayOf(s.element, std::move(sizes))};
-    f.parameters.push_back(p);
-    s.arrays.push_back(p);
-  };
-  array({dims[0].name});
-  for (size_t k = 1; k < dims.size(); ++k)
-    array(c.chance(50) ? std::vector<std::string>{dims[k].name}
-                       : std::vector{dims[k - 1].name, dims[k].name});
-  if (c.chance(35)) array(someDims(c, dims, 2));
-  for (size_t k = c.below(3); k > 0; --k) {
-    s.numbers.push_back(c.freshName("k"));
-    f.parameters.push_back({s.numbers.back(), integer()});
-  }
-  if (c.chance(30)) {
-    s.flags.push_back(c.freshName("b"));
-    f.parameters.push_back({s.flags.back(), truth()});
-  }
-}
-
-std::shared_ptr<Function> function(Domain& d, const std::vector<Dim>& dims, bool graded) {
-  Context& c = d.c;
-  auto f = std::make_shared<Function>();
-  f->name = c.freshName("f");
-  Inner inner(c);
-  Site s{c, d.element};
-  s.graded = graded;
-  for (const Dim& dim : dims) {
-    s.sizes.push_back(dim.name);
-    auto most = static_cast<double>(std::max(dim.values[0], dim.values[1]));
-    if (!isNumeral(dim.name)) {
-      f->sizes.push_back(dim.name);
-      c.sizes.push_back({dim.name, most, false});
-    }
-  }
-  s.simple = c.chance(12);
-  if (s.simple) s.most = 25'000;
-  addParameters(s, *f, dims);
-  std::vector<NodePtr> body;
-  for (size_t stages = c.below(3); stages > 0; --stages) {
-    std::vector<std::string> of = someDims(c, dims, 1 + c.below(2));
-    NodePtr value = arrayValue(s, of, body);
-    NodePtr stage = let(c.freshName("t"), value);
-    stage->asked = arrayOf(s.element, of);
-    body.push_back(stage);
-    s.arrays.push_back({stage->name, stage->asked});
-  }
-  std::vector<std::string> of = someDims(c, dims, c.chance(12) ? 0 : 1 + c.below(2));
-  f->result = of.empty() ? s.element : arrayOf(s.element, of);
-  NodePtr value = arrayValue(s, of, body);
-  f->body = block(std::move(body), value);
-  return f;
-}
 
 /// Whole numbers of -5 to 5 without a pattern that loops could have.
 NodePtr dataOf(Domain& d, const std::vector<std::string>& dims) {
@@ -314,9 +218,11 @@ uint64_t attempt(Domain& d, std::vector<NodePtr>& calls) {
   Context& c = d.c;
   auto& functions = c.program.functions;
   const size_t before = functions.size(), lets = d.lets.size(), data = d.data.size(), sizes = d.sizes.size();
-  std::vector<Dim> dims = dimsOf(c);
+  size_t roll = c.below(100);
+  Shape shape = roll < 60 ? Shape::Any : roll < 85 ? Shape::Product : Shape::Convolution;
+  std::vector<Dim> dims = dimsFor(c, shape);
   bool graded = isFloat(d.element->kind) && c.chance(60);
-  std::shared_ptr<Function> f = function(d, dims, graded), loss;
+  std::shared_ptr<Function> f = domainFunction(c, d.element, dims, shape, graded), loss;
   functions.push_back(f);
   size_t by = 0;
   if (graded) {

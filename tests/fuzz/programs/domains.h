@@ -70,6 +70,27 @@ NodePtr reductionOf(Site& s);
 /// An array of the sizes, or a scalar for none; adds statements that it needs.
 NodePtr arrayValue(Site& s, const std::vector<std::string>& dims, std::vector<NodePtr>& body);
 
+// domain_products.cpp
+/// A product of two of the arrays over the inner axis.
+NodePtr productOf(Site& s, const std::vector<std::string>& dims, const std::string& inner,
+                  std::vector<NodePtr>& body);
+/// The second array is the kernel, by output, input and one or two axes, and the first the image.
+NodePtr convolutionOf(Site& s, const std::vector<std::string>& dims);
+
+// domain_functions.cpp
+/// A size of a function's arrays: a number, or a name that calls bind.
+struct Dim {
+  std::string name;
+  std::vector<int64_t> values; ///< at each call
+};
+
+/// What a function computes.
+enum class Shape : uint8_t { Any, Product, Convolution };
+
+std::vector<Dim> dimsFor(Context& c, Shape shape);
+std::shared_ptr<Function> domainFunction(Context& c, const Type& element, const std::vector<Dim>& dims,
+                                         Shape shape, bool graded);
+
 /// Declares functions that programs about domains call: reads with an edge, masks, tests.
 void declareHelpers(Context& c, const Type& element);
 
