@@ -103,6 +103,13 @@ void addArray(Site& s, Function& f, std::vector<std::string> sizes) {
   s.arrays.push_back(p);
 }
 
+void addStage(Site& s, NodePtr value, const Type& type, std::vector<NodePtr>& body) {
+  NodePtr stage = let(s.c.freshName("t"), std::move(value));
+  stage->asked = type;
+  body.push_back(stage);
+  s.arrays.push_back({stage->name, type});
+}
+
 /// `a @ b` and what it is a part of: masks, a second product.
 NodePtr productBody(Site& s, Function& f, const std::vector<Dim>& dims, std::vector<NodePtr>& body) {
   Context& c = s.c;
@@ -110,15 +117,18 @@ NodePtr productBody(Site& s, Function& f, const std::vector<Dim>& dims, std::vec
   addArray(s, f, {dim(0), dim(1)});
   addArray(s, f, {dim(1), dim(2)});
   if (c.chance(30)) addArray(s, f, {dim(2)});
+  if (c.chance(35)) {
+    const Parameter of = s.arrays[c.below(2)];
+    addStage(s, maskedCopy(s, of), of.type, body);
+  }
   std::vector<std::string> of = {dim(0), dim(2)};
   NodePtr value = productOf(s, of, dim(1), body);
-  for (size_t stages = c.below(3); stages > 0; --stages) {
-    NodePtr stage = let(c.freshName("t"), value);
-    stage->asked = arrayOf(s.element, of);
-    body.push_back(stage);
-    s.arrays.push_back({stage->name, stage->asked});
-    if (dims.size() == 1 && c.chance(60))
-      value = productOf(s, of, dim(1), body);
+  for (size_t stages = c.below(4); stages > 0; --stages) {
+    addStage(s, value, arrayOf(s.element, of), body);
+    if (of.size() == 2 && c.chance(40))
+      value = maskedCopy(s, Parameter(s.arrays.back()));
+    else if (dims.size() == 1 && c.chance(60))
+      value = productOf(s, of = {dim(0), dim(2)}, dim(1), body);
     else
       value = arrayValue(s, of = someDims(c, dims, 1 + c.below(2)), body);
   }
@@ -179,10 +189,7 @@ std::shared_ptr<Function> domainFunction(Context& c, const Type& element, const 
   for (size_t stages = c.below(3); stages > 0; --stages) {
     std::vector<std::string> of = someDims(c, dims, 1 + c.below(2));
     NodePtr value = arrayValue(s, of, body);
-    NodePtr stage = let(c.freshName("t"), value);
-    stage->asked = arrayOf(s.element, of);
-    body.push_back(stage);
-    s.arrays.push_back({stage->name, stage->asked});
+    addStage(s, value, arrayOf(s.element, of), body);
   }
   std::vector<std::string> of = someDims(c, dims, c.chance(12) ? 0 : 1 + c.below(2));
   f->result = of.empty() ? s.element : arrayOf(s.element, of);

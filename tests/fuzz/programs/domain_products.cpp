@@ -76,7 +76,7 @@ NodePtr sumOf(Site& s, const std::string& inner) {
   Context& c = s.c;
   const Axis i = s.axes[s.axes.size() - 2], j = s.axes.back();
   Nested inside(s);
-  NodePtr head = c.chance(60) ? partOf(s, inner) : wholeRange(s, inner);
+  NodePtr head = c.chance(inner == i.size ? 80 : 40) ? partOf(s, inner) : wholeRange(s, inner);
   NodePtr value = termOf(s, i, j, s.axes.back());
   if (c.chance(30)) value = guarded(c, condition(s, 1), value, constant(s.element, 0));
   if (c.chance(10)) value = masked(s, value);
@@ -128,6 +128,22 @@ NodePtr productOf(Site& s, const std::vector<std::string>& dims, const std::stri
   if (c.chance(25)) sum = masked(s, sum);
   kids.push_back(sum);
   return make(Form::Builder, arrayOf(s.element, dims), std::move(kids));
+}
+
+NodePtr maskedCopy(Site& s, const Parameter& matrix) {
+  Context& c = s.c;
+  Nested inside(s);
+  std::vector<NodePtr> kids = {wholeRange(s, matrix.type->dims[0]), wholeRange(s, matrix.type->dims[1])};
+  NodePtr i = named(kids[0]->name), j = named(kids[1]->name);
+  NodePtr read = make(Form::Index, s.element, {nameOf(matrix.name, matrix.type), i, j});
+  NodePtr test;
+  switch (c.below(4)) {
+  case 0: test = nearby(c, i, j, c.between(0, 4), c.chance(70)); break;
+  case 1: test = condition(s, 1); break;
+  default: test = below(c, i, operate("+", j, number(c.between(-1, 1))), c.chance(50));
+  }
+  kids.push_back(guarded(c, test, read, constant(s.element, 0)));
+  return make(Form::Builder, matrix.type, std::move(kids));
 }
 
 NodePtr convolutionOf(Site& s, const std::vector<std::string>& dims) {

@@ -74,6 +74,8 @@ NodePtr arrayValue(Site& s, const std::vector<std::string>& dims, std::vector<No
 /// A product of two of the arrays over the inner axis.
 NodePtr productOf(Site& s, const std::vector<std::string>& dims, const std::string& inner,
                   std::vector<NodePtr>& body);
+/// The matrix in a triangle, a band or where another condition holds, and else zeros.
+NodePtr maskedCopy(Site& s, const Parameter& matrix);
 /// The second array is the kernel, by output, input and one or two axes, and the first the image.
 NodePtr convolutionOf(Site& s, const std::vector<std::string>& dims);
 
