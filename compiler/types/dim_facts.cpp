@@ -1,6 +1,7 @@
 #include "types/dim_facts.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <climits>
 
@@ -33,6 +34,9 @@ Interval times(Interval a, Interval b) {
   Wide corners[] = {times(a.low, b.low), times(a.low, b.high), times(a.high, b.low), times(a.high, b.high)};
   return {*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
 }
+
+/// As a product by 1 leaves it: facts that contradict each other give ends in the other order.
+Interval ordered(Interval a) { return {std::min(a.low, a.high), std::max(a.low, a.high)}; }
 
 Interval plus(Interval a, Interval b) {
   Interval sum;
@@ -87,51 +91,76 @@ Interval DimFacts::aroundQuotient(const std::vector<DimTerm>& terms, size_t at) 
 
 Interval DimFacts::ofSum(DimId d) const {
   Interval sum{0, 0};
-  for (const DimTerm& t : dims_.terms(d))
-    sum = plus(sum, times({t.coefficient, t.coefficient}, ofProduct(t.factors)));
+  for (const DimTerm& t : dims_.terms(d)) sum = plus(sum, ofTerm(t));
   return sum;
 }
 
-Interval DimFacts::ofProduct(const Product& factors) const {
-  Interval all{1, 1};
-  if (factors.empty()) return all;
-  bool negative = false;
-  for (DimAtomId id : factors) {
-    Interval factor = ofAtom(id);
+Interval DimFacts::ofTerm(const DimTerm& term) const {
+  const Wide k = term.coefficient;
+  const Interval product = ofProduct(term.factors);
+  return k == 1 ? ordered(product) : times({k, k}, product);
+}
+
+Interval DimFacts::ofProduct(Factors factors) const {
+  if (factors.empty()) return {1, 1};
+  const Interval first = ofAtom(factors[0]);
+  Interval all = ordered(first);
+  bool negative = first.low < 0;
+  for (DimAtomId id : factors.subspan(1)) {
+    const Interval factor = ofAtom(id);
     negative |= factor.low < 0;
     all = times(all, factor);
   }
-  if (!negative) all.high = std::min(all.high, mostOf(factors));
-  if (auto known = bounds_.find(factors); known != bounds_.end()) {
-    if (known->second.low) all.low = std::max(all.low, *known->second.low);
-    if (known->second.high) all.high = std::min(all.high, *known->second.high);
-  }
-  return all;
+  if (!negative && factors.size() > 1) all.high = std::min(all.high, mostOf(factors));
+  const Bound* known = boundOf(factors);
+  return known ? known->within(all) : all;
 }
 
-Wide DimFacts::mostOf(const Product& factors) const {
-  Wide most = infinite;
-  if (auto known = bounds_.find(factors); known != bounds_.end() && known->second.high)
-    most = *known->second.high;
-  if (factors.size() == 1) return std::min(most, ofAtom(factors[0]).high);
-  constexpr size_t longest = 6; // of longer products nothing is asked
-  for (size_t k = 0; k < factors.size() && factors.size() <= longest; ++k) {
-    Product rest = factors;
-    rest.erase(rest.begin() + static_cast<ptrdiff_t>(k));
-    most = std::min(most, times(ofAtom(factors[k]).high, mostOf(rest)));
+Interval DimFacts::Bound::within(Interval all) const {
+  return {low ? std::max(all.low, *low) : all.low, high ? std::min(all.high, *high) : all.high};
+}
+
+const DimFacts::Bound* DimFacts::boundOf(Factors factors) const {
+  if (factors.size() == 1) {
+    const auto known = atoms_.find(factors[0]);
+    return known == atoms_.end() ? nullptr : &known->second;
   }
-  return most;
+  const auto known = products_.find(factors);
+  return known == products_.end() ? nullptr : &known->second;
+}
+
+/// An upper bound of a product of several atoms none of which is negative, from the bounds of all products of
+/// some of them.
+Wide DimFacts::mostOf(Factors factors) const {
+  constexpr size_t longest = 6; // of longer products nothing is asked
+  const Bound* whole = boundOf(factors);
+  if (factors.size() > longest) return whole && whole->high ? *whole->high : infinite;
+  std::array<Wide, 1 << longest> most; // by the set of factors
+  for (unsigned set = 1; set < 1u << factors.size(); ++set) {
+    std::array<DimAtomId, longest> chosen;
+    size_t count = 0;
+    for (size_t k = 0; k < factors.size(); ++k)
+      if (set >> k & 1) chosen[count++] = factors[k];
+    const Bound* known = boundOf({chosen.data(), count});
+    most[set] = known && known->high ? *known->high : infinite;
+    if (count == 1) {
+      most[set] = std::min(most[set], ofAtom(chosen[0]).high);
+      continue;
+    }
+    for (size_t k = 0; k < factors.size(); ++k)
+      if (const unsigned own = 1u << k; set & own)
+        most[set] = std::min(most[set], times(most[own], most[set ^ own]));
+  }
+  return most[(1u << factors.size()) - 1];
 }
 
 Interval DimFacts::ofAtom(DimAtomId id) const {
   const DimAtom& a = dims_.atom(id);
   switch (a.kind) {
   case DimAtomKind::Symbol: {
-    Interval all{dims_.info(a.symbol).lowerBound, INT64_MAX};
-    auto known = bounds_.find({id});
-    if (known != bounds_.end() && known->second.low) all.low = std::max(all.low, *known->second.low);
-    if (known != bounds_.end() && known->second.high) all.high = std::min(all.high, *known->second.high);
-    return all;
+    const Interval all{dims_.info(a.symbol).lowerBound, INT64_MAX};
+    const auto known = atoms_.find(id);
+    return known == atoms_.end() ? all : known->second.within(all);
   }
   case DimAtomKind::FloorDiv:
   case DimAtomKind::Mod: return ofQuotient(a);
@@ -186,15 +215,15 @@ bool DimFacts::argumentsAreExact(DimId d) const {
 
 void DimFacts::learn(const Product& factors, std::optional<Wide> low, std::optional<Wide> high) {
   if (factors.empty()) return;
-  Bound& known = bounds_[factors];
+  const bool isAtom = factors.size() == 1;
+  Bound& known = isAtom ? atoms_[factors[0]] : products_[factors];
   bool raises = low && (!known.low || *low > *known.low),
        lowers = high && (!known.high || *high < *known.high);
   if (!raises && !lowers) return;
-  trail_.emplace_back(factors, known);
+  trail_.push_back({isAtom ? Product() : factors, isAtom ? factors[0] : DimAtomId(), known});
   if (raises) known.low = low;
   if (lowers) known.high = high;
-  if (factors.size() == 1)
-    learnInside(dims_.atom(factors[0]), raises ? low : std::nullopt, lowers ? high : std::nullopt);
+  if (isAtom) learnInside(dims_.atom(factors[0]), raises ? low : std::nullopt, lowers ? high : std::nullopt);
 }
 
 /// What the bounds of a quotient, or of an extremum, say of what it is of.
@@ -226,7 +255,7 @@ void DimFacts::assumeAtMost(DimId d, Wide bound) {
   if (all.high <= bound) return;
   for (const DimTerm& t : terms) {
     // What the other terms are at least leaves so much for this one.
-    Interval own = times({t.coefficient, t.coefficient}, ofProduct(t.factors));
+    const Interval own = terms.size() == 1 ? all : ofTerm(t);
     Wide others = terms.size() == 1                            ? 0
                   : own.low > -infinite && all.low > -infinite ? all.low - own.low
                                                                : -infinite;
@@ -245,7 +274,7 @@ void DimFacts::assumeAtLeast(DimId d, Wide bound) {
   Interval all = ofSum(d);
   if (all.low >= bound) return;
   for (const DimTerm& t : terms) {
-    Interval own = times({t.coefficient, t.coefficient}, ofProduct(t.factors));
+    const Interval own = terms.size() == 1 ? all : ofTerm(t);
     Wide others = terms.size() == 1                            ? 0
                   : own.high < infinite && all.high < infinite ? all.high - own.high
                                                                : infinite;
@@ -259,7 +288,10 @@ void DimFacts::assumeAtLeast(DimId d, Wide bound) {
 }
 
 void DimFacts::undo(size_t mark) {
-  for (; trail_.size() > mark; trail_.pop_back()) bounds_[trail_.back().first] = trail_.back().second;
+  for (; trail_.size() > mark; trail_.pop_back()) {
+    const Change& last = trail_.back();
+    (last.atom.valid() ? atoms_[last.atom] : products_[last.product]) = last.before;
+  }
 }
 
 } // namespace melix::types

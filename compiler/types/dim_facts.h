@@ -6,6 +6,8 @@
 
 #include "types/dims.h"
 
+#include <algorithm>
+
 namespace melix::types {
 
 /// Facts are taken back in the reverse order of how they were assumed: mark() where a part begins, undo() at
@@ -35,8 +37,20 @@ public:
 
 private:
   using Product = std::vector<DimAtomId>;
+  using Factors = std::span<const DimAtomId>; ///< of a product
   struct Bound {
     std::optional<Wide> low, high;
+    Interval within(Interval all) const;
+  };
+  struct ByFactors {
+    using is_transparent = void;
+    bool operator()(Factors a, Factors b) const { return std::ranges::lexicographical_compare(a, b); }
+  };
+  /// A bound before it changed: of a product of several factors, or of an atom.
+  struct Change {
+    Product product;
+    DimAtomId atom;
+    Bound before;
   };
 
   Interval ofSum(DimId d) const;
@@ -44,16 +58,18 @@ private:
   Interval ofAtom(DimAtomId id) const;
   Interval ofQuotient(const DimAtom& a) const;
   Interval ofExtremum(const DimAtom& a) const;
-  Interval ofProduct(const Product& factors) const;
-  /// An upper bound of a product of atoms none of which is negative.
-  Wide mostOf(const Product& factors) const;
+  Interval ofProduct(Factors factors) const;
+  Interval ofTerm(const DimTerm& term) const;
+  Wide mostOf(Factors factors) const;
+  const Bound* boundOf(Factors factors) const;
   bool argumentsAreExact(DimId d) const;
   void learn(const Product& factors, std::optional<Wide> low, std::optional<Wide> high);
   void learnInside(const DimAtom& a, std::optional<Wide> low, std::optional<Wide> high);
 
   const DimStore& dims_;
-  std::map<Product, Bound> bounds_;
-  std::vector<std::pair<Product, Bound>> trail_; ///< the bound before each change
+  std::unordered_map<DimAtomId, Bound> atoms_;
+  std::map<Product, Bound, ByFactors> products_; ///< of several factors
+  std::vector<Change> trail_;
 };
 
 } // namespace melix::types

@@ -5,6 +5,8 @@
 #include "core/ir/walk.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 namespace melix::core {
 
@@ -16,16 +18,17 @@ constexpr size_t fewExtents = 4;
 /// Calls `visit` with each choice of some of the dims; of more than a few only with all of them and each
 /// alone.
 template <class Visit>
-void forEachChoice(const std::vector<DimId>& dims, Visit visit) {
+void forEachChoice(std::span<const DimId> dims, Visit visit) {
   if (dims.size() > fewExtents) {
-    for (DimId d : dims) visit(std::vector<DimId>{d});
+    for (size_t k = 0; k < dims.size(); ++k) visit(dims.subspan(k, 1));
     return visit(dims);
   }
+  std::array<DimId, fewExtents> chosen;
   for (unsigned bits = 1; bits < 1u << dims.size(); ++bits) {
-    std::vector<DimId> chosen;
+    size_t count = 0;
     for (size_t k = 0; k < dims.size(); ++k)
-      if (bits >> k & 1) chosen.push_back(dims[k]);
-    visit(chosen);
+      if (bits >> k & 1) chosen[count++] = dims[k];
+    visit(std::span<const DimId>(chosen.data(), count));
   }
 }
 
@@ -34,6 +37,12 @@ void forEachChoice(const std::vector<DimId>& dims, Visit visit) {
 Ranges::Ranges(types::TypeStore& types, const Function& f)
     : f_(f), types_(types), dims_(types.dims), facts_(types.dims) {
   for (ValueId v : f.params()) learnSizes(f.typeOf(v), 0);
+  isEntry_ = false;
+}
+
+/// Whether bounds of the dims are bounds of one product each: what is known of others then adds nothing.
+bool Ranges::areProducts(std::span<const DimId> dims) const {
+  return std::ranges::all_of(dims, [&](DimId d) { return dims_.terms(d).size() <= 1; });
 }
 
 /// Extents of one array: each is a size, and so is the product of those that are not 0. What is a number of
@@ -47,7 +56,7 @@ void Ranges::learnExtents(std::vector<DimId> dims) {
   });
   if (dims_.isTooLarge(number)) return;
   for (DimId d : dims) facts_.assumeAtLeast(d, 0);
-  forEachChoice(dims, [&](const std::vector<DimId>& chosen) {
+  forEachChoice(dims, [&](std::span<const DimId> chosen) {
     facts_.assumeAtMost(dims_.mul(number, dims_.product(chosen)), types::maxExtent);
   });
 }
@@ -57,7 +66,7 @@ bool Ranges::arrayFits(const Op& check) const {
   bool fits = true;
   std::vector<DimId> dims(check.dims);
   std::erase_if(dims, [&](DimId d) { return dims_.asConstant(d) == 0; });
-  forEachChoice(dims, [&](const std::vector<DimId>& chosen) {
+  forEachChoice(dims, [&](std::span<const DimId> chosen) {
     fits = fits && facts_.atMost(dims_.product(chosen), types::maxExtent);
   });
   return fits && (dims.size() <= fewExtents ||
@@ -65,16 +74,25 @@ bool Ranges::arrayFits(const Op& check) const {
 }
 
 /// Sizes of the arrays in a value of this type, but for those that only some of its elements or cases have.
-void Ranges::learnSizes(TypeId type, int depth) {
+/// Gives whether to learn them once more, where more is known, would add nothing.
+bool Ranges::learnSizes(TypeId type, int depth) {
   constexpr int deepest = 3;
+  if (learned_.contains(type)) return true;
   const types::Type t = types_[type];
-  if (t.kind == TypeKind::Array) return learnExtents(t.dims);
-  if (depth == deepest) return;
+  bool isAll = true;
+  if (t.kind == TypeKind::Array) {
+    isAll = areProducts(t.dims);
+    learnExtents(t.dims);
+  } else if (depth == deepest) {
+    return true;
+  }
   if (t.kind == TypeKind::Tuple)
-    for (TypeId part : t.parts) learnSizes(part, depth + 1);
+    for (TypeId part : t.parts) isAll &= learnSizes(part, depth + 1);
   if (t.kind == TypeKind::Struct)
     for (uint32_t k = 0; k < types_.recordInfo(t.record).cases[0].fields.size(); ++k)
-      learnSizes(types_.fieldType(type, 0, k), depth + 1);
+      isAll &= learnSizes(types_.fieldType(type, 0, k), depth + 1);
+  if (isEntry_ && isAll && (depth == 0 || t.kind == TypeKind::Array)) learned_.insert(type);
+  return isAll;
 }
 
 /// Whether an op makes what it gives, so that its sizes are sizes. Others pass on what branches and loops

@@ -10,7 +10,9 @@
 #include "types/dim_facts.h"
 
 #include <functional>
+#include <span>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace melix::core {
 
@@ -69,8 +71,9 @@ private:
   void assumeNoLess(ValueId a, ValueId b, int64_t by, int depth);
   void assumeOther(ValueId v, ValueId than, int depth);
   void narrow(ValueId v, std::optional<DimId> low, std::optional<DimId> high, int depth);
-  void learnSizes(TypeId type, int depth);
+  bool learnSizes(TypeId type, int depth);
   void learnExtents(std::vector<DimId> dims);
+  bool areProducts(std::span<const DimId> dims) const;
 
   std::optional<Range> range(ValueId v, int depth = maxDepth);
   std::optional<Range> ofValue(ValueId v, int depth);
@@ -121,6 +124,8 @@ private:
   types::TypeStore& types_;
   types::DimStore& dims_;
   types::DimFacts facts_;
+  bool isEntry_ = true;                                         ///< nothing of the body is known yet
+  std::unordered_set<TypeId> learned_;                          ///< types whose sizes hold everywhere
   std::unordered_map<ValueId, Range> known_;                    ///< of i64, beside the ranges of their ops
   std::unordered_map<DimSym, Range> bound_;                     ///< of numbers that sizes are
   std::unordered_map<ValueId, DimId> sizes_;                    ///< that numbers are

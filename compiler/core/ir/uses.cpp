@@ -50,7 +50,7 @@ void Uses::note(OpId id) {
   if (operands.size() > sizeOf_[id.index]) { // it takes new nodes, and leaves the old ones
     firstOf_[id.index] = static_cast<uint32_t>(nodes_.size());
     sizeOf_[id.index] = static_cast<uint32_t>(operands.size());
-    nodes_.resize(nodes_.size() + operands.size(), Node{id});
+    for (size_t k = 0; k < operands.size(); ++k) nodes_.push_back(Node{id});
   }
   for (uint32_t k = 0; k < operands.size(); ++k) link(operands[k], firstOf_[id.index] + k);
   work.uses += 1 + operands.size();
