@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <optional>
-#include <unordered_set>
 
 namespace melix::types {
 
@@ -168,20 +167,22 @@ bool TypeStore::keepsSizes(TypeId id) const {
 }
 
 bool TypeStore::isMadeWith(TypeId id, const std::function<bool(TypeKind)>& wanted) const {
-  std::vector<RecordId> seen; // a recursive record is looked at once
-  std::function<bool(TypeId)> holds = [&](TypeId at) {
-    const Type& t = (*this)[at];
-    if (wanted(t.kind)) return true;
-    for (TypeId part : t.parts)
-      if (holds(part)) return true;
-    if (!t.record.valid() || std::find(seen.begin(), seen.end(), t.record) != seen.end()) return false;
-    seen.push_back(t.record);
-    for (const EnumCase& c : recordInfo(t.record).cases)
-      for (const Field& field : c.fields)
-        if (holds(field.type)) return true;
-    return false;
-  };
-  return holds(id);
+  std::vector<RecordId> seen;
+  return isMadeWith(id, wanted, seen);
+}
+
+/// A recursive record is looked at once.
+bool TypeStore::isMadeWith(TypeId id, const std::function<bool(TypeKind)>& wanted,
+                           std::vector<RecordId>& seen) const {
+  const Type& t = (*this)[id];
+  auto holds = [&](TypeId part) { return isMadeWith(part, wanted, seen); };
+  if (wanted(t.kind) || std::ranges::any_of(t.parts, holds)) return true;
+  if (!t.record.valid() || std::find(seen.begin(), seen.end(), t.record) != seen.end()) return false;
+  seen.push_back(t.record);
+  for (const EnumCase& c : recordInfo(t.record).cases)
+    for (const Field& field : c.fields)
+      if (holds(field.type)) return true;
+  return false;
 }
 
 bool TypeStore::holdsFunction(TypeId id) const {
@@ -329,16 +330,25 @@ TypeId TypeStore::eraseDims(TypeId id) {
 }
 
 void TypeStore::collectSymbols(TypeId id, std::vector<DimSym>& out) const {
-  std::unordered_set<TypeId> seen; // of those that branch
-  std::function<void(TypeId)> collect = [&](TypeId at) {
-    const Type& t = (*this)[at];
-    for (DimId d : t.dims) dims.collectSymbols(d, out);
-    if (t.kind == TypeKind::Pack) return collectAround(t, out);
-    if (t.parts.size() + t.result.valid() > 1 && !seen.insert(at).second) return;
-    for (TypeId p : t.parts) collect(p);
-    if (t.result.valid()) collect(t.result);
-  };
-  collect(id);
+  const std::vector<DimSym>& all = symbolsOf(id);
+  if (out.empty()) return out.assign(all.begin(), all.end());
+  for (DimSym s : all)
+    if (std::find(out.begin(), out.end(), s) == out.end()) out.push_back(s);
+}
+
+/// Found once: types stay what they are.
+const std::vector<DimSym>& TypeStore::symbolsOf(TypeId id) const {
+  if (const auto known = symbols_.find(id); known != symbols_.end()) return known->second;
+  const Type& t = (*this)[id];
+  std::vector<DimSym> out;
+  for (DimId d : t.dims) dims.collectSymbols(d, out);
+  if (t.kind == TypeKind::Pack) {
+    collectAround(t, out);
+  } else {
+    for (TypeId part : t.parts) collectSymbols(part, out);
+    if (t.result.valid()) collectSymbols(t.result, out);
+  }
+  return symbols_.emplace(id, std::move(out)).first->second;
 }
 
 /// The symbols that a pack does not hide, as they are called outside of it.

@@ -219,13 +219,16 @@ private:
     return kind(id) == TypeKind::Struct && recordInfo((*this)[id].record).form == form;
   }
   void keepArgs(TypeId record);
+  bool isMadeWith(TypeId id, const std::function<bool(TypeKind)>& wanted, std::vector<RecordId>& seen) const;
+  const std::vector<DimSym>& symbolsOf(TypeId id) const;
   void collectAround(const Type& pack, std::vector<DimSym>& out) const;
   std::vector<const Type*> types_;
   std::unordered_map<Type, TypeId, Hash> ids_;
   Store<RecordId, Record> records_;
   std::unordered_map<TypeId, std::vector<TypeId>> args_; ///< of records whose arguments have sizes
   std::vector<DimSym> sizeSyms_;
-  mutable std::unordered_map<TypeId, size_t> partCounts_; ///< kept by part_count.cpp
+  mutable std::unordered_map<TypeId, size_t> partCounts_;           ///< kept by part_count.cpp
+  mutable std::unordered_map<TypeId, std::vector<DimSym>> symbols_; ///< in a type, in order
   friend class PartCounter;
   std::vector<TypeId> simple_;
   std::vector<TypeParam> params_;
