@@ -14,13 +14,26 @@ LocalBlocks::LocalBlocks(const Module& module, Function& fn) : module_(module), 
   for (StmtId id : fn.regions[fn.body].stmts) enter(id, fn.body);
 }
 
+namespace {
+
+/// The entry of an id in a table that grows with the function.
+template <class Value, class Tag>
+Value& entry(std::vector<Value>& table, Id<Tag> id) {
+  if (id.index >= table.size()) table.resize(id.index + 1);
+  return table[id.index];
+}
+
+} // namespace
+
+std::vector<LocalBlocks::Use>& LocalBlocks::usesOf(ValueId v) { return entry(uses_, v); }
+
 void LocalBlocks::enter(StmtId id, RegionId region) {
-  homes_[id] = region;
+  entry(homes_, id) = region;
   const Stmt& s = fn_.stmts[id];
   for (ValueId v : s.results) fn_.values[v].region = region;
-  for (size_t k = 0; k < s.operands.size(); ++k) uses_[s.operands[k]].push_back({id, k});
+  for (size_t k = 0; k < s.operands.size(); ++k) usesOf(s.operands[k]).push_back({id, k});
   for (RegionId inner : s.regions) {
-    parents_[inner] = id;
+    entry(parents_, inner) = id;
     for (StmtId within : fn_.regions[inner].stmts) enter(within, inner);
   }
 }
@@ -29,10 +42,10 @@ void LocalBlocks::leave(std::span<const StmtId> ids) {
   const std::unordered_set<StmtId> gone(ids.begin(), ids.end());
   std::unordered_set<RegionId> homes;
   for (StmtId id : ids) {
-    homes.insert(homes_.at(id));
-    homes_.erase(id);
+    homes.insert(homeOf(id));
+    homes_[id.index] = RegionId();
     for (ValueId v : fn_.stmts[id].operands)
-      std::erase_if(uses_[v], [&](const Use& use) { return use.stmt == id; });
+      std::erase_if(usesOf(v), [&](const Use& use) { return use.stmt == id; });
   }
   for (RegionId home : homes)
     std::erase_if(fn_.regions[home].stmts, [&](StmtId id) { return gone.contains(id); });
@@ -47,9 +60,9 @@ void LocalBlocks::splice(RegionId from, RegionId to, size_t place) {
 
 bool LocalBlocks::isWithin(RegionId region, RegionId outer) const {
   while (region != outer) {
-    auto parent = parents_.find(region);
-    if (parent == parents_.end()) return false;
-    region = homes_.at(parent->second);
+    const StmtId parent = parentOf(region);
+    if (!parent.valid()) return false;
+    region = homeOf(parent);
   }
   return true;
 }
@@ -73,7 +86,7 @@ std::optional<LocalBlocks::Block> LocalBlocks::follow(StmtId alloc, const OnlyEl
   const Stmt& s = fn_.stmts[alloc];
   if (s.kind != StmtKind::AllocArray || !module_.core.types.isScalar(s.as<AllocAttr>().type))
     return std::nullopt;
-  Following at{onlyElements, homes_.at(alloc), {}, {}, {}};
+  Following at{onlyElements, homeOf(alloc), {}, {}, {}};
   if (!followAll(s.results[0], at) || !at.block.drop.valid()) return std::nullopt;
   return std::move(at.block);
 }
@@ -91,9 +104,8 @@ bool LocalBlocks::followAll(ValueId begun, Following& at) const {
   while (!at.open.empty()) {
     const ValueId v = at.open.back();
     at.open.pop_back();
-    auto uses = uses_.find(v);
-    if (uses == uses_.end()) continue;
-    for (const Use& use : uses->second)
+    if (v.index >= uses_.size()) continue;
+    for (const Use& use : uses_[v.index])
       if (!followUse(use, at)) return false;
   }
   return std::ranges::all_of(at.needed, [&](ValueId v) { return at.block.values.contains(v); });
@@ -112,7 +124,7 @@ bool LocalBlocks::followUse(const Use& use, Following& at) const {
   case StmtKind::Launch: // its operands stand where the parameters do
     return use.operand >= boundOperands && at.onlyElements(s.as<FunctionId>(), use.operand);
   case StmtKind::Drop:
-    if (at.block.drop.valid() || homes_.at(use.stmt) != at.home) return false;
+    if (at.block.drop.valid() || homeOf(use.stmt) != at.home) return false;
     at.block.drop = use.stmt;
     return true;
   case StmtKind::EnsureUnique:
@@ -127,15 +139,15 @@ bool LocalBlocks::followUse(const Use& use, Following& at) const {
 
 bool LocalBlocks::followCarry(const Use& use, Following& at) const {
   const Stmt& s = fn_.stmts[use.stmt];
-  if (s.kind == StmtKind::Yield && homes_.at(use.stmt) == fn_.body) {
+  if (s.kind == StmtKind::Yield && homeOf(use.stmt) == fn_.body) {
     const bool first = !at.block.result;
     at.block.result = use.operand;
     return first && at.home == fn_.body;
   }
   if (s.kind == StmtKind::Yield) { // `needed` sees that nothing else goes around
-    auto parent = parents_.find(homes_.at(use.stmt));
-    if (homes_.at(use.stmt) == at.home || parent == parents_.end()) return false;
-    const Stmt& loop = fn_.stmts[parent->second];
+    const StmtId parent = parentOf(homeOf(use.stmt));
+    if (homeOf(use.stmt) == at.home || !parent.valid()) return false;
+    const Stmt& loop = fn_.stmts[parent];
     return loop.kind == StmtKind::For && at.block.values.contains(loop.operands[boundOperands + use.operand]);
   }
   if (use.operand < boundOperands) return false;
@@ -164,9 +176,9 @@ void LocalBlocks::release(const Block& block, ValueId by) {
 ValueId LocalBlocks::addCarry(StmtId loop, ValueId begun) {
   Stmt& s = fn_.stmts[loop];
   const ValueType type = fn_.typeOf(begun);
-  uses_[begun].push_back({loop, s.operands.size()});
+  usesOf(begun).push_back({loop, s.operands.size()});
   s.operands.push_back(begun);
-  s.results.push_back(fn_.values.add({type, loop, homes_.at(loop)}));
+  s.results.push_back(fn_.values.add({type, loop, homeOf(loop)}));
   const ValueId param = fn_.values.add({type, StmtId(), s.regions[0]});
   fn_.regions[s.regions[0]].params.push_back(param);
   return param;
@@ -176,7 +188,7 @@ void LocalBlocks::yieldCarries(StmtId loop, const std::vector<ValueId>& next) {
   const StmtId end = fn_.regions[fn_.stmts[loop].regions[0]].stmts.back();
   std::vector<ValueId>& operands = fn_.stmts[end].operands;
   for (ValueId v : next) {
-    uses_[v].push_back({end, operands.size()});
+    usesOf(v).push_back({end, operands.size()});
     operands.push_back(v);
   }
 }
@@ -200,7 +212,7 @@ void LocalBlocks::removeCarry(StmtId loop, size_t k) {
 
 /// The uses of a value by the statement are those that stand there.
 void LocalBlocks::recount(StmtId stmt, ValueId v) {
-  std::vector<Use>& uses = uses_[v];
+  std::vector<Use>& uses = usesOf(v);
   std::erase_if(uses, [&](const Use& use) { return use.stmt == stmt; });
   const std::vector<ValueId>& operands = fn_.stmts[stmt].operands;
   for (size_t k = 0; k < operands.size(); ++k)
@@ -209,12 +221,12 @@ void LocalBlocks::recount(StmtId stmt, ValueId v) {
 
 void LocalBlocks::replace(ValueId v, ValueId by) {
   if (v == by) return;
-  const std::vector<Use> uses = std::exchange(uses_[v], {});
+  const std::vector<Use> uses = std::exchange(usesOf(v), {});
   for (const Use& use : uses) {
     std::vector<ValueId>& operands = fn_.stmts[use.stmt].operands;
     if (use.operand >= operands.size() || operands[use.operand] != v) continue;
     operands[use.operand] = by;
-    uses_[by].push_back(use);
+    usesOf(by).push_back(use);
   }
 }
 

@@ -7,7 +7,6 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <unordered_set>
 
 namespace melix::loops {
@@ -40,7 +39,10 @@ public:
   ValueId addCarry(StmtId loop, ValueId begun);
   void yieldCarries(StmtId loop, const std::vector<ValueId>& next);
 
-  RegionId homeOf(StmtId id) const { return homes_.at(id); }
+  RegionId homeOf(StmtId id) const {
+    assert(id.index < homes_.size() && homes_[id.index].valid() && "the statement stands in a region");
+    return homes_[id.index];
+  }
   /// Whether a region is `outer` or stands in it.
   bool isWithin(RegionId region, RegionId outer) const;
   /// Records that the statement is in the region from now on, at its position in the region's list.
@@ -66,9 +68,15 @@ private:
 
   const Module& module_;
   Function& fn_;
-  std::unordered_map<ValueId, std::vector<Use>> uses_;
-  std::unordered_map<StmtId, RegionId> homes_;   ///< where a statement stands
-  std::unordered_map<RegionId, StmtId> parents_; ///< the statement of a region
+  std::vector<Use>& usesOf(ValueId v);
+  /// None of the body of the function.
+  StmtId parentOf(RegionId region) const {
+    return region.index < parents_.size() ? parents_[region.index] : StmtId();
+  }
+
+  std::vector<std::vector<Use>> uses_; ///< by value
+  std::vector<RegionId> homes_;        ///< by statement: where it stands; none where it left
+  std::vector<StmtId> parents_;        ///< by region: the statement that has it
 };
 
 } // namespace melix::loops

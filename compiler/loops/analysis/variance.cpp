@@ -11,7 +11,8 @@ namespace melix::loops {
 using core::OpKind;
 using enum VarianceKind;
 
-Variance::Variance(const Function& fn, const Stmt& loop, FramesKind frames) : fn_(fn), frames_(frames) {
+Variance::Variance(const Function& fn, const Stmt& loop, FramesKind frames)
+    : fn_(fn), frames_(frames), kinds_(fn.values.size(), Uniform) {
   const std::vector<ValueId>& params = fn.regions[loop.regions[0]].params;
   raise(params[0], Affine);
   strip_ = loop.as<ForAttr>().minDistance;
@@ -20,7 +21,8 @@ Variance::Variance(const Function& fn, const Stmt& loop, FramesKind frames) : fn
   solve(loop.regions[0]);
 }
 
-Variance::Variance(const Function& fn, std::span<const VarianceKind> params) : fn_(fn) {
+Variance::Variance(const Function& fn, std::span<const VarianceKind> params)
+    : fn_(fn), kinds_(fn.values.size(), Uniform) {
   for (size_t k = 0; k < params.size(); ++k) raise(fn.params()[k], params[k]);
   solve(fn.body);
 }
@@ -37,23 +39,25 @@ void Variance::solve(RegionId body) {
   inOrder_ = false;
   if (late_.empty()) return;
   noteUses(body);
+  std::ranges::stable_sort(uses_, {}, &Use::from);
   while (!late_.empty()) {
     const ValueId v = late_.back();
     late_.pop_back();
-    for (const Use& use : uses_[v]) use.stmt.valid() ? plain(fn_.stmts[use.stmt]) : raise(use.value, Varying);
+    for (const Use& use : std::ranges::equal_range(uses_, v, {}, &Use::from))
+      use.stmt.valid() ? plain(fn_.stmts[use.stmt]) : raise(use.value, Varying);
   }
-  uses_.clear();
+  uses_ = {};
 }
 
 void Variance::raise(ValueId v, VarianceKind kind) {
   if (kind == Uniform || of(v) >= kind) return;
-  kinds_[v] = kind;
+  kinds_[v.index] = kind;
   if (!inOrder_) late_.push_back(v);
 }
 
 void Variance::raiseLate(ValueId param, bool varies) {
   if (!varies || of(param) == Varying) return;
-  kinds_[param] = Varying;
+  kinds_[param.index] = Varying;
   late_.push_back(param);
 }
 
@@ -158,7 +162,7 @@ void Variance::noteUses(StmtId id) {
   const Stmt& s = fn_.stmts[id];
   for (RegionId r : s.regions) noteUses(r);
   auto varies = [this](ValueId from, std::span<const ValueId> to) {
-    for (ValueId v : to) uses_[from].push_back({{}, v});
+    for (ValueId v : to) uses_.push_back({from, {}, v});
   };
   switch (s.kind) {
   case StmtKind::If:
@@ -181,7 +185,7 @@ void Variance::noteUses(StmtId id) {
     return noteCarries(s, 0, s.regions[1]);
   }
   default:
-    for (ValueId v : s.operands) uses_[v].push_back({id, {}});
+    for (ValueId v : s.operands) uses_.push_back({v, id, {}});
   }
 }
 
@@ -191,8 +195,8 @@ void Variance::noteCarries(const Stmt& s, size_t first, RegionId body) {
   const size_t skipped = params.size() - s.results.size();
   for (size_t k = 0; k < s.results.size(); ++k) {
     const ValueId param = params[k + skipped];
-    for (ValueId from : {s.operands[k + first], yields(body)[k]}) uses_[from].push_back({{}, param});
-    uses_[param].push_back({{}, s.results[k]});
+    for (ValueId from : {s.operands[k + first], yields(body)[k]}) uses_.push_back({from, {}, param});
+    uses_.push_back({param, {}, s.results[k]});
   }
 }
 

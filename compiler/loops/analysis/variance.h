@@ -14,7 +14,7 @@
 #include "loops/ir/ir.h"
 
 #include <span>
-#include <unordered_map>
+#include <vector>
 
 namespace melix::loops {
 
@@ -37,16 +37,17 @@ public:
   /// For the body of a function whose parameters are of these kinds.
   Variance(const Function& fn, std::span<const VarianceKind> params);
 
+  /// Values that came later are uniform.
   VarianceKind of(ValueId v) const {
-    auto found = kinds_.find(v);
-    return found == kinds_.end() ? VarianceKind::Uniform : found->second;
+    return v.index < kinds_.size() ? kinds_[v.index] : VarianceKind::Uniform;
   }
   bool isUniform(ValueId v) const { return of(v) == VarianceKind::Uniform; }
   bool allUniform(std::span<const ValueId> vs) const;
 
 private:
-  /// A use that is visited again when a value is raised: a statement, or a value that then varies.
+  /// A use of `from` that is visited again when it is raised: a statement, or a value that then varies.
   struct Use {
+    ValueId from;
     StmtId stmt;
     ValueId value;
   };
@@ -73,12 +74,12 @@ private:
 
   const Function& fn_;
   FramesKind frames_ = FramesKind::OfAll;
-  uint32_t strip_ = 0;                              ///< the width of the loop's strips of iterations
-  ValueId index_;                                   ///< the loop's index, if strips begin at its multiples
-  std::unordered_map<ValueId, VarianceKind> kinds_; ///< of values that are not uniform
-  bool inOrder_ = true;                             ///< in the first walk: uses of a value come later
-  std::vector<ValueId> late_;                       ///< raised after their uses were visited
-  std::unordered_map<ValueId, std::vector<Use>> uses_;
+  uint32_t strip_ = 0;              ///< the width of the loop's strips of iterations
+  ValueId index_;                   ///< the loop's index, if strips begin at its multiples
+  std::vector<VarianceKind> kinds_; ///< by value
+  bool inOrder_ = true;             ///< in the first walk: uses of a value come later
+  std::vector<ValueId> late_;       ///< raised after their uses were visited
+  std::vector<Use> uses_;           ///< where there are such, sorted by the value that is used
 };
 
 } // namespace melix::loops
