@@ -253,7 +253,11 @@ DimId DimStore::substituteAtom(DimAtomId id, const DimSubst& subst) {
 }
 
 DimId DimStore::substitute(DimId d, const DimSubst& subst) {
-  if (subst.empty()) return d;
+  if (subst.empty() || asConstant(d)) return d;
+  if (const std::optional<DimSym> only = asSymbol(d)) {
+    const auto now = subst.find(*only);
+    return now == subst.end() ? d : now->second;
+  }
   DimId all = constant(0);
   bool changed = false;
   for (const DimTerm& t : dims_[d]) {
