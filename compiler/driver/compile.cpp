@@ -21,6 +21,9 @@ static bool verifies() {
 #endif
 }
 
+/// Whether the analyses that passes keep are made anew and compared after each.
+static bool checksPasses() { return std::getenv("MELIX_CHECK_PASSES") != nullptr; }
+
 void EndLater::operator()(session::Session* session) const {
   static std::atomic<session::Session*> last;
   delete last.exchange(session);
@@ -43,6 +46,7 @@ SessionPtr makeSession(const CodeOptions& code, Onlooker onlooker) {
     return hooks;
   };
   options.verify = verifies();
+  options.checkPasses = checksPasses();
   options.fusion = onlooker.fusion;
   options.afterPass = std::move(onlooker.afterPass);
   options.strictFloats = code.strictFp;

@@ -137,7 +137,7 @@ void BodyLowering::define(LocalId local, ValueId value) {
   const Local& l = instance_.locals[local];
   if (l.asDim && usedSizes_.contains(l.asDim)) {
     const core::Op* def = b_.fn().values[value].def ? &b_.fn().ops[b_.fn().values[value].def] : nullptr;
-    core::Ranges ranges(module_, b_.fn());
+    core::Ranges ranges(module_.types, b_.fn());
     if (def && def->kind == OpKind::DimValue && ranges.isExact(def->dims[0]))
       dimMap_[l.asDim] = def->dims[0];
     else if (def && def->kind == OpKind::Const)

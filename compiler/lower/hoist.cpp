@@ -258,7 +258,7 @@ ValueId BodyLowering::whereReached(const std::vector<DimId>& others, const Make&
     return value;
   };
   ValueId some;
-  core::Ranges ranges(module_, b_.fn());
+  core::Ranges ranges(module_.types, b_.fn());
   if (isSeen(b_.fn(), region, guarded_, ranges))
     for (DimId d : others)
       if (!types_.dims.atLeast(d, 1)) {

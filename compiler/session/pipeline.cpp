@@ -1,5 +1,6 @@
 #include "session/pipeline.h"
 
+#include "core/ir/analyses.h"
 #include "core/order/order.h"
 #include "transforms/accumulation/defer_accumulation.h"
 #include "transforms/accumulation/delinearise_accumulators.h"
@@ -54,13 +55,20 @@ namespace {
 using Problems = std::optional<std::vector<transforms::AdProblem>>;
 using transforms::FusionLog;
 
-/// Passes that refuse nothing.
+/// Passes that refuse nothing. One that says whether it changed anything raises the versions of the functions
+/// that it changed; after another one any function may have changed.
 template <void (*run)(core::Module&)>
+Problems plain(core::Module& module, FusionLog*) {
+  run(module);
+  core::raiseAll(module);
+  return std::nullopt;
+}
+template <bool (*run)(core::Module&)>
 Problems plain(core::Module& module, FusionLog*) {
   run(module);
   return std::nullopt;
 }
-template <void (*run)(core::Module&, FusionLog*)>
+template <bool (*run)(core::Module&, FusionLog*)>
 Problems plain(core::Module& module, FusionLog* log) {
   run(module, log);
   return std::nullopt;
@@ -83,94 +91,62 @@ void inlineScalarFunctions(core::Module& module) {
   if (transforms::inlineCalls(module, options)) transforms::simplify(module); // checks are proved in place
 }
 
-void scalariseResults(core::Module& module) { transforms::scalariseResults(module); }
-void scalariseCarriedRecords(core::Module& module) { transforms::scalariseCarriedRecords(module); }
+/// `changed` is whether a pass changed anything.
+bool simplified(core::Module& module, bool changed) {
+  if (changed) transforms::simplify(module);
+  return changed;
+}
 
-void loopsToNests(core::Module& module) {
-  if (transforms::reuseSizeSymbols(module)) transforms::simplify(module);
-  if (transforms::loopsToNests(module)) transforms::simplify(module);
+/// A pass and, if it changed anything, simplification.
+template <bool (*run)(core::Module&)>
+bool thenSimplify(core::Module& module) {
+  return simplified(module, run(module));
+}
+
+bool loopsToNests(core::Module& module) {
+  bool changed = simplified(module, transforms::reuseSizeSymbols(module));
+  changed |= simplified(module, transforms::loopsToNests(module));
   // A loop that is sunk leaves one around it with a nest: that may be a nest too then.
-  while (transforms::interchangeAccumulatingLoops(module)) {
-    transforms::simplify(module);
-    if (!transforms::loopsToNests(module)) break;
-    transforms::simplify(module);
+  while (simplified(module, transforms::interchangeAccumulatingLoops(module))) {
+    changed = true;
+    if (!simplified(module, transforms::loopsToNests(module))) break;
   }
+  return changed;
 }
 
-void scalariseCollectedRecords(core::Module& module) {
-  if (transforms::scalariseCollectedRecords(module)) transforms::simplify(module);
-}
-
-void scalariseAccumulators(core::Module& module) {
-  if (transforms::scalariseAccumulators(module)) transforms::simplify(module);
-}
-
-void predicateRaggedSums(core::Module& module) {
-  if (transforms::predicateRaggedSums(module)) transforms::simplify(module);
-}
-
-void delineariseAxes(core::Module& module) {
-  if (transforms::versionAxes(module)) transforms::simplify(module);
-  if (transforms::delineariseAxes(module)) transforms::simplify(module);
-  if (transforms::delineariseAccumulators(module)) transforms::simplify(module);
+bool delineariseAxes(core::Module& module) {
+  bool changed = simplified(module, transforms::versionAxes(module));
+  changed |= simplified(module, transforms::delineariseAxes(module));
+  changed |= simplified(module, transforms::delineariseAccumulators(module));
+  return changed;
 }
 
 /// What is solved for is divided.
-void scatterToGather(core::Module& module) {
-  transforms::flattenAccumulatingNests(module);
+bool scatterToGather(core::Module& module) {
+  bool changed = transforms::flattenAccumulatingNests(module);
+  changed |= transforms::scatterToGather(module);
+  changed |= simplified(module, transforms::delineariseAxes(module));
+  return changed;
+}
+
+bool deferAccumulation(core::Module& module) {
+  if (!simplified(module, transforms::deferAccumulation(module))) return false;
   transforms::scatterToGather(module);
-  if (transforms::delineariseAxes(module)) transforms::simplify(module);
-}
-
-void deferAccumulation(core::Module& module) {
-  if (!transforms::deferAccumulation(module)) return;
-  transforms::simplify(module);
-  transforms::scatterToGather(module);
-}
-
-void preaggregateScatter(core::Module& module) {
-  if (transforms::preaggregateScatter(module)) transforms::simplify(module);
-}
-
-void scalariseReductions(core::Module& module) {
-  if (transforms::scalariseReductions(module)) transforms::simplify(module);
-}
-
-void hoistUnpacks(core::Module& module) {
-  if (transforms::hoistUnpacks(module)) transforms::simplify(module);
-}
-
-void hoistChecks(core::Module& module) {
-  if (transforms::hoistChecks(module)) transforms::simplify(module);
-}
-
-void versionNests(core::Module& module) {
-  if (transforms::versionNests(module)) transforms::simplify(module);
-}
-
-void interchangeLoops(core::Module& module) {
-  if (transforms::interchangeLoops(module)) transforms::simplify(module);
-}
-
-void fissionProducts(core::Module& module) {
-  if (transforms::fissionProducts(module)) transforms::simplify(module);
-}
-
-void propagateConstantSizes(core::Module& module) {
-  if (transforms::propagateConstantSizes(module)) transforms::simplify(module);
+  return true;
 }
 
 Problems expandDerivatives(core::Module& module, FusionLog*) {
   return transforms::expandDerivatives(module).problems;
 }
 
-void fuse(core::Module& module, FusionLog* log) { transforms::fuse(module, log); }
+bool fuse(core::Module& module, FusionLog* log) { return transforms::fuse(module, log); }
 
 /// What a branch kept is the branch again once fusion reads it where it was made: adds in it are sums too.
-void scatterToGatherAndFuse(core::Module& module, FusionLog* log) {
-  if (!transforms::scatterToGather(module)) return;
+bool scatterToGatherAndFuse(core::Module& module, FusionLog* log) {
+  if (!transforms::scatterToGather(module)) return false;
   for (const Pass& pass : passes())
     if (pass.isFusing && !pass.mayRound) pass.run(module, log);
+  return true;
 }
 
 /// Rows of passes.def in sequence; `derivativesEnd` counts those that write derivatives out.

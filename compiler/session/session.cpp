@@ -2,6 +2,7 @@
 
 #include "check/signatures/unused_functions.h"
 #include "check/signatures/unused_imports.h"
+#include "core/analysis/check_analyses.h"
 #include "core/analysis/effect_audit.h"
 #include "core/order/verify.h"
 #include "expand/expanded_text.h"
@@ -329,6 +330,7 @@ void Session::reportDerivative(const transforms::AdProblem& problem) {
 /// Runs a pass and looks at what it made; false after errors.
 bool Session::runPass(const Pass& pass, core::EffectAudit* audit) {
   assert(reached_.states.has(pass.needs) && "the passes before it establish what it requires");
+  if (options_.checkPasses) module_->analyses->checks = core::Analyses::Checks::On;
   if (auto problems = pass.run(*module_, options_.fusion)) {
     keepWritten(*problems, *module_, *lowering_);
     for (const transforms::AdProblem& p : *problems) reportDerivative(p);
@@ -337,6 +339,7 @@ bool Session::runPass(const Pass& pass, core::EffectAudit* audit) {
   reached_.states = (reached_.states | pass.establishes) - pass.ends;
   if (!verified(pass.name)) return false;
   if (audit) bug_ = audit->after(pass.name);
+  if (options_.checkPasses && bug_.empty()) bug_ = core::checkAnalyses(*module_, pass.name);
   if (bug_.empty() && options_.afterPass) options_.afterPass(*module_, pass.name);
   return bug_.empty();
 }

@@ -36,6 +36,7 @@ struct Options {
   /// The services of the host for the interpreter while macros are expanded: builtins and texts of values.
   std::function<interp::Hooks(types::TypeStore&)> hooks;
   bool verify = false; ///< check Core after every pass (a bug of the compiler is then reported and stops)
+  bool checkPasses = false; ///< check the analyses that passes keep (the same)
   /// Gets the module after every pass.
   std::function<void(const core::Module&, std::string_view pass)> afterPass;
 };

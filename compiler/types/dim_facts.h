@@ -32,6 +32,8 @@ public:
   /// one by one.
   void assumeAtLeast(DimId d, Wide bound);
   void assumeAtMost(DimId d, Wide bound);
+  /// Whether the same is known.
+  bool operator==(const DimFacts& o) const { return atoms_ == o.atoms_ && products_ == o.products_; }
   size_t mark() const { return trail_.size(); }
   void undo(size_t mark);
 
@@ -40,6 +42,7 @@ private:
   using Factors = std::span<const DimAtomId>; ///< of a product
   struct Bound {
     std::optional<Wide> low, high;
+    bool operator==(const Bound&) const = default;
     Interval within(Interval all) const;
   };
   struct ByFactors {

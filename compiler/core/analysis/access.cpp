@@ -2,35 +2,56 @@
 
 #include "core/ir/walk.h"
 
+#include <algorithm>
+
 namespace melix::core {
 
-AccessInfo::AccessInfo(const Function& f) : f_(f) {
-  std::set<ValueId> all;
-  region(f.body, all);
+AccessInfo::AccessInfo(const Function& f) : f_(f), axes_(f.values.size(), 0) {
+  Number all = number({});
+  if (f.body.valid()) region(f.body, all);
 }
 
-const std::set<ValueId>& AccessInfo::axesOf(ValueId v) const {
-  static const std::set<ValueId> none;
-  auto it = axes_.find(v);
-  return it == axes_.end() ? none : it->second;
+/// One may have places for values that stand nowhere.
+bool AccessInfo::operator==(const AccessInfo& o) const {
+  for (uint32_t k = 0; k < std::max(axes_.size(), o.axes_.size()); ++k)
+    if (axesOf(ValueId(k)) != o.axesOf(ValueId(k))) return false;
+  return true;
 }
 
-void AccessInfo::region(RegionId r, std::set<ValueId>& out) {
+AccessInfo::Number AccessInfo::number(std::set<ValueId> axes) {
+  const auto [at, isNew] = numbers_.try_emplace(std::move(axes), static_cast<Number>(sets_.size()));
+  if (isNew) sets_.push_back(&at->first);
+  return at->second;
+}
+
+AccessInfo::Number AccessInfo::joined(Number a, Number b) {
+  if (a == b || b == 0) return a;
+  if (a == 0) return b;
+  const auto [at, isNew] = joins_.try_emplace(uint64_t(std::min(a, b)) << 32 | std::max(a, b));
+  if (isNew) {
+    std::set<ValueId> both = *sets_[a];
+    both.insert(sets_[b]->begin(), sets_[b]->end());
+    at->second = number(std::move(both));
+  }
+  return at->second;
+}
+
+void AccessInfo::region(RegionId r, Number& out) {
   for (OpId id : f_.regions[r].ops) {
-    std::set<ValueId> all;
+    Number all = 0;
     op(f_.ops[id], all);
-    out.insert(all.begin(), all.end());
+    out = joined(out, all);
   }
 }
 
-void AccessInfo::usedInside(RegionId r, std::set<ValueId>& out) const {
+void AccessInfo::usedInside(RegionId r, Number& out) {
   forEachOp(f_, r, [&](OpId id) {
-    for (ValueId v : f_.ops[id].operands) out.insert(axesOf(v).begin(), axesOf(v).end());
+    for (ValueId v : f_.ops[id].operands) out = joined(out, numberOf(v));
   });
 }
 
-void AccessInfo::op(const Op& op, std::set<ValueId>& all) {
-  for (ValueId v : op.operands) all.insert(axesOf(v).begin(), axesOf(v).end());
+void AccessInfo::op(const Op& op, Number& all) {
+  for (ValueId v : op.operands) all = joined(all, numberOf(v));
   const bool loops = op.kind == OpKind::For || op.kind == OpKind::While;
   if (loops) // what is carried varies with what any iteration makes of it
     for (RegionId inner : op.regions) usedInside(inner, all);
@@ -40,19 +61,22 @@ void AccessInfo::op(const Op& op, std::set<ValueId>& all) {
     const bool counts = op.kind == OpKind::For; // the first parameter is the index
     for (size_t k = 0; k < params.size(); ++k) {
       if (k < axes) {
-        axes_[params[k]] = {params[k]};
+        axes_[params[k].index] = number({params[k]});
         open_.insert(params[k]);
-      } else if (!all.empty() && !(counts && k == 0)) {
-        axes_[params[k]] = all;
+      } else if (!(counts && k == 0)) {
+        axes_[params[k].index] = all;
       }
     }
     region(inner, all);
     for (ValueId p : params) open_.erase(p);
   }
   // The axes of this op and of nests further inside do not leave it.
-  std::erase_if(all, [&](ValueId a) { return !open_.contains(a); });
-  if (all.empty()) return;
-  for (ValueId v : op.results) axes_[v] = all;
+  if (!op.regions.empty() && all != 0) {
+    std::set<ValueId> left = *sets_[all];
+    std::erase_if(left, [&](ValueId a) { return !open_.contains(a); });
+    all = number(std::move(left));
+  }
+  for (ValueId v : op.results) axes_[v.index] = all;
 }
 
 } // namespace melix::core

@@ -40,6 +40,8 @@ Ranges::Ranges(types::TypeStore& types, const Function& f)
   isEntry_ = false;
 }
 
+Ranges::Ranges(const Module& m, FunctionId f) : Ranges(*analysis<EntryRanges>(m, f)) {}
+
 /// Whether bounds of the dims are bounds of one product each: what is known of others then adds nothing.
 bool Ranges::areProducts(std::span<const DimId> dims) const {
   return std::ranges::all_of(dims, [&](DimId d) { return dims_.terms(d).size() <= 1; });

@@ -74,8 +74,7 @@ std::optional<bool> Ranges::isRising(DimId d, DimSym s) {
   }
   auto isOf = [&](types::DimAtomId id) {
     const types::DimAtom& atom = dims_.atom(id);
-    return atom.symbol == s ||
-           std::ranges::any_of(atom.args, [&](DimId side) { return dims_.mentions(side, s); });
+    return atom.symbol == s || std::ranges::any_of(atom.args, [&](DimId side) { return dims_.mentions(side, s); });
   };
   std::optional<bool> all;
   for (const types::DimTerm& term : std::vector(dims_.terms(d))) {

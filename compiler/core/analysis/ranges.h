@@ -6,7 +6,7 @@
 // (`enter`, `leave`). Facts about values and sizes come from checks that passed and from the conditions of
 // branches around.
 
-#include "core/ir/ir.h"
+#include "core/ir/analyses.h"
 #include "types/dim_facts.h"
 
 #include <functional>
@@ -22,7 +22,8 @@ class Ranges {
 public:
   /// Knows the sizes of the function's parameters.
   Ranges(types::TypeStore& types, const Function& f);
-  Ranges(Module& m, const Function& f) : Ranges(m.types, f) {}
+  /// The same: a copy of what is kept.
+  Ranges(const Module& m, FunctionId f);
 
   /// Adds the facts that hold once `op` ran: its results exist, so their sizes are sizes; a check has passed.
   void define(const Op& op);
@@ -56,6 +57,10 @@ public:
   bool isNoLess(DimId a, DimId b);
   /// The constant result of `<`, `<=`, `>` or `>=` of two i64 here; none if it may be either.
   std::optional<bool> compared(const Op& cmp);
+
+protected:
+  /// Of two at the start of a function.
+  bool knowsTheSameAs(const Ranges& o) const { return facts_ == o.facts_ && learned_ == o.learned_; }
 
 private:
   /// Both ends belong to it.
@@ -132,6 +137,14 @@ private:
   std::unordered_map<DimSym, ValueId> numbers_;                 ///< that sizes are
   std::vector<Order> orders_;                                   ///< of values that are no constants
   std::vector<std::pair<ValueId, std::optional<Range>>> trail_; ///< the earlier state of each fact
+};
+
+/// Ranges at the start of a function, which `analysis` keeps.
+class EntryRanges : public Ranges {
+public:
+  static constexpr char name[] = "ranges";
+  EntryRanges(const Module& m, const Function& f) : Ranges(m.types, f) {}
+  bool operator==(const EntryRanges& o) const { return knowsTheSameAs(o); }
 };
 
 } // namespace melix::core

@@ -7,17 +7,18 @@
 
 namespace melix::core {
 
-TermAccesses::TermAccesses(const Module& m, const Function& f)
-    : m_(m), f_(f), info_(f), number_(f.ops.size()), end_(f.ops.size()) {
+TermAccesses::TermAccesses(const Module& m, FunctionId f)
+    : m_(m), f_(m.functions[f]), info_(analysis<AccessInfo>(m, f)), number_(f_.ops.size()),
+      end_(f_.ops.size()) {
   uint32_t next = 0;
   auto count = [&](auto& self, RegionId region) -> void {
-    for (OpId id : f.regions[region].ops) {
+    for (OpId id : f_.regions[region].ops) {
       number_[id.index] = ++next;
-      for (RegionId inner : f.ops[id].regions) self(self, inner);
+      for (RegionId inner : f_.ops[id].regions) self(self, inner);
       end_[id.index] = next;
     }
   };
-  count(count, f.body);
+  count(count, f_.body);
 }
 
 /// By size, each set holds the one before, if all can be compared.
@@ -40,10 +41,10 @@ std::span<const ValueId> TermAccesses::readOperands(const Op& op) {
 
 TermAccess TermAccesses::access(OpId get) const {
   const Op& op = f_.ops[get];
-  TermAccess out{get, {}, info_.axesOf(op.operands[0])};
+  TermAccess out{get, {}, info_->axesOf(op.operands[0])};
   for (ValueId index :
        op.operands.size() > 1 ? std::span(op.operands).subspan(1) : std::span<const ValueId>()) {
-    out.indices.push_back(info_.axesOf(index));
+    out.indices.push_back(info_->axesOf(index));
     out.axes.insert(out.indices.back().begin(), out.indices.back().end());
   }
   return out;

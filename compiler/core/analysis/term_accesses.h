@@ -8,6 +8,7 @@
 // inside as well. Values from outside the body are constants to it.
 
 #include "core/analysis/access.h"
+#include "core/ir/analyses.h"
 
 #include <vector>
 
@@ -27,7 +28,7 @@ bool haveTwoSides(std::vector<std::set<ValueId>> axes);
 
 class TermAccesses {
 public:
-  TermAccesses(const Module& m, const Function& f);
+  TermAccesses(const Module& m, FunctionId f);
 
   /// The accesses of a value of the body of a nest, in the order of the text.
   std::vector<TermAccess> of(OpId nest, ValueId term) const;
@@ -39,7 +40,7 @@ private:
 
   const Module& m_;
   const Function& f_;
-  AccessInfo info_;
+  std::shared_ptr<const AccessInfo> info_;
   std::vector<uint32_t> number_, end_; ///< by op: its position in the text, and the end of its regions
 };
 

@@ -10,6 +10,7 @@ ValueId Builder::param(TypeId type, NameId hint) {
 
 void Builder::defineParam(ValueId v) {
   std::vector<ValueId>& params = fn().regions[region].params;
+  fn().version.raise();
   fn().values[v].region = region;
   fn().values[v].index = static_cast<uint32_t>(params.size());
   params.push_back(v);
@@ -29,6 +30,7 @@ Op Builder::simple(OpKind kind, Operands operands, Attr attr) {
 
 OpId Builder::append(Op op, std::span<const TypeId> resultTypes) {
   Function& f = fn();
+  f.version.raise();
   if (!op.loc.valid()) op.loc = loc;
   op.results.clear();
   OpId id = f.ops.add(std::move(op));

@@ -1,9 +1,9 @@
 #include "core/ir/call_graph.h"
 
+#include "core/ir/analyses.h"
 #include "core/ir/walk.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 namespace melix::core {
 
@@ -26,9 +26,7 @@ std::vector<bool> reachedFunctions(const Module& m) {
     reached[id.index] = true;
     const Function& f = m.functions[id];
     queue.push_back(f.customJvp);
-    if (!f.body.valid()) continue;
-    forEachOp(
-        f, [&](OpId op) { forEachCallee(f.ops[op], [&](FunctionId callee) { queue.push_back(callee); }); });
+    for (FunctionId callee : analysis<OwnEffects>(m, id)->callees) queue.push_back(callee);
   }
   return reached;
 }
@@ -40,16 +38,7 @@ CallGraph::CallGraph(const Module& m) {
   lowest_.assign(count, 0);
   isOpen_.assign(count, false);
   recursive_.assign(count, false);
-  for (uint32_t i = 0; i < count; ++i) {
-    const Function& f = m.functions[FunctionId(i)];
-    std::unordered_set<FunctionId> seen;
-    if (f.body.valid())
-      forEachOp(f, [&](OpId op) {
-        forEachCallee(f.ops[op], [&](FunctionId callee) {
-          if (seen.insert(callee).second) callees_[i].push_back(callee);
-        });
-      });
-  }
+  for (uint32_t i = 0; i < count; ++i) callees_[i] = analysis<OwnEffects>(m, FunctionId(i))->callees;
   for (uint32_t i = 0; i < count; ++i)
     if (number_[i] == 0) visit(FunctionId(i));
   reaches_ = recursive_;

@@ -123,6 +123,7 @@ static void removeStacks(Op& op, const std::vector<Slot>& slots, const std::vect
 }
 
 void removeSlots(Function& f, OpId id, const std::vector<bool>& gone) {
+  f.version.raise();
   Op& op = f.ops[id];
   const std::vector<Slot> slots = slotsOf(f, op);
   std::vector<Places> operands, params, yields, results;

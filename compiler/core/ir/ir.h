@@ -11,6 +11,7 @@
 #include "types/types.h"
 
 #include <map>
+#include <memory>
 #include <string>
 #include <variant>
 
@@ -225,6 +226,30 @@ struct InoutPair {
   uint32_t param, result;
 };
 
+/// Counts the changes of a function. A copy counts its own, since it is made in order to be changed.
+class Version {
+public:
+  /// No two states that differ are equal.
+  struct State {
+    uint64_t function = 0, changes = 0;
+    bool operator==(const State&) const = default;
+  };
+  Version() : state_{next(), 0} {}
+  Version(const Version&) : Version() {}
+  Version(Version&& o) noexcept : state_(std::exchange(o.state_, {next(), 0})) {}
+  Version& operator=(Version o) noexcept {
+    std::swap(state_, o.state_);
+    return *this;
+  }
+  ~Version() = default;
+  void raise() { ++state_.changes; }
+  const State& state() const { return state_; }
+
+private:
+  static uint64_t next();
+  State state_;
+};
+
 struct Function {
   std::string name; ///< for traces and text: `forward`, `loss.lambda`, `grad(loss)`
   std::string key;  ///< instance key: unique in the module, names argument types and known functions
@@ -239,6 +264,9 @@ struct Function {
   bool keep = false;    ///< a root (entry, export, test): never removed
   bool isCold = false;  ///< never inlined: seldom executed work beside a frequent path
   LocId loc;
+  /// Raised by Builder, LiveUses and the walks over functions (transforms/walks/for_each_function.h). Whoever
+  /// writes into ops or lists of regions by hand raises it too.
+  Version version;
 
   Store<ValueId, Value> values;
   Store<OpId, Op> ops;
@@ -248,14 +276,18 @@ struct Function {
   TypeId typeOf(ValueId v) const { return values[v].type; }
 };
 
+class Analyses;
+
 struct Module {
-  explicit Module(types::TypeStore& store) : types(store) {}
+  explicit Module(types::TypeStore& store);
   types::TypeStore& types;
   Store<FunctionId, Function> functions;
   Store<LocId, Loc> locs;
   /// Bodies of math.<f>: (MathKind, F32 | F64) -> function.
   std::map<std::pair<ops::MathKind, TypeKind>, FunctionId> mathBodies;
   FunctionId entry; ///< the program's statements and main; none for libraries
+  /// What is known of functions as they are (analyses.h).
+  std::shared_ptr<Analyses> analyses;
 };
 
 } // namespace melix::core

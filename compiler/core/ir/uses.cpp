@@ -2,6 +2,8 @@
 
 #include "core/ir/work.h"
 
+#include <algorithm>
+
 namespace melix::core {
 
 Uses::Uses(const Module& m, FunctionId id) : module_(m), function_(id) {
@@ -12,6 +14,19 @@ Uses::Uses(const Module& m, FunctionId id) : module_(m), function_(id) {
   homes_.resize(f.ops.size());
   nodes_.reserve(2 * f.ops.size());
   for (OpId op : f.regions[f.body].ops) enter(op, f.body);
+}
+
+/// One may have places for values and ops that stand nowhere.
+bool Uses::operator==(const Uses& o) const {
+  for (uint32_t k = 0; k < std::max(heads_.size(), o.heads_.size()); ++k) {
+    std::vector<std::pair<OpId, uint32_t>> own, other;
+    forEach(ValueId(k), [&](Use use) { own.emplace_back(use.op, use.operand); });
+    o.forEach(ValueId(k), [&](Use use) { other.emplace_back(use.op, use.operand); });
+    if (own != other) return false;
+  }
+  for (uint32_t k = 0; k < std::max(homes_.size(), o.homes_.size()); ++k)
+    if (regionOf(OpId(k)) != o.regionOf(OpId(k))) return false;
+  return true;
 }
 
 RegionId Uses::homeOf(ValueId v) const {
@@ -39,6 +54,7 @@ void Uses::enter(OpId op, RegionId region) {
 
 void LiveUses::leave(OpId op) {
   if (!regionOf(op).valid()) return;
+  raise();
   forget(op);
   homes_[op.index] = RegionId();
   for (RegionId inner : fn().ops[op].regions)
@@ -85,6 +101,7 @@ void LiveUses::unlink(ValueId v, uint32_t node) {
 
 void LiveUses::replace(ValueId v, ValueId by) {
   if (v == by || !used(v)) return;
+  raise();
   for (uint32_t at = heads_[v.index].first; at != none;) {
     const uint32_t next = nodes_[at].next;
     const OpId op = nodes_[at].op;

@@ -2,7 +2,7 @@
 // Records the uses of a function's values and the places of its ops, so that replacing a value costs its uses
 // and not a walk.
 
-#include "core/ir/ir.h"
+#include "core/ir/analyses.h"
 
 #include <span>
 
@@ -14,10 +14,12 @@ struct Use {
   uint32_t operand;
 };
 
-/// Uses by the ops that stand in a region reached from the body.
+/// Uses by the ops that stand in a region reached from the body. `analysis<Uses>` keeps them.
 class Uses {
 public:
+  static constexpr char name[] = "uses";
   Uses(const Module& m, FunctionId f);
+  bool operator==(const Uses& o) const;
 
   uint32_t count(ValueId v) const { return v.index < heads_.size() ? heads_[v.index].count : 0; }
   bool used(ValueId v) const { return count(v) != 0; }
@@ -66,7 +68,7 @@ protected:
 /// and reports ops that come (`enter`) and go (`leave`). The lists of ops of regions are its own business.
 class LiveUses : public Uses {
 public:
-  LiveUses(Module& m, FunctionId f) : Uses(m, f), changing_(m) {}
+  LiveUses(Module& m, FunctionId f) : Uses(*analysis<Uses>(m, f)), changing_(m) {}
 
   /// Every use of `v` becomes one of `by`.
   void replace(ValueId v, ValueId by);
@@ -74,18 +76,26 @@ public:
   template <class Change>
   void change(OpId op, Change&& change) {
     assert(regionOf(op).valid());
+    raise();
     forget(op);
     change(changing_.functions[function_].ops[op]);
     note(op);
   }
   /// The op, with all that stands in its regions, now stands in `region`; parts may have been entered before.
-  using Uses::enter;
+  void enter(OpId op, RegionId region) {
+    raise();
+    Uses::enter(op, region);
+  }
   /// The op, with all that stands in its regions, stands nowhere any more.
   void leave(OpId op);
   /// The op now stands in another region.
-  void move(OpId op, RegionId region) { homes_[op.index] = region; }
+  void move(OpId op, RegionId region) {
+    raise();
+    homes_[op.index] = region;
+  }
 
 private:
+  void raise() { changing_.functions[function_].version.raise(); }
   void forget(OpId op);
   void unlink(ValueId v, uint32_t node);
   Module& changing_;

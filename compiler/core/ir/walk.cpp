@@ -1,10 +1,12 @@
 #include "core/ir/walk.h"
 
+#include "core/ir/analyses.h"
 #include "core/ir/call_graph.h"
 #include "core/ir/nest.h"
 #include "core/ir/termination.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace melix::core {
 
@@ -39,16 +41,54 @@ std::vector<ValueId> panickingSums(const Module& m, const Function& f, const Op&
   return out;
 }
 
+/// Effects of an op without those of its regions and of a function that it calls.
+static EffectSet ofOpAlone(const Module& m, const Function& f, const Op& op) {
+  ++work.ops;
+  EffectSet out;
+  switch (ops::opEffect(op.kind)) {
+  case ops::EffectKind::None: out.panics = !panickingSums(m, f, op).empty(); break;
+  case ops::EffectKind::Panic: out.panics = true; break;
+  case ops::EffectKind::Debug: out.debug = true; break;
+  case ops::EffectKind::Io: {
+    ops::EffectKind own = ops::builtinEffect(op.as<BuiltinAttr>().builtin);
+    out.io = own == ops::EffectKind::Io;
+    out.panics = own != ops::EffectKind::None;
+    break;
+  }
+  case ops::EffectKind::Regions:
+    if (op.kind == OpKind::Apply || (op.kind == OpKind::While && !surelyEnds(m, f, op))) out.panics = true;
+    if (op.kind == OpKind::Apply) out.io = true;
+    out.panics |= !panickingSums(m, f, op).empty();
+    break;
+  }
+  return out;
+}
+
+static bool calls(const Op& op) { return op.kind == OpKind::Call || op.kind == OpKind::Derivative; }
+
+OwnEffects::OwnEffects(const Module& m, FunctionId id) {
+  const Function& f = m.functions[id];
+  if (!f.body.valid()) return;
+  std::unordered_set<FunctionId> seen, seenCalled;
+  forEachOp(f, [&](OpId at) {
+    const Op& op = f.ops[at];
+    effects |= ofOpAlone(m, f, op);
+    forEachCallee(op, [&](FunctionId callee) {
+      if (seen.insert(callee).second) callees.push_back(callee);
+      if (calls(op) && seenCalled.insert(callee).second) called.push_back(callee);
+    });
+  });
+}
+
 Effects::Effects(const Module& m) : module_(&m), functions_(m.functions.size()) {
-  const CallGraph calls(m);
+  const CallGraph graph(m);
   for (bool changed = true; changed;) { // once, but for functions that call each other
     changed = false;
-    for (FunctionId id : calls.order()) {
-      const Function& f = m.functions[id];
-      if (!f.body.valid()) continue;
-      EffectSet all;
-      for (OpId op : f.regions[f.body].ops) all |= ofOp(f, op);
-      changed |= calls.isRecursive(id) && !(all == functions_[id.index]);
+    for (FunctionId id : graph.order()) {
+      const auto own = analysis<OwnEffects>(m, id);
+      EffectSet all = own->effects;
+      for (FunctionId callee : own->called) all |= functions_[callee.index];
+      changed |= graph.isRecursive(id) && !(all == functions_[id.index]);
       functions_[id.index] = all;
     }
   }
@@ -63,27 +103,8 @@ EffectSet Effects::ofOp(const Function& f, OpId id) const {
 
 EffectSet Effects::ofItself(const Function& f, OpId id) const {
   const Op& op = f.ops[id];
-  ++work.ops;
-  EffectSet out;
-  switch (ops::opEffect(op.kind)) {
-  case ops::EffectKind::None: out.panics = !panickingSums(*module_, f, op).empty(); break;
-  case ops::EffectKind::Panic: out.panics = true; break;
-  case ops::EffectKind::Debug: out.debug = true; break;
-  case ops::EffectKind::Io: {
-    ops::EffectKind own = ops::builtinEffect(op.as<BuiltinAttr>().builtin);
-    out.io = own == ops::EffectKind::Io;
-    out.panics = own != ops::EffectKind::None;
-    break;
-  }
-  case ops::EffectKind::Regions:
-    if (op.kind == OpKind::Apply || (op.kind == OpKind::While && !provablyTerminates(*module_, f, op)))
-      out.panics = true;
-    if (op.kind == OpKind::Apply) out.io = true;
-    if (op.kind == OpKind::Call) out |= functions_[op.as<CallAttr>().callee.index];
-    if (op.kind == OpKind::Derivative) out |= functions_[op.as<DerivativeAttr>().callee.index];
-    out.panics |= !panickingSums(*module_, f, op).empty();
-    break;
-  }
+  EffectSet out = ofOpAlone(*module_, f, op);
+  if (calls(op)) forEachCallee(op, [&](FunctionId callee) { out |= functions_[callee.index]; });
   return out;
 }
 

@@ -47,6 +47,17 @@ struct EffectSet {
   bool operator==(const EffectSet&) const = default;
 };
 
+/// What a function does and whom it names, whatever those do.
+struct OwnEffects {
+  static constexpr char name[] = "effects";
+  OwnEffects(const Module& m, FunctionId f);
+  bool operator==(const OwnEffects&) const = default;
+
+  EffectSet effects;               ///< of its ops, without those of the functions that it calls
+  std::vector<FunctionId> called;  ///< by calls and derivatives, each once
+  std::vector<FunctionId> callees; ///< all that it names, in the order in which they are named first
+};
+
 /// Effects of every function, found by fixed point over calls. `apply`, and a `while` that may go on for
 /// ever, count as panicking: the callee, or whether the loop ends, is unknown.
 class Effects {
@@ -55,6 +66,10 @@ public:
   EffectSet ofOp(const Function& f, OpId op) const;
   /// The same without the effects of the op's regions.
   EffectSet ofItself(const Function& f, OpId op) const;
+  /// Of a call of the function; none of one that was added later.
+  EffectSet ofFunction(FunctionId f) const {
+    return f.index < functions_.size() ? functions_[f.index] : EffectSet();
+  }
   bool operator==(const Effects& o) const { return functions_ == o.functions_; }
 
 private:

@@ -126,6 +126,7 @@ std::vector<ValueId> inlineCall(Module& m, const Op& call, Builder& b, types::Di
 void replaceDims(Module& m, FunctionId id, const types::DimSubst& dims) {
   if (dims.empty()) return;
   Function& f = m.functions[id];
+  f.version.raise();
   std::unordered_map<TypeId, TypeId> memo;
   auto type = [&](TypeId t) {
     auto [it, fresh] = memo.try_emplace(t);

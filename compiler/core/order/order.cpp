@@ -135,7 +135,8 @@ private:
 /// The nests of a function, from the outside in.
 class Orders {
 public:
-  Orders(Module& m, Function& f, const Effects& effects) : m_(m), f_(f), effects_(effects), accesses_(m, f) {}
+  Orders(Module& m, FunctionId f, const Effects& effects)
+      : m_(m), f_(m.functions[f]), effects_(effects), accesses_(m, f) {}
 
   void region(RegionId r) {
     const OpId parent = f_.regions[r].parent;
@@ -271,9 +272,10 @@ std::vector<uint32_t> termSequence(const NestResult& r, uint32_t axes) {
 void chooseOrders(Module& m) {
   const Effects effects(m);
   for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    Function& f = m.functions[FunctionId(i)];
-    if (f.body.valid()) Orders(m, f, effects).region(f.body);
+    const FunctionId f(i);
+    if (m.functions[f].body.valid()) Orders(m, f, effects).region(m.functions[f].body);
   }
+  raiseAll(m);
 }
 
 } // namespace melix::core

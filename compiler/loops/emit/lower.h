@@ -61,8 +61,8 @@ private:
 /// Facts about the function that are decided before it is lowered.
 struct SourceFacts {
   SourceFacts(const core::Module& module, core::FunctionId f)
-      : uses(module, f), views(module.functions[f], uses), literals(module.functions[f], module.types, uses) {
-  }
+      : uses(*core::analysis<core::Uses>(module, f)), views(module.functions[f], uses),
+        literals(module.functions[f], module.types, uses) {}
   const core::Uses uses;
   Views views;
   Literals literals;

@@ -69,7 +69,8 @@ bool Placements::writesResult(core::FunctionId callee, uint32_t k) {
   // While a function is being looked at the answer is no: one that calls itself returns its memory.
   auto [found, isNew] = writesResults_.try_emplace(callee, fn.results.size(), false);
   if (!isNew) return found->second[k];
-  const core::Uses uses(module_, callee);
+  const auto kept = core::analysis<core::Uses>(module_, callee);
+  const core::Uses& uses = *kept;
   const core::Operands& yielded = fn.ops[fn.regions[fn.body].ops.back()].operands;
   std::vector<bool> writes(yielded.size());
   for (uint32_t r = 0; r < writes.size(); ++r)

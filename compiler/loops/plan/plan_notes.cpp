@@ -112,7 +112,8 @@ private:
 class PlanNotes {
 public:
   PlanNotes(const core::Module& module, core::FunctionId f)
-      : fn_(module.functions[f]), id_(f), uses_(module, f), layouts_(module.types), placements_(module) {}
+      : fn_(module.functions[f]), id_(f), uses_(*core::analysis<core::Uses>(module, f)),
+        layouts_(module.types), placements_(module) {}
 
   std::vector<std::string> of(core::RegionId region, const ValueText& text) {
     notes_.clear();

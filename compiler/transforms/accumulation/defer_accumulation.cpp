@@ -309,7 +309,7 @@ private:
 class DeferredAccumulation {
 public:
   DeferredAccumulation(Module& m, FunctionId f, const Effects& effects)
-      : m_(m), f_(f), uses_(m, f), ranges_(m, m.functions[f]), effects_(effects),
+      : m_(m), f_(f), uses_(m, f), ranges_(m, f), effects_(effects),
         scratch_(m.functions[f].regions.add(Region{})) {}
 
   /// Loops inside first: what is added after them is added by a nest.

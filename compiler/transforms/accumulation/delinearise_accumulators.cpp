@@ -34,7 +34,7 @@ struct SplitPlace {
 
 class PlaceSplitter {
 public:
-  PlaceSplitter(Module& m, FunctionId f) : m_(m), f_(f), uses_(m, f), ranges_(m, m.functions[f]) {}
+  PlaceSplitter(Module& m, FunctionId f) : m_(m), f_(f), uses_(m, f), ranges_(m, f) {}
 
   bool changed = false;
 

@@ -51,7 +51,7 @@ bool Conversion::mayMissPoints() const {
 
 AccumulationPlanner::AccumulationPlanner(Module& m, FunctionId f, const Uses& uses,
                                          const Undefined& undefined, OpId nest)
-    : m_(m), f_(f), uses_(uses), undefined_(undefined), ranges_(m, m.functions[f]) {
+    : m_(m), f_(f), uses_(uses), undefined_(undefined), ranges_(m, f) {
   for (RegionId r : fn().ops[nest].regions) {
     enter(r);
     forEachOp(fn(), r, [&](OpId o) {

@@ -210,7 +210,7 @@ bool ScatterPlanner::takeGuards(ScatteredAdd& c) {
 bool ScatterPlanner::isPlaceThere(const ScatteredAdd& c) const {
   const Op& add = op(c.site.add);
   const std::vector<DimId> extents = types()[types()[fn().typeOf(add.operands[0])].parts[0]].dims;
-  Ranges ranges(m_, fn());
+  Ranges ranges(m_, f_);
   size_t operand = 2, axis = 0;
   for (const PathStep& s : add.as<Path>()) {
     if (s.kind == StepKind::Slice) return false;
@@ -248,7 +248,7 @@ bool ScatterPlanner::isPlacedByAll(const ScatteredAdd& c, OpId id) {
 /// Whether an op reads, or needs something that reads, where only an earlier check shows that it is there.
 bool ScatterPlanner::mayFail(OpId id) {
   if (const auto known = mayFail_.find(id); known != mayFail_.end()) return known->second;
-  Ranges ranges(m_, fn());
+  Ranges ranges(m_, f_);
   bool fails = false;
   auto look = [&](OpId at) {
     const Op& o = op(at);

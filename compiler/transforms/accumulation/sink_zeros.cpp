@@ -88,7 +88,7 @@ private:
 } // namespace
 
 void sinkZeros(Module& m) {
-  forEachBody(m, [&](FunctionId f) { Renewer(m, f).run(); });
+  changeBodies(m, [&](FunctionId f) { Renewer(m, f).run(); });
 }
 
 } // namespace melix::transforms

@@ -80,7 +80,7 @@ private:
 } // namespace
 
 void splitNestResults(Module& m) {
-  forEachBody(m, [&](FunctionId f) { ResultSplitter(m, f).run(m.functions[f].body); });
+  changeBodies(m, [&](FunctionId f) { ResultSplitter(m, f).run(m.functions[f].body); });
 }
 
 } // namespace melix::transforms

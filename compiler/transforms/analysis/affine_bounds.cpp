@@ -1,5 +1,6 @@
 #include "transforms/analysis/affine_bounds.h"
 
+#include "core/ir/analyses.h"
 #include "core/ir/nest.h"
 #include "core/ir/walk.h"
 
@@ -11,7 +12,7 @@ using namespace core;
 
 static Extreme opposite(Extreme e) { return e == Extreme::Least ? Extreme::Greatest : Extreme::Least; }
 
-AffineBounds::AffineBounds(Module& m, FunctionId f) : m_(m), f_(f), info_(m.functions[f]) {
+AffineBounds::AffineBounds(Module& m, FunctionId f) : m_(m), f_(f), info_(analysis<AccessInfo>(m, f)) {
   forEachOp(fn(), [&](OpId id) {
     const Op& op = fn().ops[id];
     if (op.kind == OpKind::BindDim) boundTo_[op.resultDims[0]] = op.operands[0];

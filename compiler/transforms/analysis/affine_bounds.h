@@ -29,7 +29,7 @@ public:
   std::optional<core::DimId> least(const core::AffineIndex& form) const { return end(form, false); }
 
   core::DimId extentOf(core::ValueId axis) const { return extents_.at(axis); }
-  const std::set<core::ValueId>& axesOf(core::ValueId v) const { return info_.axesOf(v); }
+  const std::set<core::ValueId>& axesOf(core::ValueId v) const { return info_->axesOf(v); }
   /// Whether values of a type have sizes that differ with axes.
   bool isRagged(core::TypeId type) const;
   /// The size that a number is.
@@ -54,7 +54,7 @@ private:
 
   core::Module& m_;
   core::FunctionId f_;
-  core::AccessInfo info_;
+  std::shared_ptr<const core::AccessInfo> info_;
   std::unordered_map<core::DimSym, core::ValueId> boundTo_;
   std::unordered_map<core::ValueId, core::DimId> extents_; ///< of axes
 };

@@ -1,5 +1,6 @@
 #include "transforms/calls/deduplicate_functions.h"
 
+#include "core/ir/analyses.h"
 #include "core/ir/call_graph.h"
 #include "core/ir/walk.h"
 #include "core/text/print.h"
@@ -71,6 +72,9 @@ private:
 
 } // namespace
 
-void deduplicateFunctions(Module& m) { FunctionDeduplicator(m).run(); }
+void deduplicateFunctions(Module& m) {
+  FunctionDeduplicator(m).run();
+  raiseAll(m);
+}
 
 } // namespace melix::transforms

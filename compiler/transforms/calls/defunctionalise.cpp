@@ -1,5 +1,6 @@
 #include "transforms/calls/defunctionalise.h"
 
+#include "core/ir/analyses.h"
 #include "core/ir/build.h"
 #include "core/ir/walk.h"
 
@@ -374,6 +375,9 @@ private:
 
 } // namespace
 
-void defunctionalise(Module& m) { Defunctionaliser(m).run(); }
+void defunctionalise(Module& m) {
+  Defunctionaliser(m).run();
+  raiseAll(m);
+}
 
 } // namespace melix::transforms

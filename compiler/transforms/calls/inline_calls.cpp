@@ -232,11 +232,15 @@ private:
 void removeUnreachable(Module& m) {
   const std::vector<bool> reached = reachedFunctions(m);
   for (uint32_t i = 0; i < m.functions.size(); ++i)
-    if (!reached[i]) m.functions[FunctionId(i)].body = RegionId();
+    if (Function& f = m.functions[FunctionId(i)]; !reached[i] && f.body.valid()) {
+      f.body = RegionId();
+      f.version.raise();
+    }
 }
 
 bool inlineCalls(Module& m, InlineOptions options) {
   const bool changed = CallInliner(m, options).run();
+  raiseAll(m);
   removeUnreachable(m);
   return changed;
 }

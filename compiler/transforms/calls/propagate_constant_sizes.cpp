@@ -1,5 +1,6 @@
 #include "transforms/calls/propagate_constant_sizes.h"
 
+#include "core/ir/analyses.h"
 #include "core/ir/walk.h"
 #include "core/order/clone.h"
 
@@ -119,6 +120,10 @@ private:
 
 } // namespace
 
-bool propagateConstantSizes(Module& m) { return SizeFixer(m).run(); }
+bool propagateConstantSizes(Module& m) {
+  const bool changed = SizeFixer(m).run();
+  if (changed) raiseAll(m);
+  return changed;
+}
 
 } // namespace melix::transforms

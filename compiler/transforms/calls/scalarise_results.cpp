@@ -176,6 +176,10 @@ private:
 
 } // namespace
 
-bool scalariseResults(Module& m) { return ResultOpener(m).run(); }
+bool scalariseResults(Module& m) {
+  const bool changed = ResultOpener(m).run();
+  if (changed) raiseAll(m);
+  return changed;
+}
 
 } // namespace melix::transforms

@@ -251,6 +251,7 @@ private:
 
 void specialiseCalls(Module& m) {
   Specialiser(m).run();
+  raiseAll(m);
   removeUnreachable(m);
   eliminateDeadValues(m); // closures that nobody takes any more
   removeUnreachable(m);

@@ -1,5 +1,6 @@
 #include "transforms/calls/specialise_sizes.h"
 
+#include "core/ir/analyses.h"
 #include "core/ir/call_graph.h"
 #include "core/ir/walk.h"
 #include "core/order/clone.h"
@@ -203,6 +204,7 @@ private:
 void specialiseSizes(Module& m) {
   const std::vector<FunctionId> instances = SizeSpecialiser(m).run();
   if (instances.empty()) return;
+  raiseAll(m);
   removeUnreachable(m);
   unroll(m, instances);
   removeUnreachable(m); // what was copied into straight code

@@ -176,6 +176,7 @@ private:
       bool changed = foldFunction(m_, id);
       changed |= composeReadsIn(m_, id);
       changed |= forwardElementsIn(m_, id);
+      if (changed) m_.functions[id].version.raise();
       eliminateDeadValues(m_, id, effects_);
       if (!changed) return;
     }

@@ -20,7 +20,8 @@ constexpr int mostCanonicalRounds = 4;
 
 } // namespace
 
-void canonicalise(core::Module& m) {
+bool canonicalise(core::Module& m) {
+  bool any = false;
   for (int round = 0; round < mostCanonicalRounds; ++round) {
     bool changed = dropUnitAxes(m);
     changed |= composeReads(m);
@@ -31,9 +32,11 @@ void canonicalise(core::Module& m) {
     changed |= scalariseCollectedRecords(m);
     changed |= flattenPerfectNests(m);
     changed |= caseOfCase(m);
-    if (!changed) return;
+    if (!changed) break;
     simplify(m);
+    any = true;
   }
+  return any;
 }
 
 } // namespace melix::transforms

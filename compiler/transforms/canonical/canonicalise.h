@@ -9,6 +9,7 @@
 
 namespace melix::transforms {
 
-void canonicalise(core::Module& module);
+/// Whether any function changed.
+bool canonicalise(core::Module& module);
 
 } // namespace melix::transforms

@@ -16,7 +16,8 @@ namespace {
 
 class ArraySumExpander {
 public:
-  ArraySumExpander(Module& m, FunctionId id) : m_(m), id_(id), f_(m.functions[id]), uses_(m, id) {}
+  ArraySumExpander(Module& m, FunctionId id)
+      : m_(m), id_(id), f_(m.functions[id]), uses_(analysis<Uses>(m, id)) {}
 
   bool run() {
     region(f_.body);
@@ -46,7 +47,7 @@ private:
   /// Whether a nest collects the value, and nothing else uses it.
   bool isMadeForIt(ValueId v) const {
     const OpId def = f_.values[v].def;
-    if (!def.valid() || f_.ops[def].kind != OpKind::Nest || uses_.count(v) != 1) return false;
+    if (!def.valid() || f_.ops[def].kind != OpKind::Nest || uses_->count(v) != 1) return false;
     const NestView nest(f_, f_.ops[def]);
     return std::any_of(nest.parts().begin(), nest.parts().end(), [&](const NestPart& part) {
       return nest.results(part)[0] == v && part.spec->kind == NestResultKind::Collect;
@@ -69,7 +70,7 @@ private:
   Module& m_;
   FunctionId id_;
   Function& f_;
-  const Uses uses_;
+  const std::shared_ptr<const Uses> uses_;
   bool changed_ = false;
 };
 

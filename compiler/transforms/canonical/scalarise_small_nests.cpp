@@ -46,7 +46,7 @@ public:
       if (kind == OpKind::For || kind == OpKind::While) addCarries(op);
     }
     if (chosen_.empty() && carries_.empty()) return false;
-    choose(Uses(m_, id_));
+    choose(*analysis<Uses>(m_, id_));
     if (chosen_.empty() && carries_.empty()) return false;
     for (const Carry& c : carries_) split(c);
     rewrite(f_.body);

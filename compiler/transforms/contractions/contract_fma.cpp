@@ -164,7 +164,7 @@ private:
 } // namespace
 
 void contractFma(Module& m) {
-  forEachBody(m, [&](FunctionId f) { FmaFormer(m, f).region(m.functions[f].body); });
+  changeBodies(m, [&](FunctionId f) { FmaFormer(m, f).region(m.functions[f].body); });
 }
 
 } // namespace melix::transforms

@@ -267,7 +267,7 @@ private:
 
 void factorReductions(Module& m) {
   const Effects effects(m);
-  forEachBody(m, [&](FunctionId f) { Reducer(m, f, effects).run(m.functions[f].body); });
+  changeBodies(m, [&](FunctionId f) { Reducer(m, f, effects).run(m.functions[f].body); });
 }
 
 } // namespace melix::transforms

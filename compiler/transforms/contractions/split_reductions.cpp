@@ -134,13 +134,11 @@ private:
 
 void splitReductions(Module& m) {
   const Effects effects(m);
-  bool any = false;
-  forEachBody(m, [&](FunctionId f) {
+  const bool any = changeBodies(m, [&](FunctionId f) {
     RowSums rows(m, f, effects);
     rows.run(m.functions[f].body);
-    if (!rows.changed) return;
-    eliminateDeadValues(m, f, effects);
-    any = true;
+    if (rows.changed) eliminateDeadValues(m, f, effects);
+    return rows.changed;
   });
   if (any) flattenPerfectNests(m);
 }

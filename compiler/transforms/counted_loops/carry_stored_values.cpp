@@ -186,7 +186,7 @@ private:
 } // namespace
 
 void carryStoredValues(Module& m) {
-  forEachBody(m, [&](FunctionId f) { ReadCarrier(m, f).run(); });
+  changeBodies(m, [&](FunctionId f) { ReadCarrier(m, f).run(); });
 }
 
 } // namespace melix::transforms

@@ -251,7 +251,7 @@ private:
 class Sinking {
 public:
   Sinking(Module& m, FunctionId f, const Effects& effects)
-      : m_(m), f_(f), effects_(effects), uses_(m, f), ranges_(m, m.functions[f]),
+      : m_(m), f_(f), effects_(effects), uses_(m, f), ranges_(m, f),
         scratch_(m.functions[f].regions.add(Region{})) {}
   bool changed = false;
 

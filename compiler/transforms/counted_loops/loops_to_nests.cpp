@@ -34,7 +34,7 @@ class Raiser {
 public:
   Raiser(Module& m, FunctionId id, const Effects& effects)
       : m_(m), id_(id), f_(m.functions[id]), effects_(effects), uses_(m, id), places_(m, f_, uses_),
-        ranges_(m, f_), scratch_(f_.regions.add(Region{})) {}
+        ranges_(m, id), scratch_(f_.regions.add(Region{})) {}
 
   bool run() {
     auto raised = [this](OpId id, RegionId around) {

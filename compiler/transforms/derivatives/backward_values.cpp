@@ -356,7 +356,7 @@ ValueId KnownValues::carrier(OpId id, size_t k, TypeId t) {
 /// the companion defines.
 DimId KnownValues::extentOfItems(OpId id, const LoopView& loop) {
   if (loop.extent().valid()) return types().dims.symbol(loop.extent());
-  Ranges ranges(ad_.module, g()); // of what ops determine by themselves
+  Ranges ranges(ad_.module, lin_.source); // of what ops determine by themselves
   types::DimStore& dims = types().dims;
   if (const DimId counted = loopExtent(ad_.module, g(), ranges, loop.count()); counted.valid())
     return dims.atLeast(counted, 0) ? counted

@@ -224,7 +224,11 @@ private:
 
 } // namespace
 
-DerivativeResult expandDerivatives(core::Module& module) { return Expander(module).run(); }
+DerivativeResult expandDerivatives(core::Module& module) {
+  DerivativeResult result = Expander(module).run();
+  raiseAll(module);
+  return result;
+}
 
 std::vector<LocId> independentGradients(core::Module& module) {
   std::vector<LocId> out;

@@ -158,7 +158,7 @@ private:
 } // namespace
 
 void coalesceAxes(Module& m) {
-  forEachBody(m, [&](FunctionId f) { AxisCollapser(m, f).region(m.functions[f].body); });
+  changeBodies(m, [&](FunctionId f) { AxisCollapser(m, f).region(m.functions[f].body); });
 }
 
 } // namespace melix::transforms

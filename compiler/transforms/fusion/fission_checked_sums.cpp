@@ -104,10 +104,11 @@ private:
 
 void fissionCheckedSums(Module& m) {
   const Effects effects(m);
-  forEachBody(m, [&](FunctionId f) {
+  changeBodies(m, [&](FunctionId f) {
     CheckedSumFission s(m, f, effects);
     s.run(m.functions[f].body);
     if (s.changed) eliminateDeadValues(m, f, effects);
+    return s.changed;
   });
 }
 

@@ -119,12 +119,13 @@ private:
 
 void fissionExpensiveTerms(Module& m) {
   Effects effects(m);
-  forEachBody(m, [&](FunctionId f) {
+  changeBodies(m, [&](FunctionId f) {
     ExpensiveTermFission s(m, f, effects);
     s.run(m.functions[f].body);
-    if (s.replaced.empty()) return;
+    if (s.replaced.empty()) return false;
     LiveUses uses(m, f);
     for (auto [v, by] : s.replaced) uses.replace(v, by);
+    return true;
   });
 }
 

@@ -80,13 +80,16 @@ bool fuseOnce(Module& m, FusionSteps steps, FusionLog* log) {
   });
 }
 
-void fuse(Module& m, FusionLog* log) {
+bool fuse(Module& m, FusionLog* log) {
+  bool any = false;
   for (int round = 0; round < mostFusionRounds; ++round) {
     if (log) std::erase_if(*log, [](const FusionDecision& d) { return d.kind == FusionKind::Kept; });
-    if (!fuseOnce(m, {}, log)) return;
+    if (!fuseOnce(m, {}, log)) break;
     simplify(m);
     canonicalise(m);
+    any = true;
   }
+  return any;
 }
 
 } // namespace melix::transforms

@@ -26,8 +26,9 @@ struct FusionSteps {
   bool reads = true, intoConsumer = true, siblings = true;
 };
 
-/// Fuses until nothing changes, in canonical form; records the decisions if `log` is given.
-void fuse(core::Module& module, FusionLog* log = nullptr);
+/// Fuses until nothing changes, in canonical form; records the decisions if `log` is given. Whether anything
+/// changed.
+bool fuse(core::Module& module, FusionLog* log = nullptr);
 
 /// Once over all functions; whether anything changed.
 bool fuseOnce(core::Module& module, FusionSteps steps, FusionLog* log = nullptr);

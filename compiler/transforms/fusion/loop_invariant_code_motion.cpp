@@ -187,7 +187,7 @@ private:
 
 void hoistAxisInvariants(Module& m) {
   Effects effects(m);
-  forEachBody(m, [&](FunctionId f) {
+  changeBodies(m, [&](FunctionId f) {
     AxisInvariantHoister hoister(m, f, effects);
     hoister.region(m.functions[f].body);
     hoister.finish();

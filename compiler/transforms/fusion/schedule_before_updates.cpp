@@ -47,6 +47,7 @@ private:
     std::vector<OpId> out;
     for (const std::vector<OpId>& here : after_) out.insert(out.end(), here.begin(), here.end());
     f_.regions[r].ops = std::move(out);
+    f_.version.raise();
   }
 
   /// The place of the last op of the block whose results the nest needs.

@@ -75,6 +75,7 @@ private:
     std::vector<OpId>& out = f_.regions[r].ops;
     out.clear();
     for (uint32_t place : order) out.push_back(ops[place]);
+    if (out != ops) f_.version.raise();
   }
 
   const types::TypeStore& types_;

@@ -184,7 +184,7 @@ private:
     return core::isSum(r) && r.keep.size() >= 2 && !effects_.ofOp(fn(), id).any();
   }
   bool hasTwoOperands(OpId sum) {
-    if (!accesses_) accesses_.emplace(m_, fn());
+    if (!accesses_) accesses_.emplace(m_, f_);
     std::vector<std::set<ValueId>> sides;
     for (TermAccess& each : accesses_->of(sum, terminator(fn(), fn().ops[sum].regions[0]).operands[0]))
       sides.push_back(std::move(each.axes));
@@ -228,10 +228,11 @@ private:
 
 void predicateByConsumer(Module& m) {
   const Effects effects(m);
-  forEachBody(m, [&](FunctionId f) {
+  changeBodies(m, [&](FunctionId f) {
     ConsumerPredicator masker(m, f, effects);
     masker.region(m.functions[f].body);
     if (masker.changed) eliminateDeadValues(m, f, effects);
+    return masker.changed;
   });
 }
 

@@ -35,8 +35,9 @@ struct MaskedProduct {
 /// Finds products in a function as it is.
 class ZeroFactorFinder {
 public:
-  ZeroFactorFinder(const Module& m, const Function& f)
-      : m_(m), f_(f), info_(f), sizes_(f), regions_(regionsOfOps(f)) {}
+  ZeroFactorFinder(const Module& m, FunctionId f)
+      : m_(m), f_(m.functions[f]), info_(analysis<AccessInfo>(m, f)), sizes_(f_), regions_(regionsOfOps(f_)) {
+  }
 
   /// Those around others first.
   std::vector<MaskedProduct> all() const {
@@ -100,8 +101,8 @@ private:
       return index == p.zeros.at.end() ? std::nullopt : std::optional<std::string>("axis");
     };
     if (!AxisConditions(m_, fn(), sizes_, p.nest).textOf(p.zeros.mask, axis) || !compares) return false;
-    const std::set<ValueId>& read = info_.axesOf(fn().ops[p.other].results[0]);
-    const std::set<ValueId> written = info_.axesOf(fn().ops[p.nest].results[0]);
+    const std::set<ValueId>& read = info_->axesOf(fn().ops[p.other].results[0]);
+    const std::set<ValueId> written = info_->axesOf(fn().ops[p.nest].results[0]);
     std::set<ValueId> kept = written;
     const NestView nest(fn(), fn().ops[p.nest]);
     for (uint32_t k : nest.parts()[0].spec->keep) kept.insert(nest.axisParams()[k]);
@@ -147,7 +148,7 @@ private:
 
   const Module& m_;
   const Function& f_;
-  const AccessInfo info_;
+  const std::shared_ptr<const AccessInfo> info_;
   const KnownSizes sizes_;
   const std::vector<RegionId> regions_; ///< of ops
 };
@@ -160,7 +161,7 @@ public:
 
   /// Products that stand in others are left for another time; whether there was one at all.
   bool run() {
-    const ZeroFactorFinder found(m_, fn());
+    const ZeroFactorFinder found(m_, f_);
     found_ = &found;
     const std::vector<MaskedProduct> all = found.all();
     if (all.empty()) return false;
@@ -312,10 +313,11 @@ private:
 
 void predicateByZeroFactor(Module& m) {
   const Effects effects(m);
-  forEachBody(m, [&](FunctionId f) {
+  changeBodies(m, [&](FunctionId f) {
     bool changed = false;
     while (ZeroFactorPredicator(m, f).run()) changed = true;
     if (changed) eliminateDeadValues(m, f, effects);
+    return changed;
   });
 }
 

@@ -40,7 +40,7 @@ struct Range {
 class RaggedSumPredicator {
 public:
   RaggedSumPredicator(Module& m, FunctionId f, const Effects& effects)
-      : m_(m), f_(f), effects_(effects), forms_(m, f), ranges_(m, m.functions[f]),
+      : m_(m), f_(f), effects_(effects), forms_(m, f), ranges_(m, f),
         scratch_(m.functions[f].regions.add(Region{})) {}
   bool changed = false;
 

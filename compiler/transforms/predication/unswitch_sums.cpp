@@ -2,6 +2,7 @@
 
 #include "core/analysis/access.h"
 #include "core/analysis/predicate.h"
+#include "core/ir/analyses.h"
 #include "core/ir/walk.h"
 #include "transforms/walks/dce.h"
 #include "transforms/walks/for_each_function.h"
@@ -27,7 +28,7 @@ struct MaskedSum {
 class Lifter {
 public:
   Lifter(Module& m, FunctionId f, const Effects& effects)
-      : m_(m), f_(f), effects_(effects), info_(m.functions[f]) {}
+      : m_(m), f_(f), effects_(effects), info_(analysis<AccessInfo>(m, f)) {}
   bool changed = false;
 
   void run(RegionId region, bool isInNest = false) {
@@ -63,13 +64,13 @@ private:
     for (uint32_t k = 0; k < nest.axes(); ++k)
       if (std::ranges::find(r.keep, k) == r.keep.end()) reduced.push_back(nest.axisParams()[k]);
     auto isSame = [&](ValueId v) {
-      const std::set<ValueId>& axes = info_.axesOf(v);
+      const std::set<ValueId>& axes = info_->axesOf(v);
       return !axes.empty() && std::ranges::none_of(reduced, [&](ValueId a) { return axes.contains(a); });
     };
     for (ValueId each : conjunctsOf(fn(), fn().ops[out.branch].operands[0]))
       (i64Comparison(m_, fn(), each) && isSame(each) ? out.around : out.within).push_back(each);
     const bool isTriangle =
-        std::ranges::any_of(out.around, [&](ValueId v) { return info_.axesOf(v).size() > 1; });
+        std::ranges::any_of(out.around, [&](ValueId v) { return info_->axesOf(v).size() > 1; });
     return isTriangle ? std::optional(out) : std::nullopt;
   }
   /// A branch of a body that gives one number, zero where it is not taken.
@@ -125,17 +126,18 @@ private:
   Module& m_;
   FunctionId f_;
   const Effects& effects_;
-  const AccessInfo info_;
+  const std::shared_ptr<const AccessInfo> info_;
 };
 
 } // namespace
 
 void unswitchSums(Module& m) {
   const Effects effects(m);
-  forEachBody(m, [&](FunctionId f) {
+  changeBodies(m, [&](FunctionId f) {
     Lifter lifter(m, f, effects);
     lifter.run(m.functions[f].body);
     if (lifter.changed) eliminateDeadValues(m, f, effects);
+    return lifter.changed;
   });
 }
 

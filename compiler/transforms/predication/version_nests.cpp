@@ -35,7 +35,7 @@ class Versioner {
 public:
   using Ask = Question (Versioner::*)(OpId nest);
   Versioner(Module& m, FunctionId f, const Effects& effects, Ask ask)
-      : m_(m), f_(f), effects_(effects), ask_(ask), ranges_(m, m.functions[f]) {}
+      : m_(m), f_(f), effects_(effects), ask_(ask), ranges_(m, f) {}
 
   Question ofNumbers(OpId nest) { return {needsOf(m_, f_, nest, effects_, ranges_), {}}; }
   Question ofExtents(OpId nest) { return {{}, divisionsOf(m_, f_, nest, ranges_, names_)}; }

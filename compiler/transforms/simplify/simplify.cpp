@@ -5,13 +5,14 @@
 #include "core/order/clone.h"
 #include "transforms/simplify/folder.h"
 #include "transforms/walks/dce.h"
+#include "transforms/walks/for_each_function.h"
 
 #include <algorithm>
 
 namespace melix::transforms {
 
 Folder::Folder(Module& m, FunctionId id)
-    : m_(m), id_(id), f_(m.functions[id]), types_(m.types), ranges_(m, f_), uses_(m, id),
+    : m_(m), id_(id), f_(m.functions[id]), types_(m.types), ranges_(m, id), uses_(m, id),
       negation_(m, f_, ranges_), known_(f_), scratch_(f_.regions.add(Region{})) {
   bool any = false;
   forEachOp(f_, [&](OpId op) { any = any || isReadInPart(op); });
@@ -21,6 +22,7 @@ Folder::Folder(Module& m, FunctionId id)
 bool Folder::run() {
   region(f_.body);
   if (!dims_.empty()) replaceDims(m_, id_, dims_);
+  if (changed_) f_.version.raise();
   return changed_;
 }
 
@@ -165,25 +167,49 @@ bool Folder::isComparable(const Op& op) const {
 
 bool foldFunction(Module& m, FunctionId f) { return Folder(m, f).run(); }
 
-void simplify(Module& m) {
+namespace {
+
+/// That a round left a function as it is, where the functions that it calls have these effects.
+struct Settled {
+  static constexpr char name[] = "settled";
+  bool is = false;
+  std::vector<EffectSet> called;
+};
+
+std::vector<EffectSet> effectsOfCalled(const Module& m, FunctionId f, const Effects& effects) {
+  std::vector<EffectSet> out;
+  for (FunctionId callee : analysis<OwnEffects>(m, f)->called) out.push_back(effects.ofFunction(callee));
+  return out;
+}
+
+/// One round over a function; whether it changed. A function that stayed as it was in the last round over it
+/// stays as it is until it, or an effect of what it calls, changes.
+bool simplifyOnce(Module& m, FunctionId f, const Effects& effects) {
+  std::vector<EffectSet> called = effectsOfCalled(m, f, effects);
+  const auto last = m.analyses->note<Settled>(m, f);
+  const bool isSettled = last->is && last->called == called;
+  if (isSettled && !m.analyses->areChecked()) return false;
+  const bool folded = foldFunction(m, f);
+  const bool changed = eliminateDeadValues(m, f, effects) || folded;
+  if (changed && isSettled) m.analyses->refute(m, f, Settled::name);
+  if (!changed) *m.analyses->note<Settled>(m, f) = {true, std::move(called)};
+  return changed;
+}
+
+} // namespace
+
+bool simplify(Module& m) {
   // Folding makes values dead and dead values make folding possible; a few rounds are enough, the bound is a
-  // guard. A function that did not change is left alone, unless what one that it calls may do did.
-  std::vector<bool> left(m.functions.size(), true);
-  Effects effects(m);
+  // guard.
+  bool any = false;
   for (int round = 0; round < 12; ++round) {
+    const Effects effects(m);
     bool changed = false;
-    for (uint32_t i = 0; i < m.functions.size(); ++i) {
-      FunctionId f(i);
-      if (!left[i] || !m.functions[f].body.valid()) continue;
-      left[i] = foldFunction(m, f);
-      if (eliminateDeadValues(m, f, effects)) left[i] = true;
-      changed |= left[i];
-    }
-    if (!changed) return;
-    Effects now(m);
-    if (!(now == effects)) left.assign(left.size(), true);
-    effects = std::move(now);
+    forEachBody(m, [&](FunctionId f) { changed |= simplifyOnce(m, f, effects); });
+    if (!changed) break;
+    any = true;
   }
+  return any;
 }
 
 } // namespace melix::transforms

@@ -13,7 +13,8 @@
 
 namespace melix::transforms {
 
-void simplify(core::Module& module);
+/// Whether any function changed.
+bool simplify(core::Module& module);
 
 /// One round over one function without removing dead values; whether anything changed.
 bool foldFunction(core::Module& module, core::FunctionId f);

@@ -37,7 +37,9 @@ void dropIndexChecks(Module& module, const std::function<bool(Span)>& isUnchecke
   const Effects effects(module);
   for (uint32_t i = 0; i < module.functions.size(); ++i) {
     const FunctionId id(i);
-    if (dropIndexChecksOf(module.functions[id], isDropped)) eliminateDeadValues(module, id, effects);
+    if (!dropIndexChecksOf(module.functions[id], isDropped)) continue;
+    module.functions[id].version.raise();
+    eliminateDeadValues(module, id, effects);
   }
 }
 

@@ -183,6 +183,7 @@ bool eliminateDeadValues(Module& m, FunctionId id, const Effects& effects) {
   marks.run();
   Sweeper sweeper(f, marks);
   sweeper.region(f.body);
+  if (sweeper.changed) f.version.raise();
   return sweeper.changed;
 }
 

@@ -7,17 +7,26 @@ namespace melix::transforms {
 
 /// Visits the functions that have a body, those too that are added meanwhile.
 template <class Visit>
-void forEachBody(core::Module& m, Visit visit) {
+void forEachBody(const core::Module& m, Visit visit) {
   for (uint32_t i = 0; i < m.functions.size(); ++i)
     if (m.functions[core::FunctionId(i)].body.valid()) visit(core::FunctionId(i));
 }
 
-/// The same, where `change` says whether it changed a function; whether any was.
+/// The same for a pass: `change` says whether it changed a function, and where it says nothing it may have.
+/// Whether any function was changed.
 template <class Change>
 bool changeBodies(core::Module& m, Change change) {
-  bool changed = false;
-  forEachBody(m, [&](core::FunctionId f) { changed |= change(f); });
-  return changed;
+  bool any = false;
+  forEachBody(m, [&](core::FunctionId f) {
+    bool changed = true;
+    if constexpr (std::is_void_v<decltype(change(f))>)
+      change(f);
+    else
+      changed = change(f);
+    if (changed) m.functions[f].version.raise();
+    any |= changed;
+  });
+  return any;
 }
 
 /// Runs `Pass(m, f)` over the body of each function, and again as long as it says that it changed the
@@ -29,6 +38,7 @@ bool runWhileChanging(core::Module& m) {
       Pass pass(m, f);
       pass.run(m.functions[f].body);
       if (!pass.changed) return changed;
+      m.functions[f].version.raise();
     }
   });
 }

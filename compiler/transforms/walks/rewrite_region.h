@@ -16,7 +16,10 @@ void rewriteRegion(core::Module& m, core::FunctionId f, core::RegionId region, R
   core::work.ops += before.size();
   for (core::OpId id : before) {
     ops().clear();
-    if (rewrite(id)) out.push_back(id);
+    if (rewrite(id))
+      out.push_back(id);
+    else
+      m.functions[f].version.raise();
     out.insert(out.end(), ops().begin(), ops().end());
   }
   ops() = std::move(out);

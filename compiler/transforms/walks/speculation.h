@@ -5,6 +5,7 @@
 #include "core/analysis/ranges.h"
 #include "core/ir/walk.h"
 #include "transforms/analysis/maybe_undefined.h"
+#include "transforms/walks/for_each_function.h"
 
 namespace melix::transforms {
 
@@ -44,18 +45,17 @@ void forEachNestInsideOut(const core::Function& fn, core::RegionId region, core:
 template <class Speculator>
 void speculateInsideOut(core::Module& m) {
   const FreeingFacts facts(m);
-  for (uint32_t i = 0; i < m.functions.size(); ++i) {
-    const core::FunctionId f(i);
+  changeBodies(m, [&](core::FunctionId f) {
     const core::Function& fn = m.functions[f];
-    if (!fn.body.valid()) continue;
     bool branches = false;
     core::forEachOp(fn, [&](core::OpId id) { branches |= fn.ops[id].kind == core::OpKind::If; });
-    if (!branches) continue;
+    if (!branches) return false;
     Speculator speculator(m, f, facts);
-    core::Ranges ranges(m, fn);
+    core::Ranges ranges(m, f);
     forEachNestInsideOut(fn, fn.body, ranges,
                          [&](core::OpId nest, core::Ranges& known) { speculator.nest(nest, known); });
-  }
+    return true;
+  });
 }
 
 } // namespace melix::transforms
