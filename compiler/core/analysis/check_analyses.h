@@ -5,8 +5,8 @@
 
 namespace melix::core {
 
-/// The first kept result, of the pass or after it, that is not what the analysis computes of the function as
-/// it is, or the first function whose text changed while its version did not; empty if there is none.
+/// Names the first function with a kept result that is not the one that the analysis computes anew, or with
+/// another text at the same version; empty if there is none.
 std::string checkAnalyses(const Module& m, std::string_view pass);
 
 } // namespace melix::core

@@ -28,7 +28,7 @@ public:
     return made;
   }
 
-  /// What somebody notes about the function as it is; empty at first.
+  /// A note about the function as it is; empty at first.
   template <class Note>
   std::shared_ptr<Note> note(const Module& m, FunctionId f) {
     if (const std::shared_ptr<void> kept = find(m, f, Note::name))
@@ -43,7 +43,7 @@ public:
   void refute(const Module& m, FunctionId f, const char* name);
   /// Makes all results anew that are kept of a function as it is, and compares.
   void checkAll(const Module& m);
-  /// The first function whose kept results were not those of the function; empty if there is none.
+  /// The first function with a kept result that does not hold of it; empty if there is none.
   const std::string& problem() const { return problem_; }
 
 private:

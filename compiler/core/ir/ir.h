@@ -286,7 +286,7 @@ struct Module {
   /// Bodies of math.<f>: (MathKind, F32 | F64) -> function.
   std::map<std::pair<ops::MathKind, TypeKind>, FunctionId> mathBodies;
   FunctionId entry; ///< the program's statements and main; none for libraries
-  /// What is known of functions as they are (analyses.h).
+  /// Results of analyses of its functions (analyses.h).
   std::shared_ptr<Analyses> analyses;
 };
 

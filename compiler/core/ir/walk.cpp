@@ -26,8 +26,10 @@ std::vector<RegionId> regionsOfOps(const Function& f) {
 
 std::vector<ValueId> panickingSums(const Module& m, const Function& f, const Op& op) {
   auto mayPanic = [&](ValueId summed) {
-    return m.types.isMadeWith(f.values[summed].type, [](types::TypeKind kind) {
-      return kind == types::TypeKind::List || kind == types::TypeKind::Pack || kind == types::TypeKind::Enum;
+    const TypeId type = f.values[summed].type;
+    if (types::scalarClass(m.types.kind(type)) != types::ScalarClass::None) return false;
+    return m.types.isMadeWith(type, [](TypeKind kind) {
+      return kind == TypeKind::List || kind == TypeKind::Pack || kind == TypeKind::Enum;
     });
   };
   std::vector<ValueId> out;

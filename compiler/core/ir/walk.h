@@ -47,7 +47,7 @@ struct EffectSet {
   bool operator==(const EffectSet&) const = default;
 };
 
-/// What a function does and whom it names, whatever those do.
+/// The effects of a function without those of its callees, and the functions that it names.
 struct OwnEffects {
   static constexpr char name[] = "effects";
   OwnEffects(const Module& m, FunctionId f);

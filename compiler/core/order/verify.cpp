@@ -1,5 +1,6 @@
 #include "core/order/verify.h"
 
+#include "core/ir/analyses.h"
 #include "core/ir/flow.h"
 #include "core/ir/walk.h"
 #include "core/order/order.h"
@@ -390,6 +391,10 @@ std::vector<std::string> verify(const Module& m, States states) {
     out.insert(out.end(), own.begin(), own.end());
   }
   return out;
+}
+
+void require(const Module& m, States states) {
+  assert((!m.analyses->areChecked() || verify(m, states).empty()) && "the module is as the pass requires it");
 }
 
 } // namespace melix::core

@@ -11,6 +11,10 @@ namespace melix::core {
 std::vector<std::string> verify(const Module& m, States states = {});
 std::vector<std::string> verifyFunction(const Module& m, FunctionId f, States states = {});
 
+/// Asserts at the start of a pass that the module is well formed and in the states that the pass requires:
+/// where passes are checked (analyses.h).
+void require(const Module& m, States states);
+
 /// Checks the type rule of one op, without its regions: empty, or an error message. Total over the ops.
 std::string checkOpTypes(const Module& m, const Function& f, const Op& op);
 

@@ -7,6 +7,7 @@
 #include "core/ir/walk.h"
 #include "core/ir/work.h"
 #include "core/order/clone.h"
+#include "core/order/verify.h"
 #include "transforms/canonical/scalarise_carried_records.h"
 #include "transforms/derivatives/derivative_context.h"
 #include "transforms/walks/for_each_function.h"
@@ -329,6 +330,7 @@ private:
 } // namespace
 
 bool scalariseAccumulators(Module& m) {
+  require(m, {State::DerivativesGone});
   return changeBodies(m, [&](FunctionId f) {
     bool changed = false;
     while (AccumulatorSplitter(m, f).run()) changed = true; // records in records

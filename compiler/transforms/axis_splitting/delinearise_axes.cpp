@@ -3,6 +3,7 @@
 #include "core/ir/nest.h"
 #include "core/ir/walk.h"
 #include "core/order/clone.h"
+#include "core/order/verify.h"
 #include "transforms/axis_splitting/divided_axes.h"
 #include "transforms/walks/for_each_function.h"
 #include "transforms/walks/rewrite_region.h"
@@ -194,6 +195,9 @@ private:
 } // namespace
 
 /// Each axis that is made has fewer points.
-bool delineariseAxes(Module& m) { return runWhileChanging<AxisDelineariser>(m); }
+bool delineariseAxes(Module& m) {
+  require(m, {State::SumsUnordered});
+  return runWhileChanging<AxisDelineariser>(m);
+}
 
 } // namespace melix::transforms

@@ -3,6 +3,7 @@
 #include "core/ir/analyses.h"
 #include "core/ir/call_graph.h"
 #include "core/ir/walk.h"
+#include "core/order/verify.h"
 #include "core/text/print.h"
 
 #include <unordered_map>
@@ -73,6 +74,7 @@ private:
 } // namespace
 
 void deduplicateFunctions(Module& m) {
+  require(m, {State::DerivativesGone});
   FunctionDeduplicator(m).run();
   raiseAll(m);
 }

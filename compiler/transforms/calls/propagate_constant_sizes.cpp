@@ -3,6 +3,7 @@
 #include "core/ir/analyses.h"
 #include "core/ir/walk.h"
 #include "core/order/clone.h"
+#include "core/order/verify.h"
 
 namespace melix::transforms {
 
@@ -121,6 +122,7 @@ private:
 } // namespace
 
 bool propagateConstantSizes(Module& m) {
+  require(m, {State::DerivativesGone});
   const bool changed = SizeFixer(m).run();
   if (changed) raiseAll(m);
   return changed;

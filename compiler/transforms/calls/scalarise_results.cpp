@@ -4,6 +4,7 @@
 #include "core/ir/uses.h"
 #include "core/ir/walk.h"
 #include "core/order/clone.h"
+#include "core/order/verify.h"
 #include "transforms/walks/rewrite_region.h"
 
 #include <algorithm>
@@ -177,6 +178,7 @@ private:
 } // namespace
 
 bool scalariseResults(Module& m) {
+  require(m, {State::DerivativesGone});
   const bool changed = ResultOpener(m).run();
   if (changed) raiseAll(m);
   return changed;

@@ -5,6 +5,7 @@
 #include "core/ir/flow.h"
 #include "core/ir/walk.h"
 #include "core/order/clone.h"
+#include "core/order/verify.h"
 #include "transforms/canonical/compose_reads.h"
 #include "transforms/canonical/scalarise_elements.h"
 #include "transforms/simplify/simplify.h"
@@ -190,6 +191,9 @@ private:
 
 } // namespace
 
-void unroll(Module& m, std::span<const FunctionId> functions) { Straightener(m).run(functions); }
+void unroll(Module& m, std::span<const FunctionId> functions) {
+  require(m, {State::SumsUnordered});
+  Straightener(m).run(functions);
+}
 
 } // namespace melix::transforms

@@ -1,5 +1,6 @@
 #include "transforms/canonical/canonicalise.h"
 
+#include "core/order/verify.h"
 #include "transforms/canonical/case_of_case.h"
 #include "transforms/canonical/compose_reads.h"
 #include "transforms/canonical/drop_unit_axes.h"
@@ -21,6 +22,7 @@ constexpr int mostCanonicalRounds = 4;
 } // namespace
 
 bool canonicalise(core::Module& m) {
+  core::require(m, {core::State::DerivativesGone});
   bool any = false;
   for (int round = 0; round < mostCanonicalRounds; ++round) {
     bool changed = dropUnitAxes(m);

@@ -3,6 +3,7 @@
 #include "core/ir/nest.h"
 #include "core/ir/walk.h"
 #include "core/order/clone.h"
+#include "core/order/verify.h"
 #include "transforms/walks/for_each_function.h"
 #include "transforms/walks/rewrite_region.h"
 
@@ -116,6 +117,7 @@ private:
 } // namespace
 
 bool flattenPerfectNests(Module& m) {
+  require(m, {State::SumsUnordered});
   return changeBodies(m, [&](FunctionId f) {
     PerfectNestFlattener merger(m, f);
     merger.run(m.functions[f].body);

@@ -7,6 +7,7 @@
 #include "core/ir/uses.h"
 #include "core/ir/walk.h"
 #include "core/order/clone.h"
+#include "core/order/verify.h"
 #include "transforms/walks/for_each_function.h"
 
 #include <algorithm>
@@ -228,6 +229,7 @@ private:
 } // namespace
 
 bool scalariseCarriedRecords(Module& m) {
+  require(m, {State::DerivativesGone});
   return changeBodies(m, [&](FunctionId f) { return RecordOpener(m, f).run(); });
 }
 

@@ -6,6 +6,7 @@
 #include "core/ir/uses.h"
 #include "core/ir/walk.h"
 #include "core/order/clone.h"
+#include "core/order/verify.h"
 #include "transforms/walks/for_each_function.h"
 #include "transforms/walks/rewrite_region.h"
 #include "transforms/walks/unroll_nest.h"
@@ -349,6 +350,7 @@ private:
 } // namespace
 
 bool writeOutSmallArrays(Module& m) {
+  require(m, {State::DerivativesGone, State::SumsUnordered});
   return changeBodies(m, [&](FunctionId f) { return SmallArrays(m, f).run(); });
 }
 

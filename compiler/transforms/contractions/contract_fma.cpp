@@ -4,6 +4,7 @@
 #include "core/ir/nest.h"
 #include "core/ir/uses.h"
 #include "core/ir/walk.h"
+#include "core/order/verify.h"
 #include "transforms/walks/for_each_function.h"
 #include "transforms/walks/rewrite_region.h"
 
@@ -164,6 +165,7 @@ private:
 } // namespace
 
 void contractFma(Module& m) {
+  require(m, {State::OrdersChosen});
   changeBodies(m, [&](FunctionId f) { FmaFormer(m, f).region(m.functions[f].body); });
 }
 

@@ -1,6 +1,7 @@
 #include "transforms/contractions/factor_reductions.h"
 
 #include "core/ir/walk.h"
+#include "core/order/verify.h"
 #include "transforms/analysis/axis_variance.h"
 #include "transforms/walks/for_each_function.h"
 #include "transforms/walks/rewrite_region.h"
@@ -266,6 +267,7 @@ private:
 } // namespace
 
 void factorReductions(Module& m) {
+  require(m, {State::SumsUnordered});
   const Effects effects(m);
   changeBodies(m, [&](FunctionId f) { Reducer(m, f, effects).run(m.functions[f].body); });
 }

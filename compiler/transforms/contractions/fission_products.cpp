@@ -2,6 +2,7 @@
 
 #include "core/analysis/sizes.h"
 #include "core/ir/walk.h"
+#include "core/order/verify.h"
 #include "transforms/analysis/cost_model.h"
 #include "transforms/fusion/fusion.h"
 #include "transforms/walks/dce.h"
@@ -283,6 +284,7 @@ private:
 } // namespace
 
 bool fissionProducts(Module& m) {
+  require(m, {State::DerivativesGone, State::SumsUnordered});
   const Effects effects(m);
   return changeBodies(m, [&](FunctionId f) {
     ProductFission s(m, f, effects);

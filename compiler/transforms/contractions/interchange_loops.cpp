@@ -1,6 +1,7 @@
 #include "transforms/contractions/interchange_loops.h"
 
 #include "core/ir/walk.h"
+#include "core/order/verify.h"
 #include "transforms/analysis/cost_model.h"
 #include "transforms/contractions/batched_loop.h"
 #include "transforms/fusion/fusion.h"
@@ -65,6 +66,7 @@ private:
 } // namespace
 
 bool interchangeLoops(Module& m) {
+  require(m, {State::DerivativesGone, State::SumsUnordered});
   const Effects effects(m);
   return changeBodies(m, [&](FunctionId f) {
     Interchanger s(m, f, effects);

@@ -6,6 +6,7 @@
 #include "core/ir/uses.h"
 #include "core/ir/walk.h"
 #include "core/order/clone.h"
+#include "core/order/verify.h"
 #include "transforms/analysis/cost_model.h"
 #include "transforms/walks/for_each_function.h"
 #include "transforms/walks/loop_invariant_values.h"
@@ -121,7 +122,7 @@ private:
   }
   /// Whether what a term takes quotients or functions for is the same along an axis.
   bool sharesExpensive(ValueId axis, OpId sum) const {
-    const AccessInfo info(fn());
+    const AccessInfo info(fn()); // of the function while it is rewritten: none that is kept
     bool shares = false;
     forEachOp(fn(), fn().ops[sum].regions[0], [&](OpId id) {
       const Op& op = fn().ops[id];
@@ -375,6 +376,7 @@ bool sumsArrays(const Module& m, const Function& f) {
 } // namespace
 
 bool scalariseReductions(Module& m) {
+  require(m, {State::DerivativesGone, State::SumsUnordered});
   const Effects effects(m);
   return changeBodies(m, [&](FunctionId f) {
     if (!sumsArrays(m, m.functions[f])) return false;

@@ -3,6 +3,7 @@
 #include "core/ir/nest.h"
 #include "core/ir/walk.h"
 #include "core/order/clone.h"
+#include "core/order/verify.h"
 #include "transforms/analysis/axis_variance.h"
 #include "transforms/analysis/cost_model.h"
 #include "transforms/canonical/flatten_perfect_nests.h"
@@ -133,6 +134,7 @@ private:
 } // namespace
 
 void splitReductions(Module& m) {
+  require(m, {State::SumsUnordered});
   const Effects effects(m);
   const bool any = changeBodies(m, [&](FunctionId f) {
     RowSums rows(m, f, effects);

@@ -4,6 +4,7 @@
 #include "core/ir/place.h"
 #include "core/ir/uses.h"
 #include "core/ir/walk.h"
+#include "core/order/verify.h"
 #include "transforms/walks/for_each_function.h"
 
 #include <algorithm>
@@ -186,6 +187,7 @@ private:
 } // namespace
 
 void carryStoredValues(Module& m) {
+  require(m, {State::DerivativesGone});
   changeBodies(m, [&](FunctionId f) { ReadCarrier(m, f).run(); });
 }
 

@@ -5,6 +5,7 @@
 #include "core/ir/place.h"
 #include "core/ir/uses.h"
 #include "core/ir/walk.h"
+#include "core/order/verify.h"
 #include "transforms/counted_loops/iteration_element.h"
 #include "transforms/counted_loops/recurrence.h"
 #include "transforms/walks/for_each_function.h"
@@ -297,6 +298,7 @@ bool hasLoops(const Function& f) {
 } // namespace
 
 bool interchangeAccumulatingLoops(Module& m) {
+  require(m, {State::SumsUnordered});
   const Effects effects(m);
   return changeBodies(m, [&](FunctionId f) {
     if (!hasLoops(m.functions[f])) return false;

@@ -14,8 +14,8 @@
 // The loop may add to a part of the array that is the same in all iterations: a `set` of it follows. The rest
 // of the loop stays, before the new nest, so the adding nests have to be free of effects. Two reads have to
 // vary each with axes, or with indices around the loop, that the other does not vary with. Each row of an
-// operand then serves many elements. Requires: verified Core without derivatives. Keeps: bits, every effect:
-// each element has its terms in their order.
+// operand then serves many elements. Requires: verified Core, sums without an order. Keeps: bits, every
+// effect: each element has its terms in their order.
 
 #include "core/ir/ir.h"
 

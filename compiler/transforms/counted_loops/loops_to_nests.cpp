@@ -6,6 +6,7 @@
 #include "core/ir/place.h"
 #include "core/ir/walk.h"
 #include "core/order/clone.h"
+#include "core/order/verify.h"
 #include "transforms/analysis/trip_count.h"
 #include "transforms/counted_loops/carried_dependences.h"
 #include "transforms/walks/for_each_function.h"
@@ -351,6 +352,7 @@ private:
 } // namespace
 
 bool loopsToNests(Module& m) {
+  require(m, {State::SumsUnordered});
   const Effects effects(m);
   return changeBodies(m, [&](FunctionId f) { return Raiser(m, f, effects).run(); });
 }

@@ -17,7 +17,7 @@
 //             and `min` of floats, `and` and `or`, through branches and inner loops.
 // A stacked value is collected. A loop that has an output stays. A loop that may panic stays in two cases:
 // the nest could not make its arrays before, or the trip count may exceed the extent of an axis. Requires:
-// verified Core without derivatives. Keeps: values, every effect; the order of float sums: a loop that
+// verified Core, sums without an order. Keeps: values, every effect; the order of float sums: a loop that
 // carries one stays.
 
 #include "core/ir/ir.h"

@@ -3,6 +3,7 @@
 #include "core/analysis/effect_audit.h"
 #include "core/ir/uses.h"
 #include "core/ir/walk.h"
+#include "core/order/verify.h"
 #include "transforms/derivatives/expand_derivative_op.h"
 #include "transforms/walks/for_each_function.h"
 #include "transforms/walks/rewrite_region.h"
@@ -225,12 +226,14 @@ private:
 } // namespace
 
 DerivativeResult expandDerivatives(core::Module& module) {
+  core::require(module, {core::State::FunctionsKnown});
   DerivativeResult result = Expander(module).run();
   raiseAll(module);
   return result;
 }
 
 std::vector<LocId> independentGradients(core::Module& module) {
+  core::require(module, {core::State::FunctionsKnown});
   std::vector<LocId> out;
   Dependence dependence(module);
   forEachBody(module, [&](FunctionId f) {

@@ -3,6 +3,7 @@
 #include "core/ir/build.h"
 #include "core/ir/nest.h"
 #include "core/ir/uses.h"
+#include "core/order/verify.h"
 #include "transforms/walks/for_each_function.h"
 #include "transforms/walks/rewrite_region.h"
 
@@ -158,6 +159,7 @@ private:
 } // namespace
 
 void coalesceAxes(Module& m) {
+  require(m, {State::SumsUnordered});
   changeBodies(m, [&](FunctionId f) { AxisCollapser(m, f).region(m.functions[f].body); });
 }
 

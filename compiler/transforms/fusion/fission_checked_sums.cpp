@@ -1,6 +1,7 @@
 #include "transforms/fusion/fission_checked_sums.h"
 
 #include "core/ir/walk.h"
+#include "core/order/verify.h"
 #include "transforms/analysis/cost_model.h"
 #include "transforms/fusion/fusion.h"
 #include "transforms/walks/dce.h"
@@ -103,6 +104,7 @@ private:
 } // namespace
 
 void fissionCheckedSums(Module& m) {
+  require(m, {State::DerivativesGone});
   const Effects effects(m);
   changeBodies(m, [&](FunctionId f) {
     CheckedSumFission s(m, f, effects);

@@ -3,6 +3,7 @@
 #include "core/ir/flow.h"
 #include "core/ir/uses.h"
 #include "core/ir/walk.h"
+#include "core/order/verify.h"
 #include "transforms/analysis/cost_model.h"
 #include "transforms/fusion/fusion.h"
 #include "transforms/walks/distribute_nest.h"
@@ -118,6 +119,7 @@ private:
 } // namespace
 
 void fissionExpensiveTerms(Module& m) {
+  require(m, {State::DerivativesGone, State::SumsUnordered});
   Effects effects(m);
   changeBodies(m, [&](FunctionId f) {
     ExpensiveTermFission s(m, f, effects);

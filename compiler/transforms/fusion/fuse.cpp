@@ -1,5 +1,6 @@
 #include "transforms/fusion/fuse.h"
 
+#include "core/order/verify.h"
 #include "transforms/canonical/canonicalise.h"
 #include "transforms/fusion/fuse_into_reader.h"
 #include "transforms/fusion/fuse_nests.h"
@@ -70,6 +71,7 @@ private:
 } // namespace
 
 bool fuseOnce(Module& m, FusionSteps steps, FusionLog* log) {
+  require(m, {State::DerivativesGone, State::SumsUnordered});
   const Effects effects(m);
   return changeBodies(m, [&](FunctionId f) {
     advanceNests(m, f, effects);

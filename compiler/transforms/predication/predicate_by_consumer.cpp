@@ -6,6 +6,7 @@
 #include "core/ir/build.h"
 #include "core/ir/uses.h"
 #include "core/ir/walk.h"
+#include "core/order/verify.h"
 #include "transforms/analysis/condition_key.h"
 #include "transforms/walks/dce.h"
 #include "transforms/walks/for_each_function.h"
@@ -227,6 +228,7 @@ private:
 } // namespace
 
 void predicateByConsumer(Module& m) {
+  require(m, {State::SumsUnordered});
   const Effects effects(m);
   changeBodies(m, [&](FunctionId f) {
     ConsumerPredicator masker(m, f, effects);

@@ -5,6 +5,7 @@
 #include "core/analysis/sizes.h"
 #include "core/ir/uses.h"
 #include "core/ir/walk.h"
+#include "core/order/verify.h"
 #include "transforms/analysis/condition_key.h"
 #include "transforms/predication/zero_analysis.h"
 #include "transforms/walks/dce.h"
@@ -312,6 +313,7 @@ private:
 } // namespace
 
 void predicateByZeroFactor(Module& m) {
+  require(m, {State::SumsUnordered});
   const Effects effects(m);
   changeBodies(m, [&](FunctionId f) {
     bool changed = false;

@@ -4,6 +4,7 @@
 #include "core/analysis/term_accesses.h"
 #include "core/ir/place.h"
 #include "core/ir/walk.h"
+#include "core/order/verify.h"
 #include "transforms/analysis/affine_bounds.h"
 #include "transforms/analysis/cost_model.h"
 #include "transforms/walks/dce.h"
@@ -333,6 +334,7 @@ private:
 } // namespace
 
 bool predicateRaggedSums(Module& m) {
+  require(m, {State::SumsUnordered});
   const Effects effects(m);
   return changeBodies(m, [&](FunctionId f) {
     RaggedSumPredicator masker(m, f, effects);

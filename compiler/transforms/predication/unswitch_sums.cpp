@@ -4,6 +4,7 @@
 #include "core/analysis/predicate.h"
 #include "core/ir/analyses.h"
 #include "core/ir/walk.h"
+#include "core/order/verify.h"
 #include "transforms/walks/dce.h"
 #include "transforms/walks/for_each_function.h"
 #include "transforms/walks/predicated_sum.h"
@@ -132,6 +133,7 @@ private:
 } // namespace
 
 void unswitchSums(Module& m) {
+  require(m, {State::SumsUnordered});
   const Effects effects(m);
   changeBodies(m, [&](FunctionId f) {
     Lifter lifter(m, f, effects);

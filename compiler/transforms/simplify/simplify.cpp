@@ -169,9 +169,9 @@ bool foldFunction(Module& m, FunctionId f) { return Folder(m, f).run(); }
 
 namespace {
 
-/// That a round left a function as it is, where the functions that it calls have these effects.
-struct Settled {
-  static constexpr char name[] = "settled";
+/// Whether a round left a function as it is, where the functions that it calls have these effects.
+struct Simplified {
+  static constexpr char name[] = "simplified";
   bool is = false;
   std::vector<EffectSet> called;
 };
@@ -186,13 +186,13 @@ std::vector<EffectSet> effectsOfCalled(const Module& m, FunctionId f, const Effe
 /// stays as it is until it, or an effect of what it calls, changes.
 bool simplifyOnce(Module& m, FunctionId f, const Effects& effects) {
   std::vector<EffectSet> called = effectsOfCalled(m, f, effects);
-  const auto last = m.analyses->note<Settled>(m, f);
-  const bool isSettled = last->is && last->called == called;
-  if (isSettled && !m.analyses->areChecked()) return false;
+  const auto last = m.analyses->note<Simplified>(m, f);
+  const bool isDone = last->is && last->called == called;
+  if (isDone && !m.analyses->areChecked()) return false;
   const bool folded = foldFunction(m, f);
   const bool changed = eliminateDeadValues(m, f, effects) || folded;
-  if (changed && isSettled) m.analyses->refute(m, f, Settled::name);
-  if (!changed) *m.analyses->note<Settled>(m, f) = {true, std::move(called)};
+  if (changed && isDone) m.analyses->refute(m, f, Simplified::name);
+  if (!changed) *m.analyses->note<Simplified>(m, f) = {true, std::move(called)};
   return changed;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
-// A pass on Core text: what it makes of it, that the values stay the same, and that no effect is lost.
+// A pass on Core text: what it makes of it, that the values stay the same, that no effect is lost, and that
+// it raises the versions of the functions that it changes.
+#include "core/analysis/check_analyses.h"
 #include "core/analysis/effect_audit.h"
 #include "core/order/verify.h"
 #include "core/text/parse.h"
@@ -34,8 +36,11 @@ struct PassText {
     bool runs = !args.empty();
     interp::RunResult before = runs ? run(args) : interp::RunResult();
     core::EffectAudit audit(module);
+    module.analyses->checks = core::Analyses::Checks::On;
+    EXPECT_EQ(core::checkAnalyses(module, "before the pass"), "");
     pass(module);
     expectVerified();
+    EXPECT_EQ(core::checkAnalyses(module, "the pass"), "");
     EXPECT_EQ(audit.after("the pass"), "");
     if (!runs) return *this;
     interp::RunResult after = run(args);
