@@ -26,7 +26,8 @@ bool apart(const Place& a, const Place& b) {
 
 /// Whether `place` may change here, where names may be bound to parts of it.
 bool Body::mayChange(const Place& place, SynId node) {
-  for (Hold& hold : holds) {
+  for (size_t k = 0; k < holds.size(); ++k) {
+    Hold& hold = holds.edit(k);
     hold.partsChange |= std::find(hold.names.begin(), hold.names.end(), place.root) != hold.names.end();
     if (hold.place.root != place.root || apart(hold.place, place)) continue;
     if (!hold.walked) {
@@ -41,7 +42,7 @@ bool Body::mayChange(const Place& place, SynId node) {
 
 /// The end of an arm of `match &place`; false after a message.
 bool Body::endHold() {
-  Hold hold = std::move(holds.back());
+  const Hold hold = holds.back();
   holds.pop_back();
   if (!hold.partsChange || hold.wholeChanges.empty()) return true;
   Span span = ast.span(hold.wholeChanges[0]);

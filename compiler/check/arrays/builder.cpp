@@ -228,7 +228,7 @@ void BuilderCheck::openPack(const Header& header) {
     body_.headerIndices.push_back(addAxis(name, wantedExtent(), header.span));
     locals.push_back(body_.headerIndices.back().local);
   }
-  body_.indexPacks[name] = locals;
+  body_.indexPacks.set(name, locals);
   packs_.push_back(name);
 }
 
@@ -290,7 +290,6 @@ size_t BuilderCheck::packRank(NameId name) {
       if (uses) {
         Attempt attempt(body_); // only its rank is asked for
         TypeId type = b_.typeOf(body_.checkExpr(brackets.base));
-        attempt.drop();
         size_t others = brackets.items.size() - 1; // more than there are axes is an error where it is used
         rank = types_.rank(type) > others ? types_.rank(type) - others : 0;
         return;
@@ -417,13 +416,13 @@ NodeId BuilderCheck::finish(NodeId value, NodeId filter) {
       body_.sink.report(DiagId::RaggedBuilder, b_.spanOf(value), b_.show(type));
       return b_.error(span_);
     }
-  std::vector<NodeId>& ahead = body_.builders.back().ahead;
+  std::vector<NodeId>& ahead = body_.builders.editBack().ahead;
   before_.insert(before_.end(), ahead.begin(), ahead.end());
   if (!checks.empty()) before_.push_back(b_.dimChecks(std::move(checks), span_));
   NodeId node = builder_.headers.empty() ? value : made(value, filter);
   if (before_.empty()) return node;
   if (use_ == BuilderUse::Terms) { // the reduction takes the nest over
-    body_.generatorBefore = std::move(before_);
+    body_.generatorBefore.exchange(std::move(before_));
     return node;
   }
   before_.push_back(node);
@@ -450,7 +449,7 @@ NodeId BuilderCheck::made(NodeId value, NodeId filter) {
   if (filter.valid()) children.push_back(withLets(filter));
   TypeId type = types_.array(types_.element(inner), std::move(dims));
   NodeId node = b_.make(NodeKind::Nest, type, span_, std::move(children), std::move(nest));
-  body_.instance.nodes[node].resultDims = sizes;
+  body_.instance.nodes.edit(node).resultDims = sizes;
   return node;
 }
 

@@ -104,7 +104,7 @@ NodeId Body::whereTrue(NodeId mask, DimSym size, Span span,
   for (DimId d : b.dimsOf(b.typeOf(kept))) dims.push_back(d);
   TypeId type = types.array(types.element(b.typeOf(kept)), std::move(dims));
   NodeId node = b.make(NodeKind::Nest, type, span, {kept, b.at(mask, at, span)}, std::move(nest));
-  instance.nodes[node].resultDims = {size};
+  instance.nodes.edit(node).resultDims = {size};
   return node;
 }
 

@@ -130,7 +130,7 @@ bool Body::placeOfName(SynId node, Place& place, bool report) {
   used.insert(l);
   if (auto taken = captured.find(l); taken != captured.end() && report) {
     sink.report(DiagId::CapturedBefore, n.span, text).notes.push_back({taken->second, "captured here"});
-    captured.erase(taken);
+    captured.erase(l);
   }
   auto alias = aliases.find(l);
   place = alias != aliases.end() ? alias->second : Place{l, {}, infer.zonk(local.type)};

@@ -90,13 +90,14 @@ void Body::collectUsesInClosures(SynId body) {
       free &= !isBound(name);
     });
     if (!gives || !free) return;
-    const BuilderFrame frame = builders.back();
+    const size_t before = indexUses.size();
     Attempt attempt(*this);
     ++conditions;    // whether the function is called is not known
     checkExpr(node); // notes its indices
     --conditions;
+    const std::vector<IndexUse> found(indexUses.begin() + static_cast<ptrdiff_t>(before), indexUses.end());
     attempt.drop();
-    builders.back() = frame;
+    for (const IndexUse& use : found) indexUses.push_back(use);
   });
 }
 
@@ -108,10 +109,10 @@ bool Body::isInvariant(DimId d) {
   return std::all_of(symbols.begin(), symbols.end(), [&](DimSym s) {
     DimSymKind kind = types.dims.info(s).kind;
     if (kind == DimSymKind::Unknown) return s.index < frame.firstSymbol || frame.aheadSymbols.contains(s);
-    if (kind == DimSymKind::Value)
-      for (uint32_t k = frame.firstLocal; k < instance.locals.size(); ++k)
-        if (instance.locals[LocalId(k)].asDim == s) return false;
-    return true;
+    if (kind != DimSymKind::Value || s.index < frame.firstSymbol) return true;
+    for (uint32_t k = 0; k < frame.firstLocal; ++k)
+      if (instance.locals[LocalId(k)].asDim == s) return true;
+    return false; // of a variable of the body, or of an attempt there
   });
 }
 
@@ -297,8 +298,8 @@ NodeId Body::hoistFromBuilder(NodeId base, uint32_t firstOwn, const std::vector<
   if (!unknown || first == headerIndices.size()) return base;
   size_t k = headerIndices[first].builder - 1;
   if (readsFrom(base, builders[k], firstOwn)) return base;
-  builders[k].aheadSymbols.insert(symbols.begin(), symbols.end());
-  return b.local(b.bind("xs", base, builders[k].ahead), b.spanOf(base));
+  builders.edit(k).aheadSymbols.insert(symbols.begin(), symbols.end());
+  return b.local(b.bind("xs", base, builders.edit(k).ahead), b.spanOf(base));
 }
 
 } // namespace melix::check

@@ -55,8 +55,8 @@ NodeId Body::update(Place place, NodeId value, const std::function<NodeId(NodeId
   Update ref;
   ref.value = b.newLocal("value", b.typeOf(value), span);
   ref.current = b.newLocal("current", infer.zonk(place.type), span);
-  b.standsFor.emplace(ref.value, value);
-  b.standsFor.emplace(ref.current, readPlace(place, span));
+  b.standsFor.add(ref.value, value);
+  b.standsFor.add(ref.current, readPlace(place, span));
   bool literal = instance.nodes[value].kind == NodeKind::Const;
   NodeId added = literal ? value : b.local(ref.value, b.spanOf(value));
   NodeId made = next(unpacked(b.local(ref.current, span), span), added);

@@ -17,6 +17,7 @@ BinaryKind binaryKind(syntax::BinaryOp op);
 class Body : public LibraryCalls, public FunctionCalls {
 public:
   Body(Checker& checker, InstanceId id, ModuleId module, const syntax::Ast& ast);
+  ~Body();
 
   Checker& c;
   InstanceId id;
@@ -30,6 +31,7 @@ public:
     Span span(SynId n) const { return at->span(n); }
     size_t size() const { return at->size(); }
   } ast;
+  Trail trail{&c.trail}; ///< of all the state below, of the nodes and of the solutions
   Instance& instance;
   TypeStore& types;
   DiagnosticSink& sink;
@@ -39,7 +41,7 @@ public:
   Leaves leaves;
   Derivatives derivatives;
   size_t errorsBefore, messagesBefore; ///< that were known when this body began
-  TypeEnv env;
+  Trailed<TypeEnv> env{trail};
 
   // --- entry points (instances.cpp drives these)
   NodeId checkExpr(SynId node, TypeId expected = TypeId::none());
@@ -61,18 +63,20 @@ public:
   void warnUnused();
 
   // --- scopes
-  Scope scope;
-  size_t scopeFloor = 0; ///< names below it are not seen, except names of the script
-  std::vector<LoopFrame> loops;
-  TypeId returnType; ///< declared or being inferred; none: not in a function
+  Scope scope{trail};
+  Trailed<size_t> scopeFloor{trail}; ///< names below it are not seen, except names of the script
+  TrailedVector<LoopFrame> loops{trail};
+  Trailed<TypeId> returnType{trail}; ///< declared or being inferred; none: not in a function
   /// Facts about the result from the returned values so far.
   struct Returned {
     std::vector<DimSym> sizes;
     NodeId byTry; ///< the operand of the `?` that determined the type
-  } returned;
+  };
+  Trailed<Returned> returned{trail};
   TypeId freshResult(Span span);
   bool mayReturn = false;
-  bool isProvisional = false; ///< a result was guessed: another round will check this body again
+  /// A result was guessed: another round will check this body again. Never undone, since attempts fail by it.
+  bool isProvisional = false;
   /// Whether a part of it may come of a call whose result is not known yet.
   bool isUnknownYet(TypeId type) const { return isProvisional && types.holds(type, TypeKind::Error); }
   /// Whether a value of this type determines the type of the values beside it.
@@ -81,21 +85,21 @@ public:
   }
   TypeId openResult(const InstanceInfo& guess);
   void noteOpenResult(TypeId type);
-  size_t builderDepth = 0;            ///< nested builder bodies
-  std::vector<BuilderFrame> builders; ///< whose bodies are being checked
-  size_t captureBarrier = 0;
-  std::set<LocalId> used;
-  std::map<LocalId, Span> captured; ///< variables, and the first lambda that took their value
-  std::vector<LocalId> declared;
-  std::vector<OpenLocal> openLocals;
+  Trailed<size_t> builderDepth{trail};         ///< nested builder bodies
+  TrailedVector<BuilderFrame> builders{trail}; ///< whose bodies are being checked
+  TrailedSet<std::set<LocalId>> used{trail};
+  /// Variables, and the first lambda that took their value.
+  TrailedMap<std::map<LocalId, Span>> captured{trail};
+  TrailedVector<LocalId> declared{trail};
+  TrailedVector<OpenLocal> openLocals{trail};
   void noteOpen(LocalId local);
   void reportEscapingSizes();
 
   /// Of the builders at hand, and of builders that ended inside of them.
-  std::vector<HeaderIndex> headerIndices;
-  std::vector<IndexUse> indexUses;
-  size_t conditions = 0;                                       ///< conditions around the expression at hand
-  std::unordered_map<NameId, std::vector<LocalId>> indexPacks; ///< `..i` of headers
+  TrailedVector<HeaderIndex> headerIndices{trail};
+  TrailedVector<IndexUse> indexUses{trail};
+  Trailed<size_t> conditions{trail}; ///< conditions around the expression at hand
+  TrailedMap<std::unordered_map<NameId, std::vector<LocalId>>> indexPacks{trail}; ///< `..i` of headers
 
   // --- expressions (expr.cpp)
   NodeId checkExprAsIs(SynId node, TypeId expected);
@@ -116,7 +120,8 @@ public:
   NodeId combined(syntax::BinaryOp op, NodeId left, NodeId right, Span span);
   NodeId checkAs(const syntax::Two& as, Span span);
   NodeId asOperand(SynId operand, TypeId type);
-  std::set<std::pair<const syntax::Ast*, SynId>> unaskedOperands; ///< of `as`, that do not take its type
+  /// Operands of `as` that do not take its type; a note for later attempts, which is never undone.
+  std::set<std::pair<const syntax::Ast*, SynId>> unaskedOperands;
   NodeId convertTo(NodeId value, TypeId type, Span span);
   bool isNumberLiteral(SynId node);
   bool callNeedsType(SynId node);
@@ -186,9 +191,10 @@ public:
   NodeId readPlace(const Place& place, Span span);
 
   // --- changing parts of a value (binding_places.cpp)
-  std::map<LocalId, Place> aliases; ///< names bound by `for &x`: the place that each means
-  std::vector<Hold> holds;
-  bool bindsPlaces = false; ///< patterns bind places
+  /// Names bound by `for &x`: the place that each means
+  TrailedMap<std::map<LocalId, Place>> aliases{trail};
+  TrailedVector<Hold> holds{trail};
+  Trailed<bool> bindsPlaces{trail}; ///< patterns bind places
   NodeId readLocal(LocalId local, Span span);
   bool endHold();
   void openTarget(Target& target, Span span);
@@ -248,22 +254,22 @@ public:
   NodeId checkBuilder(const syntax::Builder& builder, Span span, TypeId expected, BuilderUse use,
                       const CheckElement* inner = nullptr);
   NodeId inOneAxis(NodeId array, Span span);
-  std::vector<NodeId> generatorBefore; ///< of the terms just checked
+  TrailedVector<NodeId> generatorBefore{trail}; ///< of the terms just checked
 
   // --- patterns (pattern.cpp)
   void bindAll(SynId pattern, TypeId type, bool isVar);
   PatternId checkPattern(SynId node, TypeId type, bool isVar, bool& refutable);
   std::optional<std::vector<SynId>> caseFields(const syntax::CasePattern& pattern, TypeId type,
                                                uint32_t caseIndex, Span span);
-  Alternative* alternative = nullptr; ///< at hand
+  Trailed<Alternative*> alternative{trail}; ///< at hand
   LocalId bindName(NameId name, TypeId type, Span span, bool isVar);
   PatternId anyPattern(TypeId type, Span span);
   PatternId casePattern(TypeId type, uint32_t k, std::vector<NodeId>& fields, Span span);
   bool caseOf(SynId path, TypeId type, uint32_t& caseIndex);
   void checkExhaustive(const std::vector<Arm>& arms, TypeId type, Span span);
   TypeId openPattern(Pattern& p, TypeId type);
-  std::vector<std::pair<PatternId, NodeId>>
-      literalPatterns; ///< their values are taken over when numbers are resolved
+  /// Their values are taken over when numbers are resolved.
+  TrailedVector<std::pair<PatternId, NodeId>> literalPatterns{trail};
 
   // --- calls (call.cpp, overload.cpp)
   NodeId checkCall(SynId node, TypeId expected);
@@ -321,8 +327,8 @@ public:
   NodeId intrinsicValue(IntrinsicKind kind, Span span);
   std::optional<IntrinsicKind> intrinsicMeant(const Known& known, const std::vector<CallArg>& args);
   // --- captures (captures.cpp)
-  std::vector<Given> given;
-  std::map<NameId, LocalId> scriptLets; ///< `let`s of the script that have a value here
+  TrailedVector<Given> given{trail};
+  TrailedMap<std::map<NameId, LocalId>> scriptLets{trail}; ///< `let`s of the script that have a value here
   bool isScript = false;
   void noteLets(SynId statement);
   void capture(Known& known, NameId name, NodeId value, std::vector<NodeId>& values);
@@ -333,10 +339,10 @@ public:
   std::vector<NameId> undeterminedDims(const Known& known);
   NodeId scriptLet(DeclId function, NameId name, Span span);
   NodeId part(NodeId known, uint32_t k, Span span);
-  size_t blockBegin = 0; ///< size of the scope where the block at hand begins
+  Trailed<size_t> blockBegin{trail}; ///< size of the scope where the block at hand begins
   void checkNames(SynId function);
   NodeId checkNested(SynId node);
-  std::vector<NodeId> inside; ///< the values of functions and lambdas inside of this one
+  TrailedVector<NodeId> inside{trail}; ///< the values of functions and lambdas inside of this one
   NodeId overloadSet(LocalId before, NodeId added, Span span);
   bool nestedAt(LocalId local);
   bool isReadable(NodeId node);
@@ -351,7 +357,7 @@ public:
   NodeId asFunction(NodeId value, TypeId functionType, Span span);
   NodeId checkLambda(SynId node, TypeId expected);
 
-  std::vector<PendingCall> pending;
+  TrailedVector<PendingCall> pending{trail};
   Callee checkCallee(const PendingCall& call, Span span);
   TypeId inCallerTerms(TypeId t, const Callee& callee);
   std::vector<TypeId> argumentTypes(const PendingCall& call);
@@ -376,7 +382,7 @@ public:
   Const patternConstant(NodeId value) const;
   void reportMisapplied(const OpRef& op, TypeId type, Span span);
   bool holdsError();
-  std::vector<TypeId> compared; ///< enums whose `==` is being expanded
+  TrailedVector<TypeId> compared{trail}; ///< enums whose `==` is being expanded
   NodeId equalityBody(NodeId x, NodeId y, Span span);
   NodeId equalCases(NodeId x, NodeId y, Span span);
   NodeId equalElements(NodeId x, NodeId y, Span span);
@@ -427,10 +433,10 @@ public:
   bool readWrt(SynId node, TypeId function, std::vector<uint32_t>& wrt);
   std::optional<uint32_t> parameterNamed(TypeId function, NameId name);
   std::set<size_t> aritiesOf(TypeId function);
-  int wrapTransforms =
-      0; ///< over 0: a transform is called through an instance of its own, so that it can be transformed
-  std::vector<std::pair<NodeId, NodeId>>
-      follows; ///< (Derivative or ToClosure, Call whose target it takes over)
+  /// Over 0: a transform is called through an instance of its own, so that it can be transformed.
+  Trailed<int> wrapTransforms{trail};
+  /// (Derivative or ToClosure, Call whose target it takes over)
+  TrailedVector<std::pair<NodeId, NodeId>> follows{trail};
 
   // --- LibraryCalls, FunctionCalls
   NodeId callPrelude(std::string_view name, std::vector<NodeId> args, Span span) override;

@@ -39,10 +39,10 @@ void Body::captureNames(SynId node, Known& known, std::vector<NodeId>& values) {
       LocalId l = isName ? lookupAny(name) : LocalId::none();
       if (l) {
         used.insert(l);
-        if (instance.locals[l].isVar) captured.emplace(l, span);
+        if (instance.locals[l].isVar) captured.add(l, span);
         capture(known, name, readLocal(l, span), values);
-      } else if (isName && env.dims.contains(name)) {
-        capture(known, name, b.dimValue(env.dims[name], span), values);
+      } else if (isName && env->dims.contains(name)) {
+        capture(known, name, b.dimValue(env->dims.at(name), span), values);
       } else {
         captureLets(c.functionsIn(module, name, false), known, values, span);
       }
@@ -55,10 +55,10 @@ void Body::captureNames(SynId node, Known& known, std::vector<NodeId>& values) {
         capture(known, name, readLocal(l, span), values);
       }
     }
-    if (ast.kind(s) == SynKind::PackUse && env.packs.contains(ast[s].as<Name>().name)) {
+    if (ast.kind(s) == SynKind::PackUse && env->packs.contains(ast[s].as<Name>().name)) {
       NameId pack = ast[s].as<Name>().name;
-      for (uint32_t k = 0; k < env.packs[pack].size(); ++k)
-        capture(known, packDimName(types.names, pack, k), b.dimValue(env.packs[pack][k], span), values);
+      for (uint32_t k = 0; k < env->packs.at(pack).size(); ++k)
+        capture(known, packDimName(types.names, pack, k), b.dimValue(env->packs.at(pack)[k], span), values);
     }
   });
 }
@@ -108,7 +108,7 @@ void Body::noteLets(SynId statement) {
   for (NameId name : names)
     if (auto let = lets.find(name); let != lets.end() && let->second == ast.span(statement).begin)
       if (LocalId l = lookupAny(name)) {
-        scriptLets[name] = l;
+        scriptLets.set(name, l);
         c.scriptQuotients.erase(name);
         if (const auto quotient = quotientIn(b, b.local(l, ast.span(statement))))
           c.scriptQuotients.emplace(name, *quotient);
@@ -140,7 +140,7 @@ NodeId Body::part(NodeId known, uint32_t k, Span span) {
 /// Names that mean nothing here are told whether or not the function is called.
 void Body::checkNames(SynId function) {
   checkTemplateNames(c, module, *ast.at, function, [this](NameId name) {
-    return lookupAny(name) || env.dims.contains(name) || (!isScript && c.isOfScript(module, name));
+    return lookupAny(name) || env->dims.contains(name) || (!isScript && c.isOfScript(module, name));
   });
 }
 
@@ -160,7 +160,7 @@ NodeId Body::checkLambda(SynId node, TypeId expected) {
   known.lambda.node = node;
   known.lambda.tree = ast.at;
   known.name = instance.name + ".lambda";
-  known.env = env;
+  known.env = *env;
   std::vector<NodeId> values;
   captureNames(node, known, values);
   Span span = ast.span(node);
@@ -186,7 +186,7 @@ NodeId Body::checkNested(SynId node) {
   known.candidates = {c.nested(module, ast, node)};
   known.nesting.isNested = true;
   known.name = instance.name + "." + std::string(types.names.text(item.name));
-  known.env = env;
+  known.env = *env;
   known.nesting.owner = id;
   LocalId before = scope.find(item.name, blockBegin);
   if (before && !nestedAt(before)) before = LocalId::none();
@@ -260,8 +260,8 @@ void Body::bindCaptures(const Known& known, const std::vector<TypeId>& captured,
   env = known.env;
   types::DimSubst there;
   for (size_t k = 0; k < captured.size(); ++k) c.matchSymbols(known.captures.types[k], captured[k], there);
-  for (auto& [name, dim] : env.dims) dim = types.dims.substitute(dim, there);
-  for (auto& [name, pack] : env.packs)
+  for (auto& [name, dim] : env.edit().dims) dim = types.dims.substitute(dim, there);
+  for (auto& [name, pack] : env.edit().packs)
     for (DimId& d : pack) d = types.dims.substitute(d, there);
   const std::vector<NameId> untold = undeterminedDims(known);
   for (size_t k = 0; k < captured.size(); ++k) {
@@ -271,17 +271,17 @@ void Body::bindCaptures(const Known& known, const std::vector<TypeId>& captured,
     instance.params.push_back(l);
     used.insert(l);
     if (auto quotient = known.captures.quotients.find(name); quotient != known.captures.quotients.end())
-      b.quotientsOutside.insert({l, quotient->second});
+      b.quotientsOutside.add(l, quotient->second);
     if (text.starts_with(scriptPrefix)) {
-      scriptLets[types.names.intern(text.substr(scriptPrefix.size()))] = l;
-    } else if (DimId* dim = capturedDim(env, name)) {
+      scriptLets.set(types.names.intern(text.substr(scriptPrefix.size())), l);
+    } else if (DimId* dim = capturedDim(env.edit(), name)) {
       if (std::find(untold.begin(), untold.end(), name) == untold.end()) continue;
       auto kind = known.nesting.isNested ? types::DimSymKind::Parameter : types::DimSymKind::Value;
       DimSym s = types.dims.newSym({std::string(text), kind, known.nesting.isNested ? 0 : INT64_MIN, span});
       if (known.nesting.isNested)
         instance.dimParams.push_back(s);
       else
-        instance.locals[l].asDim = s;
+        instance.locals.note(l).asDim = s;
       *dim = types.dims.symbol(s);
     } else {
       scope.add({name, l});
@@ -321,9 +321,9 @@ void Body::bindLets(const std::vector<NameId>& lets, const std::vector<TypeId>& 
     used.insert(l);
     if (types.isUnit(captured[k])) continue;
     if (auto quotient = c.scriptQuotients.find(lets[k]); quotient != c.scriptQuotients.end())
-      b.quotientsOutside.insert({l, quotient->second});
+      b.quotientsOutside.add(l, quotient->second);
     scope.add({lets[k], l});
-    scriptLets[lets[k]] = l;
+    scriptLets.set(lets[k], l);
   }
   instance.captures = static_cast<uint32_t>(lets.size());
 }

@@ -1,5 +1,6 @@
 #include "check/body/declared_call.h"
 
+#include "check/body/attempt.h"
 #include "check/body/other_tree.h"
 #include "check/signatures/free_names.h"
 #include "check/tree/quotients.h"
@@ -65,9 +66,9 @@ void DeclaredCall::findCaptures(DeclId decl) {
     if (known.nesting.owner == body_.id) return;
     if (body_.c.info(body_.id).key.known == given.nested) { // it calls itself: its own sizes are others
       for (auto& [name, dim] : call_.bound.dims)
-        if (auto here = body_.env.dims.find(name); here != body_.env.dims.end()) dim = here->second;
+        if (auto here = body_.env->dims.find(name); here != body_.env->dims.end()) dim = here->second;
       for (auto& [name, pack] : call_.bound.packs)
-        if (auto here = body_.env.packs.find(name); here != body_.env.packs.end()) pack = here->second;
+        if (auto here = body_.env->packs.find(name); here != body_.env->packs.end()) pack = here->second;
       for (const GenericParam& g : fn_.generics) call_.bound.packs.erase(g.name);
       return;
     }
@@ -323,9 +324,8 @@ void DeclaredCall::nameSizesOfResult() {
 /// them.
 void DeclaredCall::solveSizes(TypeId result, TypeId expected) {
   if (!expected || !body_.infer.hasInferenceDim(result)) return;
-  const Inference::State before = body_.infer.state();
-  if (body_.infer.unify(body_.infer.zonk(expected), result).kind > UnifyKind::NeedsCheck)
-    body_.infer.restore(before);
+  Attempt attempt(body_);
+  if (body_.infer.unify(body_.infer.zonk(expected), result).kind <= UnifyKind::NeedsCheck) attempt.keep();
 }
 
 /// The declared result type; sizes that the callee finds come into scope.
@@ -354,7 +354,7 @@ NodeId DeclaredCall::declaredResult(NodeId node, TypeId expected) {
     solveSizes(result, expected);
     if (body_.c.program_.instance(body_.checkCallee(call_, span_).instance).failed) return b_.error(span_);
   }
-  Node& made = body_.instance.nodes[node];
+  Node& made = body_.instance.nodes.edit(node);
   made.type = result;
   made.resultDims = sizes;
   call_.node = node;

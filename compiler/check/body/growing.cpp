@@ -56,7 +56,6 @@ TypeId Growing::after(TypeId before, const std::function<NodeId(NodeId)>& next) 
   const TypeId made = body_.infer.zonk(body_.b.typeOf(next(value)));
   const bool isKnown =
       !attempt.hasErrors() && types_.kind(made) != TypeKind::Never && !types_.holds(made, TypeKind::Error);
-  attempt.drop();
   return isKnown ? made : TypeId::none();
 }
 

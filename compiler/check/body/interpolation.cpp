@@ -52,7 +52,7 @@ NodeId formatted(Body& body, const StringPart& part) {
     at = part.format.find("{}", at) + 2;
     NodeId number = formatNumber(body, written, at == 2 || part.format[at - 3] != '.');
     if (b.kindOf(text) == TypeKind::Error || b.kindOf(number) == TypeKind::Error) return b.error(part.span);
-    body.instance.nodes[text].children.push_back(number);
+    body.instance.nodes.edit(text).children.push_back(number);
   }
   return text;
 }

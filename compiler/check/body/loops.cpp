@@ -70,7 +70,7 @@ NodeId loopValue(Body& body, const LoopFrame& frame, NodeId repeated, Span span)
     Dims sizes;
     for (DimSym s : own) sizes.dims.push_back(found.at(s));
     NodeId packed = b.make(NodeKind::Pack, pack, b.spanOf(value), {value}, std::move(sizes));
-    body.instance.nodes[leaving].children[0] = packed;
+    body.instance.nodes.edit(leaving).children[0] = packed;
   }
   return body.unpacked(b.make(NodeKind::Loop, pack, span, {repeated}, check::Loop{frame.id}), span);
 }
@@ -106,7 +106,7 @@ namespace {
 NodeId breakValue(Body& body, SynId written, Span span, bool& leaves) {
   NodeBuilder& b = body.b;
   NodeId value = body.checkExpr(written, body.expectedFrom(body.loops.back().breakType));
-  LoopFrame& frame = body.loops.back();
+  LoopFrame& frame = body.loops.editBack();
   leaves = false;
   if (!frame.isLoop) {
     body.sink.report(DiagId::BreakValue, span);
@@ -135,7 +135,7 @@ NodeId checkBreak(Body& body, const One& leave, Span span) {
     children.push_back(breakValue(body, leave.inner, span, leaves));
     if (!leaves) return children[0];
   }
-  LoopFrame& frame = body.loops.back();
+  LoopFrame& frame = body.loops.editBack();
   if (!leave.inner && frame.isLoop) {
     if (!frame.breakType) frame.breakType = body.types.unit();
     if (body.infer.unify(frame.breakType, body.types.unit()).kind != UnifyKind::Equal)
@@ -159,8 +159,8 @@ TypeId Body::freshResult(Span span) {
   for (DimSym s : symbols)
     if (types.dims.info(s).kind == types::DimSymKind::Unknown &&
         std::find(own.begin(), own.end(), s) == own.end()) {
-      returned.sizes.push_back(infer.freshDim(types.dims.info(s).name, span));
-      open.emplace(s, types.dims.symbol(returned.sizes.back()));
+      returned.edit().sizes.push_back(infer.freshDim(types.dims.info(s).name, span));
+      open.emplace(s, types.dims.symbol(returned->sizes.back()));
     }
   return types.substitute(returnType, open);
 }

@@ -13,7 +13,7 @@ class Elsewhere {
 public:
   Elsewhere(Body& body, const syntax::Ast& tree, ModuleId module, TypeEnv env, size_t visible)
       : body_(body), tree_(std::exchange(body.ast.at, &tree)), module_(std::exchange(body.module, module)),
-        env_(std::exchange(body.env, std::move(env))), floor_(std::exchange(body.scopeFloor, visible)) {}
+        env_(body.env.exchange(std::move(env))), floor_(body.scopeFloor.exchange(visible)) {}
   ~Elsewhere() {
     body_.ast.at = tree_;
     body_.module = module_;

@@ -24,16 +24,20 @@ using types::DimSymKind;
 Body::Body(Checker& checker, InstanceId instanceId, ModuleId moduleId, const syntax::Ast& tree)
     : c(checker), id(instanceId), module(moduleId), ast{&tree},
       instance(checker.program_.instance(instanceId)), types(checker.types), sink(checker.sink),
-      infer(checker.types,
+      infer(checker.types, trail,
             [&checker](TypeId record, std::vector<TypeId> args) {
               return checker.reinstantiate(record, std::move(args));
             }),
-      b(checker.types, checker.sink, instance, infer, *this), arrays(b), leaves(b),
+      b(checker.types, checker.sink, instance, trail, infer, *this), arrays(b), leaves(b),
       derivatives(
           b, *this, [this](NodeId x, NodeId t, Span at) { return keyedTangent(*this, x, t, at); },
           [this](NodeId x, NodeId t, Span at) { return placedTangent(*this, x, t, at); },
           [this](NodeId x, Span at) { return zeroLike(*this, x, at); }),
-      errorsBefore(checker.sink.errorCount()), messagesBefore(checker.sink.all().size()) {}
+      errorsBefore(checker.sink.errorCount()), messagesBefore(checker.sink.all().size()) {
+  instance.recordOn(&trail);
+}
+
+Body::~Body() { instance.recordOn(nullptr); }
 
 namespace {
 
@@ -197,7 +201,7 @@ void Body::settle() {
   std::vector<Span> unsolved;
   const std::vector<OpenFloat> wide = isProvisional ? std::vector<OpenFloat>() : wideLiterals(*this);
   infer.settle(unsolved);
-  for (DimSym s : returned.sizes) // nothing of that size is returned there
+  for (DimSym s : returned->sizes) // nothing of that size is returned there
     if (infer.hasInferenceDim(types.dims.symbol(s))) infer.solve(s, types.dims.constant(0));
   // An error leaves types open that it would have settled.
   if (!unsolved.empty() && !holdsError() && sink.errorCount() == errorsBefore)
@@ -210,14 +214,15 @@ void Body::settle() {
   settleNodes();
   warnLostDigits(*this, wide);
   for (uint32_t k = 0; k < instance.locals.size(); ++k) {
-    Local& local = instance.locals[LocalId(k)];
+    Local& local = instance.locals.edit(LocalId(k));
     local.type = infer.zonk(local.type);
   }
   reportEscapingSizes();
   settleQuotients();
-  for (auto [pattern, value] : literalPatterns) instance.patterns[pattern].value = patternConstant(value);
+  for (auto [pattern, value] : literalPatterns)
+    instance.patterns.edit(pattern).value = patternConstant(value);
   for (uint32_t k = 0; k < instance.patterns.size(); ++k) {
-    Pattern& p = instance.patterns[PatternId(k)];
+    Pattern& p = instance.patterns.edit(PatternId(k));
     p.type = p.type ? infer.zonk(p.type) : types.error();
   }
   instance.failed |= sink.errorCount() > errorsBefore || holdsError();
@@ -256,15 +261,15 @@ void Body::reportEscapingSizes() {
 
 void Body::settleCalls() {
   for (size_t k = 0; k < pending.size(); ++k) // finishing a call adds none here
-    finishCall(pending[k]);
+    finishCall(pending.edit(k));
   for (auto [node, call] : follows) {
     const CallTarget& target = instance.nodes[call].as<CallTarget>();
     if (instance.nodes[node].kind == NodeKind::Derivative) {
-      DerivativeRef& ref = instance.nodes[node].as<DerivativeRef>();
+      DerivativeRef& ref = instance.nodes.edit(node).as<DerivativeRef>();
       ref.target = target;
       if (ref.saved) c.program_.savedBy[ref.saved] = target.instance;
     } else
-      instance.nodes[node].payload = target;
+      instance.nodes.edit(node).payload = target;
   }
 }
 
@@ -332,7 +337,7 @@ void Body::settleNodes() {
   for (const Node& node : instance.nodes)
     if (isSignedLiteral(node)) negated.insert(node.children[0]);
   for (uint32_t k = 0; k < instance.nodes.size(); ++k) {
-    Node& node = instance.nodes[NodeId(k)];
+    Node& node = instance.nodes.edit(NodeId(k));
     node.type = node.type ? infer.zonk(node.type) : types.error();
     instance.failed |= isTooLarge(types, sink, node.type, node.span);
     if (node.kind == NodeKind::Const)
@@ -494,7 +499,7 @@ NodeId Body::callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args
   }
   if (types.kind(declared) != TypeKind::Tuple || types.isUnit(declared)) {
     NodeId node = b.make(NodeKind::Builtin, opened(declared), span, args, BuiltinRef{row->kind});
-    instance.nodes[node].resultDims = sizes;
+    instance.nodes.edit(node).resultDims = sizes;
     return b.typeOf(node) == declared ? node : coerce(node, declared, span);
   }
   const std::vector<TypeId>& parts = types[declared].parts;
@@ -509,7 +514,7 @@ NodeId Body::callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args
   std::vector<TypeId> open;
   for (TypeId part : parts) open.push_back(opened(part));
   NodeId node = b.make(NodeKind::Builtin, types.tuple(open), span, args, BuiltinRef{row->kind});
-  instance.nodes[node].resultDims = sizes;
+  instance.nodes.edit(node).resultDims = sizes;
   return coerce(node, declared, span);
 }
 

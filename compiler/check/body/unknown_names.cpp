@@ -59,9 +59,7 @@ bool isText(Body& body, SynId written) {
   if (holdsTypeName(body, written)) return false;
   Attempt attempt(body);
   const TypeId type = body.b.typeOf(body.checkExpr(written));
-  const bool found = body.types.kind(body.infer.zonk(type)) == TypeKind::Str;
-  attempt.drop();
-  return found;
+  return body.types.kind(body.infer.zonk(type)) == TypeKind::Str;
 }
 
 } // namespace

@@ -52,14 +52,20 @@ NodeId Body::asOperand(SynId operand, TypeId type) {
   const auto before = static_cast<ptrdiff_t>(sink.all().size());
   Attempt asked(*this);
   NodeId value = checkExpr(operand, type);
-  if (!asked.hasMessages() && infer.unify(type, b.typeOf(value)).kind != UnifyKind::Mismatch) return value;
+  if (!asked.hasMessages() && infer.unify(type, b.typeOf(value)).kind != UnifyKind::Mismatch) {
+    asked.keep();
+    return value;
+  }
   const bool failed = asked.hasErrors();
   const std::vector<Diagnostic> told(sink.all().begin() + before, sink.all().end());
   asked.drop();
   unaskedOperands.insert({ast.at, operand});
   Attempt unasked(*this);
   value = checkExpr(operand);
-  if (!failed || !unasked.hasErrors()) return value;
+  if (!failed || !unasked.hasErrors()) {
+    unasked.keep();
+    return value;
+  }
   unasked.drop(); // what is wrong with the type asked for says more
   for (const Diagnostic& d : told) sink.repeat(d);
   return b.error(ast.span(operand));
@@ -214,7 +220,7 @@ NodeId Body::tryValue(NodeId value, Span span) {
     sink.report(DiagId::NoTryHere, span);
     return b.error(span);
   }
-  if (!returnType) returned.byTry = value; // the first to tell what is returned
+  if (!returnType) returned.edit().byTry = value; // the first to tell what is returned
   if (!returnType && option) returnType = optionOf(fresh(span));
   if (DeclId either = c.typeDecl(c.modules.prelude(), types.names.intern("Result")); !returnType && either)
     returnType = c.recordType(either, {fresh(span), types.fieldType(type, caseNumber(type, "Err"), 0)});
@@ -258,7 +264,7 @@ NodeId Body::tryValue(NodeId value, Span span) {
   }
   miss.body = b.make(NodeKind::Return, types.never(), span, {leave});
   NodeId match = b.make(NodeKind::Match, goodType, span, {value}, Arms{{hit, miss}, {}});
-  instance.nodes[match].resultDims = opened;
+  instance.nodes.edit(match).resultDims = opened;
   return match;
 }
 

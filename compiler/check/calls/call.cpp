@@ -203,7 +203,7 @@ NodeId Body::callMember(SynId callee, WrittenCall& call) {
   Target place;
   Attempt attempt(*this);
   bool isPlace = partOf(member.base, place, false);
-  if (!isPlace) attempt.drop();
+  isPlace ? attempt.keep() : attempt.drop();
   bool direct = isPlace && place.openings.empty() && place.before.empty();
   NodeId base = direct ? readPlace(place.place, ast.span(member.base))
                        : checkAsked(*this, member.base, askedOfReceiver(*this, member, call.expected));

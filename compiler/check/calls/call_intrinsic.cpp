@@ -292,8 +292,7 @@ NodeId Body::callReduction(IntrinsicKind kind, const std::vector<CallArg>& args,
   if (isNested(ast, generator)) return reduceNested(*this, kind, generator, span);
   generatorBefore.clear();
   NodeId nest = checkBuilder(generator, span, TypeId::none(), BuilderUse::Terms);
-  std::vector<NodeId> before = std::move(generatorBefore);
-  generatorBefore.clear();
+  std::vector<NodeId> before = generatorBefore.exchange({});
   if (b.kindOf(nest) == TypeKind::Error) return nest;
   if (refuseOwnSum(kind, b.typeOf(nest), span)) return b.error(span);
   before.push_back(arrays.reduceGenerator(kind, nest, span));
@@ -413,7 +412,7 @@ NodeId Body::arrayOfList(NodeId list, TypeId asked, Span span) {
   if (!rectangular) {
     DimSym size = types.dims.newSym({"_", types::DimSymKind::Unknown, 0, span});
     NodeId node = b.make(NodeKind::ToArray, types.array(element, {types.dims.symbol(size)}), span, {list});
-    instance.nodes[node].resultDims = {size};
+    instance.nodes.edit(node).resultDims = {size};
     return node;
   }
   std::vector<NodeId> nodes;

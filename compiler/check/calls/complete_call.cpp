@@ -145,7 +145,7 @@ void Body::keepLiteralVariables(const PendingCall& call, InstanceKey& key) {
 
 /// Notes where input or output is done, if it is a place.
 void Body::doesIo(Span at) {
-  if (!instance.io.valid()) instance.io = at;
+  if (!instance.io.valid()) trail.set(instance.io, at);
 }
 
 /// Instance and dimensions of a call whose types are settled.
@@ -185,14 +185,14 @@ void Body::finishCall(PendingCall& call) {
       if (!c.program_.instance(made).failed && !isTold)
         reportUnsettled(sink, key.known ? nullptr : &c.function(key.decl), types.dims.show(d), types.names,
                         span);
-      instance.failed = true;
+      trail.set(instance.failed, true);
       break;
     }
-  CallTarget& target = instance.nodes[call.node].as<CallTarget>();
+  CallTarget& target = instance.nodes.edit(call.node).as<CallTarget>();
   target.instance = made;
   target.dims = std::move(dims);
   const Instance& callee = c.program_.instance(made);
-  instance.failed |= callee.failed;
+  if (callee.failed) trail.set(instance.failed, true);
   doesIo(ioOf(c.modules, callee, span));
   if (callee.io.valid() && call.inBuilder) sink.report(DiagId::BuilderIo, span);
   if (callee.result) infer.settleTemplates(instance.nodes[call.node].type, callee.result);
@@ -237,7 +237,7 @@ Callee Body::checkCallee(const PendingCall& call, Span span) {
     });
   out.instance = c.instantiate(key, span, out.canonical.stoodFor);
   const InstanceInfo info = c.info(out.instance);
-  isProvisional |= info.isGuess();
+  isProvisional = isProvisional || info.isGuess();
   if (c.program_.instance(out.instance).failed || !info.hasResult()) return out;
   out.dims = callerDims(call, out.instance, out.canonical, out.sizes, span);
   for (auto [var, cls] : info.stillOpen) out.here.emplace(var.index, infer.freshVar(cls, span));
@@ -263,10 +263,10 @@ NodeId Body::finishInferred(PendingCall call, NodeId node, Span span) {
   if (info.key.isOpen()) call.checked = callee.instance, call.openGiven = callee.openGiven;
   bool isGuess = info.isGuess() && info.openGuess.valid();
   bool itself = isGuess && callee.instance == id;
-  instance.nodes[node].type = itself    ? returnType
-                              : isGuess ? openResult(info)
-                                        : infer.zonk(inCallerTerms(made.result, callee));
-  instance.nodes[node].resultDims = callee.sizes;
+  instance.nodes.edit(node).type = itself    ? returnType
+                                   : isGuess ? openResult(info)
+                                             : infer.zonk(inCallerTerms(made.result, callee));
+  instance.nodes.edit(node).resultDims = callee.sizes;
   for (size_t k = info.openInArgs; !isGuess && k < info.stillOpen.size(); ++k)
     call.openResults.push_back(callee.here.at(info.stillOpen[k].first.index));
   pending.push_back(std::move(call));

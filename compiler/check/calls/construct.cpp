@@ -68,7 +68,7 @@ private:
 
 /// The type with its parameters open, but for those that are written or that the type asked for tells.
 bool Construction::openType(const Explicit* explicitArgs, TypeId expected) {
-  TypeResolver outer(body_.c, body_.module, body_.ast, body_.env);
+  TypeResolver outer(body_.c, body_.module, body_.ast, body_.env.edit());
   outer.around.valueDim = [this](SynId s) { return body_.dimOfSyntax(s); };
   size_t position = 0;
   for (const GenericParam& g : record_.generics) {

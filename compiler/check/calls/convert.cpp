@@ -151,10 +151,8 @@ std::string Body::conversionHint(TypeId want, NodeId value, Span span) {
   const TypeId got = b.typeOf(value);
   auto wouldFit = [this](TypeId asked, TypeId given) {
     if (!asked || !given || infer.isAny(asked) || infer.isAny(given)) return false;
-    const Inference::State before = infer.state();
-    const bool fits = unifyGiven(asked, given).kind <= UnifyKind::NeedsCheck;
-    infer.restore(before);
-    return fits;
+    Attempt attempt(*this);
+    return unifyGiven(asked, given).kind <= UnifyKind::NeedsCheck;
   };
   if (wouldFit(want, successType(got))) return takesOut(got);
   const std::string maker = isPreludeEnum(want, "Result") ? "`Ok(" : "`Some(";
@@ -235,7 +233,7 @@ NodeId Body::unpacked(NodeId node, Span span) {
     dims.push_back(types.dims.symbol(fresh.back()));
   }
   NodeId made = b.make(NodeKind::Unpack, types.openPack(pack, dims), span, {node});
-  instance.nodes[made].resultDims = fresh;
+  instance.nodes.edit(made).resultDims = fresh;
   return made;
 }
 
@@ -262,14 +260,17 @@ NodeId Body::checkSized(SynId node, TypeId want) {
   if (open.empty() || !endsInBranches(node)) return checkExpr(node, want);
   Attempt attempt(*this);
   NodeId value = checkExpr(node, want);
-  if (!attempt.hasErrors() && !attempt.comparesAtRun()) return value;
+  if (!attempt.hasErrors() && !attempt.comparesAtRun()) {
+    attempt.keep();
+    return value;
+  }
   attempt.drop();
   TypeId sized = types.pack(infer.zonk(want), open);
   return unpacked(coerce(checkExpr(node, sized), sized, ast.span(node)), ast.span(node));
 }
 
 TypeId Body::resolveType(SynId node, bool binds, bool keepsSizes) {
-  TypeResolver resolver(c, module, ast, env);
+  TypeResolver resolver(c, module, ast, env.edit());
   if (binds)
     resolver.around.freshDim = [&](NameId name, Span at) {
       return types.dims.symbol(infer.freshDim(name ? std::string(types.names.text(name)) : "_", at));
@@ -279,7 +280,7 @@ TypeId Body::resolveType(SynId node, bool binds, bool keepsSizes) {
 }
 
 TypeId Body::resolveParameter(SynId node, std::map<NameId, Span>& inside) {
-  TypeResolver resolver(c, module, ast, env);
+  TypeResolver resolver(c, module, ast, env.edit());
   resolver.around.freshDim = resolver.around.bindDim = [this](NameId name, Span at) {
     return types.dims.symbol(infer.freshDim(name ? std::string(types.names.text(name)) : "_", at));
   };
@@ -317,7 +318,10 @@ DimId Body::dimOfSyntax(SynId node) {
   Attempt attempt(*this);
   NodeId value = checkExpr(node);
   if (!attempt.hasMessages())
-    if (DimId size = b.dimOf(value)) return size;
+    if (DimId size = b.dimOf(value)) {
+      attempt.keep();
+      return size;
+    }
   attempt.drop();
   bool hidden = ast.kind(node) == SynKind::Name && lookupAny(ast[node].as<Name>().name);
   DeclId constant = hidden ? DeclId::none() : c.constDecl(module, ast, node);

@@ -90,8 +90,7 @@ NodeId NestedReduction::level(size_t first) {
   body_.generatorBefore.clear();
   NodeId nest =
       body_.checkBuilder(part, span_, TypeId::none(), BuilderUse::Terms, isInnermost ? nullptr : &inner);
-  std::vector<NodeId> before = std::move(body_.generatorBefore);
-  body_.generatorBefore.clear();
+  std::vector<NodeId> before = body_.generatorBefore.exchange({});
   if (b_.kindOf(nest) == TypeKind::Error) return nest;
   if (isInnermost && !start(nest)) return b_.error(span_);
   before.push_back(combined(nest, isInnermost));
@@ -110,7 +109,7 @@ bool NestedReduction::start(NodeId nest) {
 }
 
 NodeId NestedReduction::combined(NodeId nest, bool isInnermost) {
-  Node& node = body_.instance.nodes[nest];
+  Node& node = body_.instance.nodes.edit(nest);
   if (keepsBest_) {
     const Node copy = node;
     const std::vector<NestAxis>& axes = copy.as<Nest>().axes;
@@ -124,7 +123,7 @@ NodeId NestedReduction::combined(NodeId nest, bool isInnermost) {
     NodeId term = node.children[0];
     if (types_.isScalar(body_.infer.shallow(element_))) term = body_.arrays.summand(kind_, term, span_);
     NodeId counted = b_.tuple({term, b_.integer(1, span_)}, span_);
-    body_.instance.nodes[nest].children[0] = counted;
+    body_.instance.nodes.edit(nest).children[0] = counted;
   }
   return body_.arrays.reduceGenerator(IntrinsicKind::Sum, nest, span_);
 }
@@ -218,7 +217,7 @@ NodeId NestedReduction::places() {
     assigned.push_back(assign(at, b_.local(index, span_)));
     read.push_back(b_.local(at, span_));
   }
-  std::vector<NodeId>& kept = body_.instance.nodes[kept_].children;
+  std::vector<NodeId>& kept = body_.instance.nodes.edit(kept_).children;
   kept.insert(kept.begin(), assigned.begin(), assigned.end());
   return b_.tuple(std::move(read), span_);
 }

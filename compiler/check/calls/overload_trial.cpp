@@ -1,4 +1,5 @@
 // Whether a declared function takes the arguments of a call, and how closely (rule 10).
+#include "check/body/attempt.h"
 #include "check/body/body.h"
 #include "check/body/declared_call.h"
 #include "check/body/overload_order.h"
@@ -108,13 +109,9 @@ bool OverloadTrial::boundsMet() {
 bool Body::applicable(DeclId decl, const std::vector<CallArg>& args, std::vector<int>& score) {
   std::vector<int> argOf;
   if (!matchArgs(c.function(decl), args, argOf, false, Span())) return false;
-  Inference::State saved = infer.state();
-  const size_t before = sink.all().size();
+  Attempt attempt(*this);
   score.assign(args.size(), 0);
-  const bool fits = OverloadTrial(*this, decl, args).fits(argOf, score) && sink.all().size() == before;
-  sink.rewind(before);
-  infer.restore(saved);
-  return fits;
+  return OverloadTrial(*this, decl, args).fits(argOf, score) && !attempt.hasMessages();
 }
 
 } // namespace melix::check

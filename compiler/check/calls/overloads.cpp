@@ -108,7 +108,10 @@ NodeId Body::callIntrinsicBeside(IntrinsicKind intrinsic, const std::vector<std:
   if (takers.size() != 1) return callIntrinsic(intrinsic, args, explicitArgs, expected, span);
   Attempt attempt(*this);
   NodeId made = callIntrinsic(intrinsic, args, explicitArgs, expected, span);
-  if (!attempt.hasErrors() && b.kindOf(made) != TypeKind::Error) return made;
+  if (!attempt.hasErrors() && b.kindOf(made) != TypeKind::Error) {
+    attempt.keep();
+    return made;
+  }
   attempt.drop();
   return callDecl(takers[0], args, explicitArgs, expected, span);
 }
@@ -134,8 +137,10 @@ NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& laye
       intoArguments(args)) {
     Attempt attempt(*this);
     NodeId made = callDecl(layers[0][0], args, explicitArgs, expected, span);
-    if (!attempt.hasErrors() && b.kindOf(made) != TypeKind::Error) return made;
-    attempt.drop();
+    if (!attempt.hasErrors() && b.kindOf(made) != TypeKind::Error) {
+      attempt.keep();
+      return made;
+    }
   }
   const bool isUnknown = candidates == 0 && !intrinsic && !elsewhere;
   if (isUnknown) unknownName(name, nameSpan); // before what its arguments lack

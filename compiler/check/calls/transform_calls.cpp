@@ -150,10 +150,8 @@ TypeId Body::writtenType(const Ast& tree, ModuleId home, const TypeEnv& env, Syn
   };
   Attempt attempt(*this);
   TypeId asked = resolver.type(written);
-  if (attempt.hasMessages()) {
-    attempt.drop();
-    return TypeId::none();
-  }
+  if (attempt.hasMessages()) return TypeId::none();
+  attempt.keep();
   // A size that is computed of others, `n / 2`, does not say these: any is asked for.
   return types.rewrite(asked, [&](TypeId part) {
     types::Type type = types[part];

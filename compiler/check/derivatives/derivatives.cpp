@@ -79,7 +79,7 @@ NodeId Derivatives::derivative(DerivativeMode mode, const Callee& callee, std::v
   std::vector<NodeId> children = b.instance.nodes[callee.call].children;
   children.insert(children.end(), seeds.begin(), seeds.end());
   NodeId node = b.make(NodeKind::Derivative, type, span, std::move(children), std::move(ref));
-  b.instance.nodes[node].resultDims = b.instance.nodes[callee.call].resultDims;
+  b.instance.nodes.edit(node).resultDims = b.instance.nodes[callee.call].resultDims;
   calls_.followTarget(node, callee.call);
   return node;
 }

@@ -197,7 +197,7 @@ NodeBuilder::Opened NodeBuilder::open(NodeId packed, Span span) {
     made.sizes.push_back(types.dims.symbol(fresh.back()));
   }
   NodeId value = make(NodeKind::Unpack, types.openPack(pack, made.sizes), span, {packed});
-  instance.nodes[value].resultDims = fresh;
+  instance.nodes.edit(value).resultDims = fresh;
   made.value = local(bind("opened", value, made.nodes), span);
   return made;
 }

@@ -121,7 +121,7 @@ Derivatives::Swept Derivatives::sweep(const Callee& callee, const std::vector<No
   TypeId saved = b.types.record(shape.saved, std::move(here));
   NodeId both =
       derivative(DerivativeMode::Forward, callee, wrt, {}, b.types.tuple({callee.result, saved}), span);
-  b.instance.nodes[both].as<DerivativeRef>().saved = shape.saved;
+  b.instance.nodes.edit(both).as<DerivativeRef>().saved = shape.saved;
   NodeId all = b.local(b.bind("swept", both, into), span);
   std::vector<NodeId> keeps{b.tuplePart(all, 1, span)};
   if (shape.keepsValues)

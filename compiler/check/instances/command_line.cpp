@@ -101,7 +101,7 @@ NodeId Body::callMain(DeclId decl, const FunctionDecl& fn, const std::vector<Typ
     args.push_back({NameId::none(), SynId::none(), b.local(local, p.span), p.span});
   }
   NodeId call = callDecl(decl, args, nullptr, TypeId::none(), fn.span);
-  instance.nodes[call].span = Span(); // no frame of a trace
+  instance.nodes.edit(call).span = Span(); // no frame of a trace
   TypeId type = b.typeOf(call);
   if (isPreludeEnum(type, "Result")) {
     auto errorOf = [&](TypeId result) { return types.fieldType(result, caseNumber(result, "Err"), 0); };

@@ -90,7 +90,7 @@ void InstanceBody::takeToldSizes(Body& body) {
   std::vector<DimSym> params;
   for (size_t k = 0; k < dimNames_.size(); ++k)
     if (auto told = told_.find(dimNames_[k]); told != told_.end()) {
-      *body.capturedDim(body.env, dimNames_[k]) = told->second;
+      *body.capturedDim(body.env.edit(), dimNames_[k]) = told->second;
     } else {
       names.push_back(dimNames_[k]);
       params.push_back(instance_.dimParams[k]);
@@ -181,10 +181,10 @@ NodeId InstanceBody::lambdaBody(Body& body, const Known& known, size_t captures)
   std::map<NameId, Span> sizes;
   for (size_t k = captures; k < args_.size(); ++k) {
     lambdaParameter(body, written.params[k - captures], k, lets, sizes);
-    body.env.dims.erase(written.params[k - captures].name); // which it hides
+    body.env.edit().dims.erase(written.params[k - captures].name); // which it hides
   }
   for (auto [name, span] : sizes)
-    if (body.infer.hasInferenceDim(body.env.dims[name])) reportUnsettled(name, span);
+    if (body.infer.hasInferenceDim(body.env->dims.at(name))) reportUnsettled(name, span);
   const InstanceInfo& info = c_.info(id_);
   const bool guessed = !known.asked && info.state == ResultState::Guessed;
   body.returnType = guessed ? body.openResult(info) : known.asked;
@@ -223,7 +223,7 @@ void InstanceBody::lambdaParameter(Body& body, const Parameter& written, size_t 
     else if (!match.checks.empty())
       lets.push_back(body.b.dimChecks(
           body.b.withMessages(std::move(match.checks), DiagId::ShapeExpected, want, args_[k]), written.span));
-    for (auto& [name, dim] : body.env.dims) dim = body.infer.zonk(dim);
+    for (auto& [name, dim] : body.env.edit().dims) dim = body.infer.zonk(dim);
   }
 }
 
@@ -235,7 +235,7 @@ void InstanceBody::takeParts(Body& body, const Parameter& written, size_t k, Typ
   const LocalId opened = body.b.bind(c_.types.names.text(written.name), taken, lets);
   body.scope.add({written.name, opened});
   body.used.insert(opened);
-  for (auto& [name, dim] : body.env.dims) dim = body.infer.zonk(dim);
+  for (auto& [name, dim] : body.env.edit().dims) dim = body.infer.zonk(dim);
 }
 
 void InstanceBody::checkDeclared() {
@@ -268,12 +268,12 @@ void InstanceBody::checkDefaults(Body& body) {
   const RecordDecl& record = c_.record(key_.decl);
   for (const GenericParam& g : record.generics) {
     if (g.kind == GenericKind::Type)
-      body.env.types[g.name] = args_[nextArg_++];
+      body.env.edit().types[g.name] = args_[nextArg_++];
     else if (g.kind == GenericKind::Dim)
-      body.env.dims[g.name] = newDim(std::string(c_.types.names.text(g.name)), g.name, record.span);
+      body.env.edit().dims[g.name] = newDim(std::string(c_.types.names.text(g.name)), g.name, record.span);
   }
   const Ast& tree = c_.ast(key_.decl);
-  TypeResolver resolver(c_, record.module, tree, body.env);
+  TypeResolver resolver(c_, record.module, tree, body.env.edit());
   auto check = [&](const std::vector<FieldDecl>& fields) {
     const size_t mark = body.scope.size();
     for (const FieldDecl& f : fields) {
@@ -321,7 +321,7 @@ void InstanceBody::checkFunction(Body& body) {
   body.mayReturn = true;
   NodeId self = bindCaptures(body, fn);
   declareGenerics(body, fn);
-  TypeResolver resolver(c_, fn.module, tree, body.env);
+  TypeResolver resolver(c_, fn.module, tree, body.env.edit());
   declareParameters(body, fn, resolver);
   c_.renewGuess(id_);
   TypeId result = fn.result ? declaredResult(body, fn, resolver) : knownResult();
@@ -372,9 +372,9 @@ DimId InstanceBody::newDim(std::string text, NameId name, Span span) {
 void InstanceBody::declareGenerics(Body& body, const FunctionDecl& fn) {
   for (const GenericParam& g : fn.generics) {
     if (g.kind == GenericKind::Type)
-      body.env.types[g.name] = args_[nextArg_++];
+      body.env.edit().types[g.name] = args_[nextArg_++];
     else if (g.kind == GenericKind::Dim)
-      body.env.dims[g.name] = newDim(std::string(c_.types.names.text(g.name)), g.name, fn.span);
+      body.env.edit().dims[g.name] = newDim(std::string(c_.types.names.text(g.name)), g.name, fn.span);
   }
   for (const GenericParam& g : fn.generics)
     if (g.kind == GenericKind::Pack) makePack(body, g.name, fn.span);
@@ -386,7 +386,7 @@ void InstanceBody::makePack(Body& body, NameId name, Span span) {
   for (uint32_t k = 0; k < rank; ++k)
     dims.push_back(newDim(std::string(c_.types.names.text(name)) + std::to_string(k),
                           packDimName(c_.types.names, name, k), span));
-  body.env.packs[name] = std::move(dims);
+  body.env.edit().packs[name] = std::move(dims);
 }
 
 /// An int that the type of a parameter names, given before it or captured, is a dimension from here on.
@@ -408,7 +408,7 @@ DimId InstanceBody::sizeOfValue(Body& body, const FunctionDecl& fn, const std::v
   DimSym size = c_.types.dims.newSym({std::move(text), DimSymKind::Value, INT64_MIN, body.ast.span(s)});
   instance_.dimParams.push_back(size);
   dimNames_.push_back(name);
-  return body.env.dims[name] = c_.types.dims.symbol(size);
+  return body.env.edit().dims[name] = c_.types.dims.symbol(size);
 }
 
 /// Types first: implicit parameters come in the order of the parameters, as at a call.
@@ -436,7 +436,7 @@ void InstanceBody::declareParameters(Body& body, const FunctionDecl& fn, TypeRes
     return names;
   };
   std::function<void(SynId)> packs = [&](SynId s) {
-    if (tree.kind(s) == SynKind::PackUse && !body.env.packs.contains(tree[s].as<Name>().name))
+    if (tree.kind(s) == SynKind::PackUse && !body.env->packs.contains(tree[s].as<Name>().name))
       makePack(body, tree[s].as<Name>().name, tree.span(s));
     forEachChild(tree, s, packs);
   };
@@ -455,12 +455,12 @@ void InstanceBody::declareParameters(Body& body, const FunctionDecl& fn, TypeRes
     nextArg_ += !param.type;
     if (param.defaultValue) checkDefault(body, param, paramTypes[p]);
     const bool isSize = sizes_.contains(param.name);
-    const DimId size = isSize ? body.env.dims.at(param.name) : DimId::none();
+    const DimId size = isSize ? body.env->dims.at(param.name) : DimId::none();
     LocalId l =
         body.declareLocal(param.name, param.type ? paramTypes[p] : untyped, param.span, param.isInout);
-    instance_.locals[l].isInout = param.isInout;
+    instance_.locals.edit(l).isInout = param.isInout;
     if (isSize) {
-      body.env.dims[param.name] = size;
+      body.env.edit().dims[param.name] = size;
       body.scope.removeIf([&](const ScopeEntry& e) { return e.local == l; });
     }
     body.used.insert(l);
@@ -478,7 +478,7 @@ void InstanceBody::checkDefault(Body& body, const ParamDecl& param, TypeId type)
   Attempt attempt(body);
   NodeId value = body.checkExpr(param.defaultValue, type);
   if (type) body.coerce(value, type, body.ast.span(param.defaultValue), DiagId::ArgumentType, instance_.name);
-  if (!attempt.hasErrors()) attempt.drop();
+  if (attempt.hasErrors()) attempt.keep();
 }
 
 TypeId InstanceBody::declaredResult(Body& body, const FunctionDecl& fn, TypeResolver& resolver) {

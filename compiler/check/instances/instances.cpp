@@ -78,13 +78,15 @@ Canonical Checker::sizeless(const std::vector<TypeId>& given, const std::vector<
   return out;
 }
 
-void Checker::forgetFailedSince(size_t first) {
-  for (size_t k = first; k < infos_.size(); ++k) {
-    InstanceId id(static_cast<uint32_t>(k));
-    auto known = instances_.find(infos_[k].key);
-    if (known != instances_.end() && known->second == id && program_.instance(id).failed)
-      instances_.erase(known);
-  }
+/// Makes an instance that of its key. Where what asked for it is undone and it has failed, it is forgotten:
+/// who asks again is told why.
+void Checker::remember(InstanceId id) {
+  trail.record([this, id] {
+    const auto known = instances_.find(infos_[id.index].key);
+    const bool hasFailed = program_.instance(id).failed;
+    if (hasFailed && known != instances_.end() && known->second == id) instances_.erase(known);
+  });
+  instances_[infos_[id.index].key] = id;
 }
 
 bool Checker::recursesDifferently(const InstanceKey& key) const {
@@ -186,15 +188,19 @@ InstanceId Checker::atOwnSizes(const InstanceKey& key, Span call, const std::vec
   own.sizes.clear();
   if (auto found = instances_.find(own); found != instances_.end() && !found->second)
     return InstanceId::none();
-  const size_t before = sink.all().size(), errors = sink.errorCount(), first = infos_.size();
+  const size_t before = sink.all().size(), errors = sink.errorCount();
+  const Trail::Mark mark = trail.mark();
   const InstanceId id = instantiate(own, call, stoodFor);
   const bool fits = !program_.instance(id).failed && sink.errorCount() == errors;
   const std::vector<Diagnostic>& told = sink.all();
   const bool isEndless =
       std::any_of(told.begin() + static_cast<ptrdiff_t>(before), told.end(), tellsOfNesting);
-  if (fits || infos_[id.index].inProgress || infos_[id.index].isGuess() || isEndless) return id;
+  if (fits || infos_[id.index].inProgress || infos_[id.index].isGuess() || isEndless) {
+    trail.commit(mark);
+    return id;
+  }
   sink.rewind(before);
-  forgetFailedSince(first);
+  trail.undo(mark);
   if (!stack_.empty())
     std::erase_if(stack_.back().settled, [before](const auto& range) { return range.first >= before; });
   return instances_[std::move(own)] = InstanceId::none();
@@ -219,7 +225,7 @@ InstanceId Checker::instantiate(InstanceKey key, Span call, const std::vector<Di
   }
   InstanceId id = addInstance(key);
   infos_[id.index].stoodFor = stoodFor;
-  instances_[key] = id;
+  remember(id);
   if (!key.decl && program_.known(key.known).kind == KnownKind::Lambda)
     calledLambdas_.insert({program_.known(key.known).lambda.tree, program_.known(key.known).lambda.node});
   const size_t before = sink.all().size();
@@ -338,8 +344,8 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
   if (!declared) {
     TypeId type = body.b.typeOf(value);
     const bool adds = body.determinesType(type);
-    if (body.returnType && body.returned.byTry.valid() && types.isUnit(type)) {
-      refuseTry(body, body.returned.byTry, type, body.b.spanOf(body.returned.byTry));
+    if (body.returnType && body.returned->byTry.valid() && types.isUnit(type)) {
+      refuseTry(body, body.returned->byTry, type, body.b.spanOf(body.returned->byTry));
       instance.failed = true;
       type = types.error();
     } else if (body.returnType && adds) {

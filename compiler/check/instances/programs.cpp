@@ -207,7 +207,7 @@ InstanceId Checker::program(ModuleId root) {
     nodes.push_back(body.b.unit(span));
   }
   NodeId value = body.b.block(std::move(nodes), span);
-  instance.nodes[value].type = resultType;
+  instance.nodes.edit(value).type = resultType;
   finish(id, body, value, resultType);
   checkSeeing(*this, body, root);
   body.warnUnused();

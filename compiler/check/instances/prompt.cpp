@@ -36,8 +36,8 @@ PromptEntry Checker::prompt(ModuleId module, const std::vector<PromptVariable>& 
     LocalId l = body.declareLocal(v.name, v.type, span, v.isVar);
     body.used.insert(l);
     instance.params.push_back(l);
-    if (v.size) body.env.dims[v.name] = types.dims.constant(*v.size);
-    if (!v.isVar && !v.isSize) body.scriptLets[v.name] = l;
+    if (v.size) body.env.edit().dims[v.name] = types.dims.constant(*v.size);
+    if (!v.isVar && !v.isSize) body.scriptLets.set(v.name, l);
   }
   std::vector<NodeId> nodes;
   NodeId value = body.b.unit(span);
@@ -65,7 +65,7 @@ PromptEntry Checker::prompt(ModuleId module, const std::vector<PromptVariable>& 
   }
   for (PromptVariable& kept : entry.variables)
     for (const PromptVariable& v : known) kept.isSize |= v.isSize && v.name == kept.name;
-  for (const auto& [name, dim] : std::map<NameId, DimId>(body.env.dims.begin(), body.env.dims.end())) {
+  for (const auto& [name, dim] : std::map<NameId, DimId>(body.env->dims.begin(), body.env->dims.end())) {
     if (body.lookupAny(name)) continue;
     parts.push_back(body.b.dimValue(dim, span));
     partTypes.push_back(types.int64());

@@ -310,7 +310,7 @@ NodeId collected(NodeBuilder& b, Node node, Nest nest, Span span) {
   nest.kind = NestKind::Collect;
   const TypeId type = b.types.array(b.infer.zonk(b.typeOf(node.children[0])), std::move(dims));
   NodeId made = b.make(NodeKind::Nest, type, span, std::move(node.children), std::move(nest));
-  b.instance.nodes[made].resultDims = node.resultDims;
+  b.instance.nodes.edit(made).resultDims = node.resultDims;
   return made;
 }
 

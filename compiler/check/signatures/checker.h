@@ -145,6 +145,7 @@ public:
   /// The library's function `name` (like `exp_f32`); none if the library has none.
   InstanceId libraryFunction(std::string_view module, std::string_view name);
 
+  Trail trail; ///< of the instances that are made
   Program program_;
   names::Modules& modules;
   TypeStore& types;
@@ -267,10 +268,6 @@ public:
   /// dimensions that the renamed sizes are there. A body that fits at sizes of its own is not checked at the
   /// sizes of the key.
   InstanceId instantiate(InstanceKey key, Span call, const std::vector<DimId>& stoodFor = {});
-  size_t instanceCount() const { return infos_.size(); }
-  /// Instances from number `first` on that failed are checked anew when they are asked for: their messages
-  /// are taken back.
-  void forgetFailedSince(size_t first);
   const InstanceInfo& info(InstanceId id) const { return infos_[id.index]; }
   InstanceInfo& info(InstanceId id) { return infos_[id.index]; }
   /// A template value that the compiler itself calls (Equality, Moved, Scaled, Dotted). There is one of a
@@ -314,6 +311,7 @@ private:
   ConstantSize computedSize(DeclId decl);
   bool isComplete(InstanceId id, std::set<InstanceId>& seen);
   void checkBody(InstanceId id);
+  void remember(InstanceId id);
   void noteDependency(InstanceId id);
   bool startRound(InstanceId id, size_t before);
   bool isGenericMain(ModuleId module, DeclId decl);

@@ -14,7 +14,7 @@ class Signatures {
 public:
   explicit Signatures(Checker& checker)
       : c_(checker), types_(checker.types),
-        infer_(checker.types, [](TypeId record, std::vector<TypeId>) { return record; }) {}
+        infer_(checker.types, trail_, [](TypeId record, std::vector<TypeId>) { return record; }) {}
 
   std::string of(const FunctionDecl& fn) { return of(fn, false); }
 
@@ -70,6 +70,7 @@ private:
 
   Checker& c_;
   TypeStore& types_;
+  Trail trail_;
   Inference infer_;
   std::vector<TypeId> variables_;
 };

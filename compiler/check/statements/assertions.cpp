@@ -56,11 +56,11 @@ private:
       assumeEqual(both.right);
     }
     if (both.op != BinaryOp::Eq) return;
-    auto& dims = body_.env.dims;
+    const auto dims = body_.env->dims;
     for (auto [bare, other] : {std::pair(both.left, both.right), std::pair(both.right, both.left)})
       if (ast_.kind(bare) == SynKind::Name && dims.contains(ast_[bare].as<Name>().name))
         if (DimId equal = body_.dimOfSyntax(other))
-          return body_.infer.assume(dims[ast_[bare].as<Name>().name], equal);
+          return body_.infer.assume(dims.at(ast_[bare].as<Name>().name), equal);
   }
 
   NodeId plain(NodeId holds, std::string text, Span span) {

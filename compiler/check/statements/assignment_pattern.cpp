@@ -204,10 +204,10 @@ PatternId WrittenPattern::literal() {
 /// matches.
 PatternId WrittenPattern::alternatives() {
   pattern_.kind = PatternKind::Or;
-  Alternative*& current = body_.alternative;
+  Trailed<Alternative*>& current = body_.alternative;
   const size_t mark = body_.scope.size();
   Alternative names{{}, {}, current};
-  const std::set<NameId> before = current ? current->bound : std::set<NameId>();
+  const std::set<NameId> before = *current ? (*current)->bound : std::set<NameId>();
   for (SynId each : written_.as<Many>().items) {
     const bool isFirst = pattern_.subs.empty();
     names.bound.clear();

@@ -45,7 +45,7 @@ NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
     const Node& pair = instance.nodes[joined];
     hit.body = pair.children[0], miss.body = pair.children[1];
     NodeId match = b.make(NodeKind::Match, pair.type, span, {value}, Arms{{hit, miss}, {}});
-    instance.nodes[match].resultDims = pair.resultDims;
+    instance.nodes.edit(match).resultDims = pair.resultDims;
     return match;
   }
   NodeId cond = checkBoolean(node.condition, "`if`");
@@ -143,7 +143,7 @@ NodeId Body::joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span,
   if (match.kind == UnifyKind::NeedsCheck) {
     std::vector<DimSym> fresh;
     NodeId node = made(joinedSizes(a, o, span, fresh));
-    instance.nodes[node].resultDims = fresh;
+    instance.nodes.edit(node).resultDims = fresh;
     return node;
   }
   return made(infer.zonk(a));

@@ -130,7 +130,7 @@ LocalId Body::lookup(NameId name) {
 std::vector<NameId> Body::visibleNames() const {
   std::vector<NameId> out;
   for (size_t k = scopeFloor; k < scope.size(); ++k) out.push_back(scope[k].name);
-  for (const auto& [name, dim] : env.dims) out.push_back(name);
+  for (const auto& [name, dim] : env->dims) out.push_back(name);
   return out;
 }
 
@@ -139,7 +139,7 @@ NodeId Body::checkName(SynId node, TypeId expected) {
   NameId name = ast[node].as<Name>().name;
   std::string_view text = types.names.text(name);
   if (LocalId l = lookup(name)) return readLocal(l, span);
-  if (auto dim = env.dims.find(name); dim != env.dims.end()) return b.dimValue(dim->second, span);
+  if (auto dim = env->dims.find(name); dim != env->dims.end()) return b.dimValue(dim->second, span);
   if (text == "inf" || text == "nan" || text == "pi")
     return b.number(std::string(text), infer.freshVar(VarClass::OpenFloat, span), span);
   if (DeclId constant = c.constDecl(module, name)) return constantValue(constant, expected, span);
@@ -396,8 +396,8 @@ NodeId Body::checkMember(SynId node, TypeId expected) {
   const auto& member = ast[node].as<Member>();
   if (ast.kind(member.base) == SynKind::Name && !lookupAny(ast[member.base].as<Name>().name)) {
     NameId base = ast[member.base].as<Name>().name;
-    if (auto owned = env.dims.find(TypeResolver::ownedName(types.names, base, member.name));
-        owned != env.dims.end())
+    if (auto owned = env->dims.find(TypeResolver::ownedName(types.names, base, member.name));
+        owned != env->dims.end())
       return b.dimValue(owned->second, span);
     if (ModuleId used = c.modules.prefix(module, base)) {
       if (const auto found = c.modules[used].named(member.name); !found.empty())
@@ -436,8 +436,8 @@ NodeId Body::checkMember(SynId node, TypeId expected) {
   if (types.kind(type) == TypeKind::Str && types.names.text(member.name) == "bytes") {
     NodeId bytes = b.make(NodeKind::Builtin, TypeId(), span, {base}, BuiltinRef{ops::BuiltinKind::StrBytes});
     DimSym size = types.dims.newSym({"bytes", types::DimSymKind::Unknown, 0, span});
-    instance.nodes[bytes].resultDims = {size};
-    instance.nodes[bytes].type = types.array(types.scalar(TypeKind::U8), {types.dims.symbol(size)});
+    instance.nodes.edit(bytes).resultDims = {size};
+    instance.nodes.edit(bytes).type = types.array(types.scalar(TypeKind::U8), {types.dims.symbol(size)});
     return bytes;
   }
   unknownField(member, type);

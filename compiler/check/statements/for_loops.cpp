@@ -49,8 +49,8 @@ private:
 
 /// What is repeated for each element of head `k`: the loop over the next, or the body.
 NodeId ForLoop::round(size_t k) {
-  std::vector<LoopFrame>& frames = body_.loops;
-  if (k > 0) frames.back().leaves = frames[frames.size() - 2].leaves;
+  const TrailedVector<LoopFrame>& frames = body_.loops;
+  if (k > 0) body_.loops.editBack().leaves = frames[frames.size() - 2].leaves;
   return k + 1 < loop_.heads.size() ? overHead(k + 1) : innermost();
 }
 
@@ -267,7 +267,7 @@ bool ForLoop::bindAliases(SynId pattern, Place place) {
   if (n.kind == SynKind::Underscore) return true;
   if (n.kind == SynKind::Name) {
     LocalId local = body_.declareLocal(n.as<Name>().name, type, n.span, true);
-    body_.aliases.emplace(local, std::move(place));
+    body_.aliases.add(local, std::move(place));
     return true;
   }
   const auto parts = partsOf(n, type);

@@ -39,8 +39,9 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
     arm.pattern = checkPattern(written.pattern, type, false, refutable);
     bindsPlaces = false;
     if (!arms.places.empty()) {
-      holds.push_back({arms.places[0], false, {}, false, {}});
-      for (size_t k = mark; k < scope.size(); ++k) holds.back().names.push_back(scope[k].local);
+      Hold hold{arms.places[0], false, {}, false, {}};
+      for (size_t k = mark; k < scope.size(); ++k) hold.names.push_back(scope[k].local);
+      holds.push_back(std::move(hold));
     }
     ++conditions;
     if (written.guard) arm.guard = checkBoolean(written.guard, "a guard");
@@ -87,7 +88,7 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
   checkExhaustive(arms.arms, type, span);
   NodeId made =
       b.make(NodeKind::Match, common ? infer.zonk(common) : types.never(), span, {value}, std::move(arms));
-  instance.nodes[made].resultDims = std::move(fresh);
+  instance.nodes.edit(made).resultDims = std::move(fresh);
   return made;
 }
 
@@ -252,7 +253,7 @@ void Body::checkExhaustive(const std::vector<Arm>& arms, TypeId type, Span span)
   // Literal patterns know their value once numbers are settled; bools are known now.
   for (auto [pattern, value] : literalPatterns)
     if (b.kindOf(value) == TypeKind::Bool)
-      instance.patterns[pattern].value.bits = instance.nodes[value].as<Const>().bits;
+      instance.patterns.edit(pattern).value.bits = instance.nodes[value].as<Const>().bits;
   std::vector<Coverage::Row> rows;
   for (const Arm& arm : arms)
     if (!arm.guard.valid()) rows.push_back({arm.pattern});

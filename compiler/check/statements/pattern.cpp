@@ -11,7 +11,7 @@ using namespace syntax;
 LocalId Body::declareLocal(NameId name, TypeId type, Span span, bool isVar) {
   LocalId l = b.newLocal(types.names.text(name), type, span, isVar);
   scope.add({name, l});
-  env.dims.erase(name); // which it hides
+  env.edit().dims.erase(name); // which it hides
   declared.push_back(l);
   noteOpen(l);
   return l;
@@ -111,13 +111,13 @@ void Body::bindAll(SynId pattern, TypeId type, bool isVar) {
 /// alternatives differ.
 LocalId Body::bindName(NameId name, TypeId type, Span span, bool isVar) {
   if (!alternative) return declareLocal(name, type, span, isVar);
-  auto first = std::find_if(alternative->names.begin(), alternative->names.end(),
+  auto first = std::find_if((*alternative)->names.begin(), (*alternative)->names.end(),
                             [&](const ScopeEntry& e) { return e.name == name; });
-  if (first == alternative->names.end()) {
+  if (first == (*alternative)->names.end()) {
     sink.report(DiagId::AlternativeNames, span, types.names.text(name));
     return declareLocal(name, types.error(), span, isVar);
   }
-  alternative->bound.insert(name);
+  (*alternative)->bound.insert(name);
   UnifyKind match = infer.unify(instance.locals[first->local].type, type).kind;
   return match == UnifyKind::Equal || match == UnifyKind::NeedsCheck ? first->local : LocalId::none();
 }

@@ -12,9 +12,9 @@ namespace melix::check {
 using namespace syntax;
 
 NodeId Body::checkBlockItems(const NodeList& items, TypeId expected, Span span) {
-  size_t mark = scope.size(), outerBegin = std::exchange(blockBegin, mark);
-  TypeEnv outer = env;
-  const types::DimSubst equalBefore = infer.equalHere;
+  const size_t mark = scope.size(), outerBegin = blockBegin.exchange(mark);
+  const auto outerDims = env->dims;
+  const types::DimSubst equalBefore = *infer.equalHere;
   std::vector<NodeId> nodes;
   bool valueLast = false;
   size_t reached = 0;
@@ -29,10 +29,10 @@ NodeId Body::checkBlockItems(const NodeList& items, TypeId expected, Span span) 
   if (reached < nodes.size() && types.isUnit(b.typeOf(nodes.back()))) nodes.resize(reached + 1);
   if (valueLast && expected && infer.equalHere.size() > equalBefore.size())
     nodes.back() = coerce(nodes.back(), expected, b.spanOf(nodes.back()));
-  infer.equalHere = equalBefore;
+  if (*infer.equalHere != equalBefore) infer.equalHere.edit() = equalBefore;
   scope.leave(mark);
   blockBegin = outerBegin;
-  env.dims = outer.dims;
+  if (env->dims != outerDims) env.edit().dims = outerDims;
   if (!valueLast) return b.unit(span);
   TypeId type = instance.nodes[nodes.back()].type;
   return b.make(NodeKind::Block, type, span, std::move(nodes));
@@ -115,7 +115,7 @@ NodeId Body::checkConst(const ConstItem& item, Span span) {
   NodeId value = checkExpr(item.value, asked);
   if (asked) value = coerce(value, asked, b.spanOf(value));
   LocalId local = declareLocal(item.name, b.typeOf(value), item.nameSpan, false);
-  if (DimId d = b.dimOf(value)) env.dims[item.name] = d;
+  if (DimId d = b.dimOf(value)) env.edit().dims[item.name] = d;
   return b.make(NodeKind::Let, types.unit(), span, {value},
                 PatternRef{b.bindPattern(local, b.typeOf(value), item.nameSpan)});
 }
@@ -142,10 +142,10 @@ NodeId Body::checkLet(const syntax::Let& let, Span span) {
   TypeId asked;
   bool simpleName = ast.kind(let.pattern) == SynKind::Name;
   const bool names = let.type && namesSizes(*ast.at, let.type);
-  const auto known = names ? env.dims : decltype(env.dims)();
+  const auto known = names ? env->dims : decltype(TypeEnv::dims)();
   if (let.type) asked = resolveType(let.type, true, let.isVar && simpleName);
-  decltype(env.dims) named; // means something once the value is there
-  if (names) named = std::exchange(env.dims, known);
+  decltype(TypeEnv::dims) named; // means something once the value is there
+  if (names) named = std::exchange(env.edit().dims, known);
   bool changes = asked && let.isVar && types.kind(asked) == TypeKind::Pack; // declared with `_`
   NodeId init = checkSized(let.init, asked);
   if (let.isVar && simpleName && !asked && hidesSizes(instance, init)) { // as `growing` makes it
@@ -160,7 +160,7 @@ NodeId Body::checkLet(const syntax::Let& let, Span span) {
   if (asked && b.kindOf(init) == TypeKind::Error) makeSizesUnknown(asked, span);
   if (let.isVar) init = withFunctionTypes(*this, init);
   // `?N` names are what the value's sizes turned out to be.
-  for (auto [name, dim] : named) env.dims[name] = infer.zonk(dim);
+  for (auto [name, dim] : named) env.edit().dims[name] = infer.zonk(dim);
   TypeId type = asked ? infer.zonk(asked) : b.typeOf(init);
   if (types.kind(type) == TypeKind::Never) return letNever(let, init, span);
   // `let n = N - 360`: a dimension expression is replaced by what it says (rule 23).
@@ -183,7 +183,7 @@ NodeId Body::checkLet(const syntax::Let& let, Span span) {
     std::vector<NodeId> before;
     if (types.kind(shallow) == TypeKind::I64)
       if (DimId d = b.dimOf(b.endOf(init, before)); d && instance.nodes[init].kind != NodeKind::Const)
-        env.dims[ast[let.pattern].as<Name>().name] = d;
+        env.edit().dims[ast[let.pattern].as<Name>().name] = d;
   }
   std::vector<NodeId> children{init};
   if (otherwise.valid()) children.push_back(otherwise);
@@ -275,9 +275,10 @@ NodeId Body::ownOpAssign(const OpAssign& a, Span span) {
     if (NodeId made = declaredOperator(name,
                                        {{NameId::none(), a.target, place, ast.span(a.target)},
                                         {NameId::none(), SynId::none(), value, ast.span(a.value)}},
-                                       span))
+                                       span)) {
+      attempt.keep();
       return made;
-  attempt.drop();
+    }
   return NodeId::none();
 }
 

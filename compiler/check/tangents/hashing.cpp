@@ -19,9 +19,7 @@ bool hasOwnEquality(Body& body, TypeId type, Span span) {
   if (k != TypeKind::Struct && k != TypeKind::Enum) return false;
   Attempt attempt(body);
   const NodeId any = body.b.local(body.b.newLocal("x", type, span), span);
-  const bool isOwn = body.callOwnEquality(any, any, span).valid();
-  attempt.drop();
-  return isOwn;
+  return body.callOwnEquality(any, any, span).valid();
 }
 
 /// `hash(x)` of a user's; none if no function of that name takes it.
@@ -35,9 +33,7 @@ NodeId ownHash(Body& body, NodeId x, Span span) {
 bool hasOwnHash(Body& body, TypeId type, Span span) {
   Attempt attempt(body);
   const NodeId hash = ownHash(body, body.b.local(body.b.newLocal("x", type, span), span), span);
-  const bool isOwn = hash.valid() && body.b.kindOf(hash) == TypeKind::U64;
-  attempt.drop();
-  return isOwn;
+  return hash.valid() && body.b.kindOf(hash) == TypeKind::U64;
 }
 
 /// The first unhashed type, in order of declaration; `seen` are those that are looked at.

@@ -152,7 +152,7 @@ NodeId NodeBuilder::elementwise(std::vector<NodeId> args, Span span,
   for (NodeId arg : args) {
     LocalId element =
         newLocal("e" + std::to_string(elements.size()), types.element(typeOf(arg)), spanOf(arg));
-    boundTo.emplace(element, arg);
+    boundTo.add(element, arg);
     payload.elements.push_back(element);
     elements.push_back(local(element, spanOf(arg)));
   }

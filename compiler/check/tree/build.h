@@ -8,14 +8,16 @@ namespace melix::check {
 
 class NodeBuilder : public SizeChecks {
 public:
-  using SizeChecks::SizeChecks;
+  NodeBuilder(TypeStore& types, DiagnosticSink& sink, Instance& instance, Trail& trail, Inference& infer,
+              LibraryCalls& library)
+      : SizeChecks(types, sink, instance, trail, infer, library), arrayQuotients(trail) {}
 
   /// Quotients of arrays of open numbers: one that is resolved as whole is an error.
   struct ArrayQuotient {
     NodeId value; ///< of elements
     TypeId left, right;
   };
-  std::vector<ArrayQuotient> arrayQuotients;
+  TrailedVector<ArrayQuotient> arrayQuotients;
 
   /// The function of the library that `x ^ k` calls.
   static constexpr std::string_view powerFunction = "pow_int";

@@ -62,9 +62,9 @@ types::RecordId Inference::recordOf(types::RecordId id) const {
 void Inference::settleTemplates(TypeId open, TypeId settled) {
   const Type &o = types_[open], &s = types_[settled];
   if (o.kind == TypeKind::Known && s.kind == TypeKind::Known && o.known != s.known)
-    templates_.emplace(o.known, s.known);
+    templates_.add(o.known, s.known);
   if (o.record && s.record && o.record != s.record && types_.recordInfo(o.record).isSaved)
-    records_.emplace(o.record, s.record);
+    records_.add(o.record, s.record);
   for (size_t k = 0; k < o.parts.size() && k < s.parts.size(); ++k) settleTemplates(o.parts[k], s.parts[k]);
 }
 
@@ -178,24 +178,6 @@ bool Inference::hasInferenceDim(TypeId t) {
   return false;
 }
 
-/// A variable about to change.
-Inference::VarInfo& Inference::changed(TypeId var) {
-  uint32_t number = types_[var].number;
-  changes_.push_back({number, vars_[number], DimSym::none()});
-  return vars_[number];
-}
-
-void Inference::restore(State state) {
-  for (; changes_.size() > state.changes; changes_.pop_back()) {
-    const Change& change = changes_.back();
-    if (change.solved)
-      solved_.erase(change.solved);
-    else
-      vars_[change.var] = change.before;
-  }
-  vars_.resize(state.vars);
-}
-
 /// Of two unsolved variables one stands for both from here on: the one that more stand behind, so that the
 /// way to it stays short. The more demanding class survives: float over int over anything.
 void Inference::join(TypeId a, TypeId b) {
@@ -240,8 +222,7 @@ bool Inference::solve(DimSym s, DimId value) {
   value = zonk(value);
   if (value == self) return true;
   if (solved_.contains(s) || types_.dims.mentions(value, s)) return false;
-  solved_.emplace(s, value);
-  changes_.push_back({0, {}, s});
+  solved_.add(s, value);
   return true;
 }
 
@@ -272,8 +253,9 @@ void Inference::assume(DimId bare, DimId equal) {
   equal = dims.substitute(zonk(equal), equalHere);
   auto symbol = dims.asSymbol(dims.substitute(zonk(bare), equalHere));
   if (!symbol || dims.mentions(equal, *symbol)) return;
-  for (auto& [known, dim] : equalHere) dim = dims.substitute(dim, {{*symbol, equal}});
-  equalHere.emplace(*symbol, equal);
+  types::DimSubst& known = equalHere.edit();
+  for (auto& [each, dim] : known) dim = dims.substitute(dim, {{*symbol, equal}});
+  known.emplace(*symbol, equal);
 }
 
 void Inference::join(UnifyResult& into, UnifyResult part) const {
@@ -370,8 +352,9 @@ UnifyResult Inference::unifyParts(TypeId a, TypeId b) {
 }
 
 void Inference::settle(std::vector<Span>& unsolved) {
-  for (VarInfo& var : vars_) {
-    if (var.bound) continue;
+  for (size_t k = 0; k < vars_.size(); ++k) {
+    if (vars_[k].bound) continue;
+    VarInfo& var = vars_.edit(k);
     switch (var.cls) {
     case VarClass::OpenInt: var.bound = types_.int64(); break;
     case VarClass::OpenFloat: var.bound = types_.scalar(TypeKind::F32); break;

@@ -1,7 +1,7 @@
 #pragma once
 // Inference variables of one instance: open numbers and unknown types (TypeKind::Var), unknown extents
-// (Inference dimension symbols), and unification over them. A solution found in a mere trial is undone
-// (attempt.h).
+// (Inference dimension symbols), and unification over them. Solutions stand on a trail: those of a mere
+// attempt are undone (attempt.h).
 
 #include "check/tree/typed.h"
 
@@ -31,8 +31,9 @@ class Inference {
 public:
   /// The same record at other type arguments (open arguments get solved).
   using AtArguments = std::function<TypeId(TypeId record, std::vector<TypeId>)>;
-  Inference(TypeStore& types, AtArguments atArguments)
-      : types_(types), atArguments_(std::move(atArguments)) {}
+  Inference(TypeStore& types, Trail& trail, AtArguments atArguments)
+      : equalHere(trail), types_(types), atArguments_(std::move(atArguments)), vars_(trail), solved_(trail),
+        templates_(trail), records_(trail) {}
 
   TypeId freshVar(VarClass cls, Span span);
   DimSym freshDim(std::string name, Span span);
@@ -78,7 +79,7 @@ public:
   bool areDifferent(DimId one, DimId other, const types::DimSubst& equal);
   /// The sizes that dimension variables were asserted to equal (rule 23). Sizes that are equal only by such
   /// an assertion are compared at run time.
-  types::DimSubst equalHere;
+  TrailedMap<types::DimSubst> equalHere;
   void assume(DimId bare, DimId equal);
   /// Binds an unsolved dimension; false if it is already solved.
   bool solve(DimSym s, DimId value);
@@ -86,13 +87,6 @@ public:
   /// Gives every variable that is still open its default: int, f32; an Any variable is reported through
   /// `unsolved`.
   void settle(std::vector<Span>& unsolved);
-  /// A snapshot of the solutions so far, to restore after a trial: the number of variables, and of changes to
-  /// them.
-  struct State {
-    size_t vars, changes;
-  };
-  State state() const { return {vars_.size(), changes_.size()}; }
-  void restore(State state);
 
 private:
   struct VarInfo {
@@ -102,13 +96,7 @@ private:
     uint32_t behind = 0;   ///< how many others were joined to it
     bool metError = false; ///< an error was reported that could resolve it
   };
-  /// How a variable was before it was changed; or, without one, a dimension that was solved.
-  struct Change {
-    uint32_t var;
-    VarInfo before;
-    DimSym solved;
-  };
-  VarInfo& changed(TypeId var);
+  VarInfo& changed(TypeId var) { return vars_.edit(types_[var].number); }
   TypeId zonkRecord(TypeId t);
   TypeId mapArgs(TypeId record, const std::function<TypeId(TypeId)>& map);
   TypeId zonkTemplate(TypeId t);
@@ -123,11 +111,10 @@ private:
 
   TypeStore& types_;
   AtArguments atArguments_;
-  std::vector<VarInfo> vars_;
-  types::DimSubst solved_;
-  std::vector<Change> changes_;
-  std::unordered_map<types::KnownId, types::KnownId> templates_;
-  std::unordered_map<types::RecordId, types::RecordId> records_;
+  TrailedVector<VarInfo> vars_;
+  TrailedMap<types::DimSubst> solved_;
+  TrailedMap<std::unordered_map<types::KnownId, types::KnownId>> templates_;
+  TrailedMap<std::unordered_map<types::RecordId, types::RecordId>> records_;
 };
 
 } // namespace melix::check

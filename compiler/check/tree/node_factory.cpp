@@ -118,14 +118,14 @@ LocalId NodeFactory::bind(std::string_view name, NodeId init, std::vector<NodeId
   if (node.kind == NodeKind::Local && !instance.locals[node.as<LocalRef>().local].isVar)
     return node.as<LocalRef>().local;
   LocalId l = newLocal(name, instance.nodes[init].type, spanOf(init));
-  standsFor.emplace(l, init);
+  standsFor.add(l, init);
   into.push_back(let(l, init));
   return l;
 }
 
 void NodeFactory::noteBound(PatternId pattern, NodeId init) {
   const Pattern& p = instance.patterns[pattern];
-  if (p.kind == PatternKind::Bind && !instance.locals[p.local].isVar) boundTo.emplace(p.local, init);
+  if (p.kind == PatternKind::Bind && !instance.locals[p.local].isVar) boundTo.add(p.local, init);
   if (p.kind != PatternKind::Parts || instance.nodes[init].kind != NodeKind::Tuple) return;
   const std::vector<NodeId>& parts = instance.nodes[init].children;
   const std::vector<PatternId>& subs = p.subs;
@@ -270,12 +270,13 @@ DimId NodeFactory::dimOf(NodeId n) {
   if (auto value = literal(n)) return dims.constant(*value);
   if (node.kind == NodeKind::DimValue) return node.as<Dim>().dim;
   if (node.kind == NodeKind::Local) {
-    Local& local = instance.locals[node.as<LocalRef>().local];
+    const LocalId id = node.as<LocalRef>().local;
+    const Local& local = instance.locals[id];
     TypeId type = infer.shallow(local.type);
     if (infer.isOpen(type)) infer.unify(types.int64(), type);
     if (local.isVar || types.kind(infer.shallow(local.type)) != TypeKind::I64) return DimId::none();
     if (!local.asDim)
-      local.asDim = dims.newSym(
+      instance.locals.note(id).asDim = dims.newSym(
           {std::string(types.names.text(local.name)), types::DimSymKind::Value, INT64_MIN, local.span});
     return dims.symbol(local.asDim);
   }

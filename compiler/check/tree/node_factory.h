@@ -18,8 +18,9 @@ bool isTooLarge(const TypeStore& types, DiagnosticSink& sink, TypeId type, Span 
 
 class NodeFactory {
 public:
-  NodeFactory(TypeStore& types, DiagnosticSink& sink, Instance& instance, Inference& infer)
-      : types(types), sink(sink), instance(instance), infer(infer) {}
+  NodeFactory(TypeStore& types, DiagnosticSink& sink, Instance& instance, Trail& trail, Inference& infer)
+      : types(types), sink(sink), instance(instance), infer(infer), standsFor(trail), boundTo(trail),
+        quotientsOutside(trail) {}
 
   TypeStore& types;
   DiagnosticSink& sink;
@@ -27,11 +28,11 @@ public:
   Inference& infer;
 
   /// Variables that the program does not name, and the expression of the program that each represents.
-  std::map<LocalId, NodeId> standsFor;
+  TrailedMap<std::map<LocalId, NodeId>> standsFor;
   /// Variables that never change, and the value that each was bound to.
-  std::map<LocalId, NodeId> boundTo;
+  TrailedMap<std::map<LocalId, NodeId>> boundTo;
   /// Variables whose value is made of a quotient outside of this body.
-  std::map<LocalId, WrittenQuotient> quotientsOutside;
+  TrailedMap<std::map<LocalId, WrittenQuotient>> quotientsOutside;
   /// Binds the names of a pattern to the parts of `init`.
   void noteBound(PatternId pattern, NodeId init);
   /// The initial value of a variable that never changes; none if it changes, or has its value from elsewhere.

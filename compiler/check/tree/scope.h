@@ -1,6 +1,7 @@
 #pragma once
 // The names that can be seen at a place of a body.
 
+#include "check/tree/trail.h"
 #include "check/tree/typed.h"
 
 #include <unordered_map>
@@ -16,27 +17,32 @@ struct ScopeEntry {
 };
 
 /// A stack of names: a block leaves by the size it began with. A name is found in constant time, however many
-/// there are.
+/// there are. Each change is recorded.
 class Scope {
 public:
+  explicit Scope(Trail& trail) : trail_(trail) {}
+
   size_t size() const { return entries_.size(); }
   const ScopeEntry& operator[](size_t k) const { return entries_[k]; }
   auto begin() const { return entries_.begin(); }
   auto end() const { return entries_.end(); }
 
   void add(ScopeEntry entry) {
-    places_[entry.name].push_back(entries_.size());
-    entries_.push_back(entry);
+    trail_.record([this] { pop(); });
+    push(entry);
   }
   /// Forgets the names after the first `mark`.
   void leave(size_t mark) {
-    for (; entries_.size() > mark; entries_.pop_back()) places_[entries_.back().name].pop_back();
+    while (entries_.size() > mark) {
+      trail_.record([this, last = entries_.back()] { push(last); });
+      pop();
+    }
   }
   /// Forgets the entries that `condition` holds for, wherever they stand.
   template <class Condition>
   void removeIf(Condition&& condition) {
-    const std::vector<ScopeEntry> all = std::exchange(entries_, {});
-    places_.clear();
+    const std::vector<ScopeEntry> all(entries_);
+    leave(0);
     for (const ScopeEntry& entry : all)
       if (!condition(entry)) add(entry);
   }
@@ -48,6 +54,16 @@ public:
   }
 
 private:
+  void push(ScopeEntry entry) {
+    places_[entry.name].push_back(entries_.size());
+    entries_.push_back(entry);
+  }
+  void pop() {
+    places_[entries_.back().name].pop_back();
+    entries_.pop_back();
+  }
+
+  Trail& trail_;
   std::vector<ScopeEntry> entries_;
   std::unordered_map<NameId, std::vector<size_t>> places_; ///< of each name, upwards
 };

@@ -15,9 +15,9 @@ struct Asking {
 
 class SizeChecks : public NodeFactory {
 public:
-  SizeChecks(TypeStore& types, DiagnosticSink& sink, Instance& instance, Inference& infer,
+  SizeChecks(TypeStore& types, DiagnosticSink& sink, Instance& instance, Trail& trail, Inference& infer,
              LibraryCalls& library)
-      : NodeFactory(types, sink, instance, infer), library(library) {}
+      : NodeFactory(types, sink, instance, trail, infer), library(library) {}
 
   LibraryCalls& library;
 

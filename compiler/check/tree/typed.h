@@ -6,6 +6,7 @@
 //
 // Types in a finished tree hold no inference variables and no Inference dimension symbols.
 
+#include "check/tree/trail.h"
 #include "ops/ops.h"
 #include "support/device.h"
 #include "syntax/ast.h"
@@ -287,9 +288,15 @@ struct Instance {
   bool failed = false; ///< errors were reported; not to be lowered
   Span span;
 
-  Store<NodeId, Node> nodes;
-  Store<LocalId, Local> locals;
-  Store<PatternId, Pattern> patterns;
+  TrailedStore<NodeId, Node> nodes;
+  TrailedStore<LocalId, Local> locals;
+  TrailedStore<PatternId, Pattern> patterns;
+  /// While a body is checked its changes are recorded; afterwards, on none, the instance is only read.
+  void recordOn(Trail* trail) {
+    nodes.recordOn(trail);
+    locals.recordOn(trail);
+    patterns.recordOn(trail);
+  }
 };
 
 } // namespace melix::check

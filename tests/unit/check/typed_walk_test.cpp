@@ -140,7 +140,7 @@ TEST(TypedWalk, NamesThatArmsDefineAreNotRead) {
   Instance instance;
   const DimSym size = types.dims.newSym({"s", types::DimSymKind::Value, 0, {}});
   for (uint32_t k = 0; k < 5; ++k) instance.locals.add({{}, types.int64(), false, false, {}, {}});
-  instance.locals[l(4)].asDim = size;
+  instance.locals.note(l(4)).asDim = size;
   auto make = [&](Payload payload, std::vector<NodeId> children) {
     Node node;
     node.type = types.unit();
