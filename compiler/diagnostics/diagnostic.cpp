@@ -1,5 +1,7 @@
 #include "diagnostics/diagnostic.h"
 
+#include "diagnostics/messages.h"
+
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
@@ -143,17 +145,24 @@ Diagnostic& DiagnosticSink::reportList(DiagId id, Span span, std::vector<std::st
 }
 
 void DiagnosticSink::repeat(const Diagnostic& diagnostic) {
+  Diagnostic again = diagnostic;
+  again.isFinal = false;
+  add(again);
+}
+
+void DiagnosticSink::add(const Diagnostic& diagnostic) {
   if (!seen_.insert({diagnostic.id, diagnostic.span}).second) return;
   errors_ += diagSeverity(diagnostic.id) == SeverityKind::Error;
   diagnostics_.push_back(diagnostic);
 }
 
-void DiagnosticSink::annotateLast(Span span, std::string text) {
-  std::vector<DiagNote>& notes = last().notes;
-  bool said = std::any_of(notes.begin(), notes.end(),
-                          [&](const DiagNote& n) { return n.span == span && n.text == text; });
-  if (!said) notes.push_back({span, std::move(text)});
+void Diagnostic::note(Span at, std::string text) {
+  const bool isSaid = std::any_of(notes.begin(), notes.end(),
+                                  [&](const DiagNote& n) { return n.span == at && n.text == text; });
+  if (!isSaid) notes.push_back({at, std::move(text)});
 }
+
+void DiagnosticSink::annotateLast(Span span, std::string text) { last().note(span, std::move(text)); }
 
 void DiagnosticSink::clear() {
   diagnostics_.clear();
@@ -161,8 +170,8 @@ void DiagnosticSink::clear() {
   errors_ = 0;
 }
 
-void DiagnosticSink::rewind(size_t mark) {
-  while (diagnostics_.size() > mark) {
+void DiagnosticSink::rewind(size_t count) {
+  while (diagnostics_.size() > count) {
     const Diagnostic& last = diagnostics_.back();
     errors_ -= diagSeverity(last.id) == SeverityKind::Error;
     seen_.erase({last.id, last.span});
@@ -170,23 +179,30 @@ void DiagnosticSink::rewind(size_t mark) {
   }
 }
 
-void DiagnosticSink::rewindBut(size_t mark, const std::vector<std::pair<size_t, size_t>>& kept) {
-  std::vector<Diagnostic> stay;
-  for (auto [begin, end] : kept)
-    for (size_t k = begin; k < end; ++k) stay.push_back(diagnostics_[k]);
-  rewind(mark);
-  for (const Diagnostic& d : stay) repeat(d);
+std::vector<const Diagnostic*> DiagnosticSink::inOrder() const {
+  std::vector<const Diagnostic*> out;
+  for (const Diagnostic& d : diagnostics_) out.push_back(&d);
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Diagnostic* a, const Diagnostic* b) { return a->span < b->span; });
+  return out;
 }
 
-void DiagnosticSink::annotate(size_t mark, const DiagNote& note) {
-  for (size_t k = mark; k < diagnostics_.size(); ++k)
-    if (diagnostics_[k].notes.size() < 4 && diagSeverity(diagnostics_[k].id) == SeverityKind::Error)
-      diagnostics_[k].notes.push_back(note);
+void Messages::noteErrors(const DiagNote& note) {
+  constexpr size_t mostNotes = 4;
+  for (size_t k = begin_; k < sink_.diagnostics_.size(); ++k) {
+    Diagnostic& d = sink_.diagnostics_[k];
+    if (d.notes.size() < mostNotes && diagSeverity(d.id) == SeverityKind::Error) d.notes.push_back(note);
+  }
 }
 
-void DiagnosticSink::sortSince(size_t mark) {
-  std::stable_sort(diagnostics_.begin() + static_cast<std::ptrdiff_t>(mark), diagnostics_.end(),
-                   [](const Diagnostic& a, const Diagnostic& b) { return a.span < b.span; });
+std::vector<Diagnostic> Messages::take() {
+  std::vector<Diagnostic> out(all().begin(), all().end());
+  drop();
+  return out;
+}
+
+void Messages::makeFinal() {
+  for (size_t k = begin_; k < sink_.diagnostics_.size(); ++k) sink_.diagnostics_[k].isFinal = true;
 }
 
 std::string_view habitHint(HabitKind where, std::string_view text) {

@@ -3,6 +3,7 @@
 
 #include "source/source.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,14 +31,19 @@ struct Diagnostic {
   Span span;
   std::vector<std::string> args;
   std::vector<DiagNote> notes;
-  std::string hint; ///< instead of the catalogue's
+  std::string hint;       ///< instead of the catalogue's
+  bool isFinal = false; ///< another round of the caller does not report it again
+
+  /// Adds a note, once.
+  void note(Span at, std::string text);
 };
 
 /// The type of an erroneous expression, as messages show it.
 inline constexpr std::string_view errorTypeText = "{error}";
 
 /// Collects diagnostics. The same id at the same place is kept once. A message about the type of an erroneous
-/// expression is dropped, since another message has given the cause.
+/// expression is dropped, since another message has given the cause. Who checks something has its part of
+/// them as Messages (messages.h).
 class DiagnosticSink {
 public:
   virtual ~DiagnosticSink() = default;
@@ -53,19 +59,22 @@ public:
   void annotateLast(Span span, std::string text);
   /// Gives the last diagnostic a hint of its own.
   void hintLast(std::string text) { last().hint = std::move(text); }
+  /// As they were reported.
   const std::vector<Diagnostic>& all() const { return diagnostics_; }
+  /// In the order of the text, as its reader meets them.
+  std::vector<const Diagnostic*> inOrder() const;
+  template <class Condition>
+  bool isTold(Condition&& condition) const {
+    return std::any_of(diagnostics_.begin(), diagnostics_.end(), condition);
+  }
   size_t errorCount() const { return errors_; }
   void clear();
-  /// Forgets the reports since `mark` (a size of all()): for checks that were only tried.
-  void rewind(size_t mark);
-  /// The same, but the reports in `kept`, ranges of all() in order, stay.
-  void rewindBut(size_t mark, const std::vector<std::pair<size_t, size_t>>& kept);
-  /// Puts the reports since `mark` in the order of the text.
-  void sortSince(size_t mark);
-  /// Adds a note to the errors reported since `mark` (at most two notes of this kind each).
-  void annotate(size_t mark, const DiagNote& note);
 
 private:
+  friend class Messages;
+  void add(const Diagnostic& diagnostic);
+  /// Forgets all but the first `count` reports.
+  void rewind(size_t count);
   bool followsError(const std::vector<std::string>& args) const;
   Diagnostic& last() { return dropped_ ? scratch_ : diagnostics_.back(); }
 

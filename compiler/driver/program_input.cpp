@@ -17,7 +17,7 @@ std::optional<FileId> loadProgram(const ProgramSource& program, SourceStore& sou
 
 bool writeDiagnostics(const DiagnosticSink& sink, const SourceStore& sources) {
   bool colour = wantsColour();
-  for (const Diagnostic& diagnostic : sink.all()) writeError(renderDiagnostic(diagnostic, sources, colour));
+  for (const Diagnostic* each : sink.inOrder()) writeError(renderDiagnostic(*each, sources, colour));
   return sink.errorCount() == 0;
 }
 

@@ -1,5 +1,6 @@
 #include "parse/parser.h"
 
+#include "diagnostics/messages.h"
 #include "parse/parse.h"
 
 #include <algorithm>
@@ -58,24 +59,23 @@ void Parser::checkHeight() {
 
 ParseResult parseFile(FileId file, const SourceStore& sources, Interner& names, DiagnosticSink& sink) {
   ParseResult result;
-  size_t before = sink.all().size();
+  const Messages told(sink);
   lex::TokenStream stream = lex::lex(file, sources, sink);
-  bool openText = sink.all().size() == before + 1 && sink.all().back().id == DiagId::UnclosedComment;
+  const bool openText = told.all().size() == 1 && told.last()->id == DiagId::UnclosedComment;
   result.ast.file = file;
   result.ast.blankLines = stream.blankLines;
   for (const lex::CommentText& c : stream.comments)
     result.ast.comments.push_back({{file, c.begin, c.end}, c.isDoc, c.ownLine});
   Parser parser(stream, sources, names, sink, result.ast);
   parser.parseModule();
-  sink.sortSince(before);
   result.incomplete = parser.ranOut() || openText || stream.endsInText;
   return result;
 }
 
 ParseResult parseReplEntry(FileId file, const SourceStore& sources, Interner& names, DiagnosticSink& sink) {
-  size_t mark = sink.all().size();
+  Messages told(sink);
   ParseResult result = parseFile(file, sources, names, sink);
-  if (result.incomplete) sink.rewind(mark);
+  if (result.incomplete) told.drop();
   return result;
 }
 

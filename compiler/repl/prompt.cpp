@@ -113,9 +113,9 @@ bool Prompt::checkDefinitions(names::ModuleId module, const std::vector<check::P
 /// Checks what is declared again; warnings about it were given when it was entered.
 bool Prompt::checkRenewal(const Renewal& renewal, const std::vector<check::PromptVariable>& variables) {
   if (!renewal.module) return true;
-  const size_t told = session_.sink.all().size();
+  Messages told(session_.sink);
   if (checkDefinitions(renewal.module, variables)) {
-    session_.sink.rewind(told);
+    told.drop();
     return true;
   }
   host_.writeDiagnostics();
@@ -232,13 +232,11 @@ names::ModuleId Prompt::withOverloads(names::ModuleId entry, const std::string& 
     else
       beside.push_back(textOf(modules, d));
   }
-  const size_t told = session_.sink.all().size();
   auto together = [&] {
     std::string all = text;
     for (const std::string& function : beside) all += "\n\n" + function;
-    const names::ModuleId module = modules.addRoot("<prompt>", all);
-    session_.sink.rewind(told); // that of the entry has been told
-    return module;
+    const Unheard unheard(session_.sink); // that of the entry has been told
+    return modules.addRoot("<prompt>", all);
   };
   if (beside.empty()) {
     showMade(made, entry);
@@ -259,22 +257,20 @@ names::ModuleId Prompt::withOverloads(names::ModuleId entry, const std::string& 
 }
 
 /// Warnings about functions of earlier entries were given when these were entered.
-void Prompt::dropWarningsBehind(names::ModuleId module, size_t end) {
-  const std::vector<Diagnostic>& all = session_.sink.all();
-  std::vector<std::pair<size_t, size_t>> kept;
-  for (size_t k = 0; k < all.size(); ++k) {
-    const bool isBehind = all[k].span.file == session_.modules()[module].ast.file && all[k].span.begin >= end;
-    if (!isBehind || diagSeverity(all[k].id) == SeverityKind::Error) kept.push_back({k, k + 1});
-  }
-  session_.sink.rewindBut(0, kept);
+void Prompt::dropWarningsBehind(Messages& told, names::ModuleId module, size_t end) {
+  told.dropIf([&](const Diagnostic& d) {
+    const bool isBehind = d.span.file == session_.modules()[module].ast.file && d.span.begin >= end;
+    return isBehind && diagSeverity(d.id) != SeverityKind::Error;
+  });
 }
 
 bool Prompt::enter(const std::string& text) {
   session_.sink.clear();
+  Messages told(session_.sink);
   names::ModuleId module = session_.modules().addRoot("<prompt>", text);
   if (session_.sink.errorCount() == 0) module = withOverloads(module, text);
   bool ok = session_.sink.errorCount() == 0 && take(module);
-  dropWarningsBehind(module, text.size());
+  dropWarningsBehind(told, module, text.size());
   host_.writeDiagnostics();
   return ok;
 }

@@ -9,6 +9,7 @@
 // new meaning. If a declaration no longer checks, the old meaning stays. Values of a type that is declared
 // again keep the old type.
 
+#include "diagnostics/messages.h"
 #include "interp/interp.h"
 #include "repl/definitions.h"
 #include "session/session.h"
@@ -49,7 +50,7 @@ private:
   std::vector<names::DeclId> functionsBeside(names::ModuleId module) const;
   void showMade(const std::vector<names::DeclId>& made, names::ModuleId module);
   names::ModuleId withOverloads(names::ModuleId entry, const std::string& text);
-  void dropWarningsBehind(names::ModuleId module, size_t end);
+  void dropWarningsBehind(Messages& told, names::ModuleId module, size_t end);
   void giveMacros(names::ModuleId entry);
   bool take(names::ModuleId module);
   Variables variablesBeside(names::ModuleId module) const;

@@ -92,9 +92,7 @@ syntax::Ast Session::parse(FileId file) {
 void Session::expand(names::ModuleId module, syntax::Ast& ast) {
   const bool isBroken = broken_.others || (broken_.root && modules_[module].isRoot);
   if (isBroken && !modules_.isLibraryFile(ast.file)) return;
-  const size_t alreadyReported = sink.all().size();
   expander_.expand(module, ast);
-  sink.sortSince(alreadyReported);
   // What was checked on the way saw only some of the items.
   if (expander_.takeExpanded() && modules_[module].isRoot) checker_.forgetInstances(module);
 }
@@ -124,7 +122,6 @@ bool Session::check(names::ModuleId root) {
   for (auto& [name, id] : checker_.tests(root, "")) blocks.push_back(id);
   for (auto& [name, id] : checker_.benches(root, "")) blocks.push_back(id);
   if (sink.errorCount() == 0) warnUnused(modules_, root);
-  sink.sortSince(0); // as a reader of the file meets them
   if (sink.errorCount() > 0 || !checkSyntax(entry, blocks)) return false;
   others.insert(others.end(), blocks.begin(), blocks.end());
   return checkDerivatives(entry, others);
@@ -168,7 +165,6 @@ bool Session::program(names::ModuleId root) {
   checker_.checkModule(root);
   check::InstanceId entry = checker_.program(root);
   if (sink.errorCount() == 0) warnUnused(modules_, root);
-  sink.sortSince(0);
   if (sink.errorCount() > 0) return false;
   if (checker_.program_.instance(entry).failed) {
     bug_ = "the checker gave up without a message";

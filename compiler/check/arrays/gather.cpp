@@ -80,9 +80,9 @@ bool Body::maskFits(TypeId type, NodeId mask, Span span, std::vector<NodeId>& no
     UnifyKind match = infer.unifyDim(dims[k], own[k]);
     if (match == UnifyKind::NeedsCheck) checks.push_back(b.shapesFit(type, k, maskType, k));
     if (match != UnifyKind::DimsDiffer) continue;
-    b.shapesDiffer(type, k, maskType, k, span);
-    b.noteNames(dims[k]);
-    b.noteOrigin(mask, k);
+    Diagnostic& told = b.shapesDiffer(type, k, maskType, k, span);
+    b.noteNames(told, dims[k]);
+    b.noteOrigin(told, mask, k);
     return false;
   }
   if (!checks.empty()) nodes.push_back(b.dimChecks(std::move(checks), span));

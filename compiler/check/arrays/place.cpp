@@ -75,15 +75,15 @@ bool Body::checkTarget(SynId node, Target& target) {
 }
 
 bool Body::checkPlaceTarget(SynId node, Target& target) {
-  const size_t before = sink.all().size();
+  Messages told(sink);
   if (partOf(node, target, true) && mayChange(target.place, node)) return true;
   SynId written = node;
   while (ast.kind(written) == SynKind::Paren) written = ast[written].as<One>().inner;
   const SynKind kind = ast.kind(written);
   const bool isPlace = kind == SynKind::Name || kind == SynKind::Member || kind == SynKind::TupleIndex ||
                        kind == SynKind::Brackets;
-  if (!isPlace && sink.all().size() > before && sink.all().back().id == DiagId::NotAssignable)
-    sink.hintLast("a value has no place in which it could change: `var x = " +
+  if (!isPlace && told.any() && told.last()->id == DiagId::NotAssignable)
+    told.hintLast("a value has no place in which it could change: `var x = " +
                   writtenShort(ast.span(written)) + "` makes a variable of it");
   return false;
 }

@@ -14,9 +14,9 @@ bool Body::isBroadcastable(NodeId value, TypeId type, std::vector<NodeId>& nodes
   const std::vector<DimId> dims = b.dimsOf(infer.zonk(type));
   BroadcastResult shape = broadcast(infer, types.dims, {dims, b.dimsOf(mine)});
   if (shape.kind == UnifyKind::DimsDiffer) {
-    b.shapesDiffer(type, shape.differ.leftAxis, mine, shape.differ.rightAxis, span);
-    b.noteNames(dims[shape.differ.leftAxis]);
-    b.noteOrigin(value, shape.differ.rightAxis);
+    Diagnostic& told = b.shapesDiffer(type, shape.differ.leftAxis, mine, shape.differ.rightAxis, span);
+    b.noteNames(told, dims[shape.differ.leftAxis]);
+    b.noteOrigin(told, value, shape.differ.rightAxis);
     return false;
   }
   if (shape.dims.size() > dims.size()) {

@@ -5,21 +5,21 @@
 
 namespace melix::check {
 
-/// Ends kept or dropped; one that is neither when its scope ends is dropped. Dropped, the body and the
-/// instances that were made are as they were before, and nothing is told.
+/// An attempt is kept or dropped; one that is neither when its scope ends is dropped. A dropped attempt
+/// leaves the body and the memo of instances as they were before, and no message.
 class Attempt {
 public:
   explicit Attempt(Body& body)
-      : body_(body), messages_(body.sink.all().size()), errors_(body.sink.errorCount()),
-        nodes_(body.instance.nodes.size()), mark_(body.trail.mark()) {}
+      : body_(body), messages_(body.sink), nodes_(body.instance.nodes.size()), mark_(body.trail.mark()) {}
   ~Attempt() {
     if (isOpen_) drop();
   }
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
 
-  bool hasMessages() const { return body_.sink.all().size() > messages_; }
-  bool hasErrors() const { return body_.sink.errorCount() > errors_; }
+  const Messages& messages() const { return messages_; }
+  bool hasMessages() const { return messages_.any(); }
+  bool hasErrors() const { return messages_.anyErrors(); }
   /// Whether sizes that were met are compared when the program runs.
   bool comparesAtRun() const {
     for (size_t k = nodes_; k < body_.instance.nodes.size(); ++k) {
@@ -35,13 +35,14 @@ public:
   }
   void drop() {
     isOpen_ = false;
-    body_.sink.rewind(messages_);
+    messages_.drop();
     body_.trail.undo(mark_);
   }
 
 private:
   Body& body_;
-  size_t messages_, errors_, nodes_;
+  Messages messages_;
+  size_t nodes_;
   Trail::Mark mark_;
   bool isOpen_ = true;
 };

@@ -6,6 +6,7 @@
 #include "check/body/body_parts.h"
 #include "check/derivatives/derivatives.h"
 #include "check/signatures/resolve.h"
+#include "diagnostics/messages.h"
 
 #include <algorithm>
 
@@ -40,7 +41,7 @@ public:
   ArrayIntrinsics arrays;
   Leaves leaves;
   Derivatives derivatives;
-  size_t errorsBefore, messagesBefore; ///< that were known when this body began
+  Messages messages; ///< of this body
   Trailed<TypeEnv> env{trail};
 
   // --- entry points (instances.cpp drives these)

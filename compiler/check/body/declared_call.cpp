@@ -222,7 +222,7 @@ void DeclaredCall::bindFromResult(TypeId want) {
   if (types_.kind(want) == TypeKind::Pack) array = body_.openedPack(want);
   if (!bindPack(fn_.result, array, span_)) return;
   TypeEnv saved = call_.bound;
-  size_t before = body_.sink.all().size();
+  Messages told(body_.sink);
   resolver_.around.freshDim = [this](NameId, Span at) {
     return types_.dims.symbol(body_.infer.freshDim("_", at));
   };
@@ -230,10 +230,10 @@ void DeclaredCall::bindFromResult(TypeId want) {
   TypeId result = resolver_.result(fn_.result);
   resolver_.around.freshDim = nullptr;
   resolver_.around.valueDim = [this](SynId s) { return sizeOfValue(s); };
-  if (body_.sink.all().size() == before)
+  if (!told.any())
     body_.infer.unify(result, types_.kind(result) == TypeKind::Array ? array : want);
   else
-    body_.sink.rewind(before);
+    told.drop();
   for (auto& [dim, value] : saved.dims) call_.bound.dims[dim] = value;
   if (!saved.packs.empty()) call_.bound.packs = saved.packs;
 }
@@ -258,15 +258,13 @@ bool DeclaredCall::tangentsFit() {
 }
 
 /// The message that a parameter takes no integers shows how the argument with these becomes one of floats.
-void DeclaredCall::hintFloat(TypeId given) {
-  const DiagnosticSink& sink = body_.sink;
-  if (sink.all().empty() || sink.all().back().id != DiagId::BoundNotMet ||
-      sink.all().back().args[2] != "Float")
-    return;
+void DeclaredCall::hintFloat(Messages& told, TypeId given) {
+  if (!told.any() || told.last()->id != DiagId::BoundNotMet || told.last()->args[2] != "Float") return;
   for (const ParameterValue& parameter : given_) {
     if (!parameter.value.valid() || types_.element(b_.typeOf(parameter.value)) != given) continue;
-    body_.sink.hintLast(floatHint(b_, parameter.value));
-    return noteQuotient(b_, parameter.value, span_);
+    told.hintLast(floatHint(b_, parameter.value));
+    if (Diagnostic* last = told.last()) noteQuotient(*last, b_, parameter.value, span_);
+    return;
   }
 }
 
@@ -283,12 +281,13 @@ bool DeclaredCall::boundsMet() {
         body_.infer.unify(type, isOpen ? body_.infer.freshVar(types::VarClass::OpenFloat, span_) : standard);
       }
       const TypeId given = body_.infer.zonk(call_.bound.types[g.name]);
+      Messages told(body_.sink);
       if (!body_.boundMet(name(), g, given, span_)) {
-        if (types_.isInt(given)) hintFloat(given);
+        if (types_.isInt(given)) hintFloat(told, given);
         return false;
       }
     } else if (g.kind == GenericKind::Pack && !call_.bound.packs.contains(g.name)) {
-      if (body_.sink.errorCount() == body_.errorsBefore) // else what would settle it may be what went wrong
+      if (!body_.messages.anyErrors()) // else what would settle it may be what went wrong
         body_.sink.report(DiagId::NothingSettles, span_, "the shape of `" + std::string(name()) + "`");
       return false;
     }

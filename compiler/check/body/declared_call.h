@@ -46,7 +46,7 @@ private:
   NodeId defaultValue(SynId written, TypeId type, size_t mark);
   bool tangentsFit();
   bool boundsMet();
-  void hintFloat(TypeId given);
+  void hintFloat(Messages& told, TypeId given);
   NodeId inBlock(NodeId result);
   void unifyMonomorphicArguments(const std::vector<int>& argOf);
   NodeId divergingArgument();

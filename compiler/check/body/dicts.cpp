@@ -108,9 +108,8 @@ bool isKey(Body& body, TypeId type, Span span) {
     const TypeId unhashed = unhashedInside(body, key, span);
     if (!unhashed) return true;
     const std::string shown = body.b.show(unhashed), shownKey = body.b.show(key);
-    const bool isTold = std::ranges::any_of(body.sink.all(), [&](const Diagnostic& d) {
-      return d.id == DiagId::NotAKey && d.args[0] == shownKey;
-    });
+    const bool isTold = body.sink.isTold(
+        [&](const Diagnostic& d) { return d.id == DiagId::NotAKey && d.args[0] == shownKey; });
     if (isTold) return false;
     body.sink.report(DiagId::NotAKey, span, shownKey).hint =
         "`" + shown + "` has a `==` of its own: `fn hash(x: " + shown +

@@ -2,10 +2,9 @@
 
 namespace melix::check {
 
-void adviseLast(Body& body, Span whole, Span part) {
+void adviseLast(Messages& told, Body& body, Span whole, Span part) {
   const Expansion* made = body.c.modules.sources.expansion(whole.file);
-  if (made && !made->advice.empty() && !body.sink.all().empty() && body.sink.all().back().span == part)
-    body.sink.hintLast(made->advice);
+  if (made && !made->advice.empty() && told.any() && told.last()->span == part) told.hintLast(made->advice);
 }
 
 } // namespace melix::check

@@ -7,6 +7,6 @@ namespace melix::check {
 
 /// Adds the hint of a macro to the last message. The message must be at `part`, an argument of the macro;
 /// `whole` is the code that the macro wrote around it.
-void adviseLast(Body& body, Span whole, Span part);
+void adviseLast(Messages& told, Body& body, Span whole, Span part);
 
 } // namespace melix::check

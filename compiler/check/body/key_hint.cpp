@@ -2,7 +2,7 @@
 
 namespace melix::check {
 
-void hintKey(Body& body, const FunctionDecl& fn) {
+void hintKey(Diagnostic& to, Body& body, const FunctionDecl& fn) {
   const syntax::Ast& tree = body.c.ast(fn.decl);
   auto written = [&](syntax::NodeId node) {
     return std::string(body.c.modules.sources.text(tree.span(node)));
@@ -14,17 +14,17 @@ void hintKey(Body& body, const FunctionDecl& fn) {
     given += ", " + std::string(body.types.names.text(fn.params[p].name));
   const bool asksForType = !fn.generics.empty() && fn.generics[0].defaultType.valid();
   const std::string type = asksForType ? ": " + written(fn.generics[0].defaultType) : "";
-  body.sink.hintLast("random numbers are drawn with a key, in the expected type: `let k = key(1)`, `let x" +
-                     type + " = " + std::string(body.types.names.text(fn.name)) + "(" + given + ")`");
+  to.hint = "random numbers are drawn with a key, in the expected type: `let k = key(1)`, `let x" + type +
+            " = " + std::string(body.types.names.text(fn.name)) + "(" + given + ")`";
 }
 
-void hintKey(Body& body, std::string_view function, TypeId asked) {
+void hintKey(Diagnostic& to, Body& body, std::string_view function, TypeId asked) {
   const ModuleId prelude = body.c.modules.prelude();
   const DeclId key = body.c.typeDecl(prelude, body.types.names.intern("Key"));
   const types::RecordId record = body.types[body.infer.shallow(asked)].record;
   if (!key || !record || body.types.recordInfo(record).declaration != key.index) return;
   const std::vector<DeclId> found = body.c.functionsIn(prelude, body.types.names.intern(function), true);
-  if (!found.empty()) hintKey(body, body.c.function(found[0]));
+  if (!found.empty()) hintKey(to, body, body.c.function(found[0]));
 }
 
 } // namespace melix::check

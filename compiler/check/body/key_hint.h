@@ -7,8 +7,8 @@ namespace melix::check {
 
 /// Gives the last message, of wrong arguments, a hint if the function is one of the library that draws: how
 /// it gets its key, and a type.
-void hintKey(Body& body, const FunctionDecl& fn);
+void hintKey(Diagnostic& to, Body& body, const FunctionDecl& fn);
 /// The same by name, where an argument is not the key that is asked for.
-void hintKey(Body& body, std::string_view function, TypeId asked);
+void hintKey(Diagnostic& to, Body& body, std::string_view function, TypeId asked);
 
 } // namespace melix::check

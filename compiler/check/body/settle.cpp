@@ -33,7 +33,7 @@ Body::Body(Checker& checker, InstanceId instanceId, ModuleId moduleId, const syn
           b, *this, [this](NodeId x, NodeId t, Span at) { return keyedTangent(*this, x, t, at); },
           [this](NodeId x, NodeId t, Span at) { return placedTangent(*this, x, t, at); },
           [this](NodeId x, Span at) { return zeroLike(*this, x, at); }),
-      errorsBefore(checker.sink.errorCount()), messagesBefore(checker.sink.all().size()) {
+      messages(checker.sink) {
   instance.recordOn(&trail);
 }
 
@@ -63,9 +63,9 @@ double floatNumber(const std::string& text, TypeKind kind) {
 }
 
 /// Whether another number of the same array literal was refused: only numbers and commas are between them.
-bool followsNarrow(const DiagnosticSink& sink, const SourceStore& sources, Span span) {
-  if (sink.all().empty() || sink.all().back().id != DiagId::NoNarrowFloats) return false;
-  const Span before = sink.all().back().span;
+bool followsNarrow(const Messages& told, const SourceStore& sources, Span span) {
+  if (!told.any() || told.last()->id != DiagId::NoNarrowFloats) return false;
+  const Span before = told.last()->span;
   if (before.file != span.file || before.end > span.begin) return false;
   std::string_view between = sources.text(Span{span.file, before.end, span.begin});
   return between.find_first_not_of("0123456789.,-+_eE[] \n") == std::string_view::npos;
@@ -125,7 +125,7 @@ void Body::settleLiteral(Node& node, bool negated) {
     if (std::isinf(number) && digits != "inf")
       sink.report(DiagId::LiteralRange, node.span, digits, types.show(node.type));
     else if (kind != TypeKind::F64 && kind != TypeKind::F32 &&
-             !followsNarrow(sink, c.modules.sources, node.span))
+             !followsNarrow(messages, c.modules.sources, node.span))
       sink.report(DiagId::NoNarrowFloats, node.span, types.show(node.type));
     return;
   }
@@ -155,16 +155,17 @@ void Body::refuseChecks(const DimChecks& checks, Span span) {
       Diagnostic& d = sink.report(DiagId::SizesDiffer, span, inWords(item, types.dims));
       if (!types.dims.asConstant(item.left) || !types.dims.asConstant(item.right))
         d.hint = "a size that is only known to be equal at run time is checked by `x as T[…]`";
-      b.noteNames(item.left);
-      b.noteNames(item.right);
+      b.noteNames(d, item.left);
+      b.noteNames(d, item.right);
       return;
     }
   if (!c.strictShapes || !span.valid() || c.modules.isLibraryFile(span.file)) return;
   for (const DimCheckItem& item : checks.items) {
     if (item.left == item.right) continue;
-    sink.report(DiagId::ShapeAtRun, span, types.dims.show(item.left), types.dims.show(item.right));
-    b.noteNames(item.left);
-    b.noteNames(item.right);
+    Diagnostic& d =
+        sink.report(DiagId::ShapeAtRun, span, types.dims.show(item.left), types.dims.show(item.right));
+    b.noteNames(d, item.left);
+    b.noteNames(d, item.right);
     return;
   }
 }
@@ -204,7 +205,7 @@ void Body::settle() {
   for (DimSym s : returned->sizes) // nothing of that size is returned there
     if (infer.hasInferenceDim(types.dims.symbol(s))) infer.solve(s, types.dims.constant(0));
   // An error leaves types open that it would have settled.
-  if (!unsolved.empty() && !holdsError() && sink.errorCount() == errorsBefore)
+  if (!unsolved.empty() && !holdsError() && !messages.anyErrors())
     for (Span span : unsolved)
       sink.report(DiagId::NothingSettles, span, "a type here").hint =
           "write the whole type beside it: `let x: Option[int] = None`, `fn f() -> Result[int] = Ok(1)`";
@@ -225,7 +226,7 @@ void Body::settle() {
     Pattern& p = instance.patterns.edit(PatternId(k));
     p.type = p.type ? infer.zonk(p.type) : types.error();
   }
-  instance.failed |= sink.errorCount() > errorsBefore || holdsError();
+  instance.failed |= messages.anyErrors() || holdsError();
 }
 
 namespace {
@@ -317,14 +318,14 @@ void Body::settleLambda(KnownId id, std::vector<TypeId> args) {
   };
   resolver.around.freshDim = resolver.around.bindDim = [&](NameId, Span at) { return size(at); };
   resolver.around.valueDim = [&](SynId s) { return size(known.lambda.tree->span(s)); };
-  const size_t before = sink.errorCount();
+  const Messages ofTypes(sink);
   for (const syntax::Parameter& p : params) {
     types::Type written = types[resolver.type(p.type)];
     for (DimId& d : written.dims)
       if (!types.dims.asConstant(d)) d = size(p.span);
     args.push_back(types.intern(std::move(written)));
   }
-  if (sink.errorCount() > before) return;
+  if (ofTypes.anyErrors()) return;
   InstanceKey key;
   key.known = id;
   key.typeArgs = c.canonical(args).types;
@@ -332,7 +333,7 @@ void Body::settleLambda(KnownId id, std::vector<TypeId> args) {
 }
 
 void Body::settleNodes() {
-  size_t errors = sink.errorCount();
+  const Messages ofNodes(sink);
   std::set<NodeId> negated; // literals with a minus sign
   for (const Node& node : instance.nodes)
     if (isSignedLiteral(node)) negated.insert(node.children[0]);
@@ -345,7 +346,7 @@ void Body::settleNodes() {
     else
       settlePayload(node);
     if (isSignedLiteral(node)) joinSign(instance, types, node);
-    if (node.kind != NodeKind::Error && infer.hasInferenceDim(node.type) && sink.errorCount() == errors &&
+    if (node.kind != NodeKind::Error && infer.hasInferenceDim(node.type) && !ofNodes.anyErrors() &&
         !instance.failed) {
       // Left over only where nothing uses the value, or where a size was never given.
       instance.failed = true;

@@ -109,7 +109,7 @@ std::vector<std::pair<NameId, Span>> Body::boundBelow(Span use) {
 /// A name that means nothing here; functions are told why they do not see a variable of the script.
 NodeId Body::unknownName(NameId name, Span span) {
   std::string_view text = types.names.text(name);
-  if (isUnknownTold(c.modules, text, span, messagesBefore)) return b.error(span);
+  if (isUnknownTold(c.modules, text, span, messages.all())) return b.error(span);
   const Checker::ScriptNames script = isScript ? Checker::ScriptNames() : c.scriptNames(module);
   const DeclId mine = c.info(id).key.decl;
   bool isConstant = mine && c.modules.decl(mine).kind == names::DeclKind::Const;
@@ -161,12 +161,12 @@ NodeId Body::unknownName(NameId name, Span span) {
 
 /// A name that is assigned to and means nothing here: it may have wanted a `var`.
 void Body::unknownTarget(NameId name, Span span) {
-  const size_t before = sink.all().size();
+  Messages told(sink);
   unknownName(name, span);
-  if (sink.all().size() == before || sink.all().back().id != DiagId::UnknownName) return;
-  const std::string meant = sink.all().back().hint;
-  if (!sink.all().back().notes.empty() && meant.starts_with("a name ends")) return; // it says how
-  sink.hintLast("`var " + std::string(types.names.text(name)) + " = …` declares it" +
+  if (!told.any() || told.last()->id != DiagId::UnknownName) return;
+  const std::string meant = told.last()->hint;
+  if (!told.last()->notes.empty() && meant.starts_with("a name ends")) return; // it says how
+  told.hintLast("`var " + std::string(types.names.text(name)) + " = …` declares it" +
                 (meant.empty() ? "" : "; " + meant));
 }
 

@@ -49,7 +49,6 @@ NodeId Body::checkAs(const Two& as, Span span) {
 /// operands inside of operands would be checked a power of their depth.
 NodeId Body::asOperand(SynId operand, TypeId type) {
   if (unaskedOperands.contains({ast.at, operand})) return checkExpr(operand);
-  const auto before = static_cast<ptrdiff_t>(sink.all().size());
   Attempt asked(*this);
   NodeId value = checkExpr(operand, type);
   if (!asked.hasMessages() && infer.unify(type, b.typeOf(value)).kind != UnifyKind::Mismatch) {
@@ -57,7 +56,7 @@ NodeId Body::asOperand(SynId operand, TypeId type) {
     return value;
   }
   const bool failed = asked.hasErrors();
-  const std::vector<Diagnostic> told(sink.all().begin() + before, sink.all().end());
+  const std::vector<Diagnostic> told(asked.messages().all().begin(), asked.messages().all().end());
   asked.drop();
   unaskedOperands.insert({ast.at, operand});
   Attempt unasked(*this);

@@ -350,9 +350,10 @@ NodeId Body::callListIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& a
   std::string_view name = intrinsicName(kind);
   size_t wanted = kind == IntrinsicKind::Push ? 2 : 1;
   if (args.size() != wanted) {
+    Messages told(sink);
     NodeId wrong = wrongCount(kind, std::to_string(wanted), args.size(), span);
     if (kind == IntrinsicKind::ListOf && args.empty())
-      sink.hintLast("an empty List is `[]` where its type is known: `var xs: List[int] = []`");
+      told.hintLast("an empty List is `[]` where its type is known: `var xs: List[int] = []`");
     return wrong;
   }
   if (kind == IntrinsicKind::Push || kind == IntrinsicKind::Pop) {

@@ -178,8 +178,7 @@ void Body::finishCall(PendingCall& call) {
   for (DimId d : canonical.stoodFor) dims.push_back(infer.zonk(d));
   for (DimId d : dims)
     if (infer.hasInferenceDim(d)) {
-      const auto told = sink.all().begin() + static_cast<ptrdiff_t>(messagesBefore);
-      const bool isTold = std::any_of(told, sink.all().end(), [](const Diagnostic& one) {
+      const bool isTold = messages.has([](const Diagnostic& one) {
         return one.id == DiagId::DimensionValue; // which may have left it open
       });
       if (!c.program_.instance(made).failed && !isTold)

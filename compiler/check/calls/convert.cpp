@@ -76,12 +76,12 @@ std::string eachHint(Body& body, TypeId array, Span span, std::string_view funct
 }
 
 /// Says of a name that means a function that a block bound it before.
-void noteEndedName(Body& body, Span span) {
+void noteEndedName(Diagnostic& to, Body& body, Span span) {
   const std::string name(body.c.modules.sources.text(span));
   const Span ended = endedBefore(*body.ast.at, body.types.names.intern(name), span);
   if (!ended.valid()) return;
-  body.sink.annotateLast(ended, "this `" + name + "` ends with its block");
-  body.sink.hintLast("a name ends with its block: `var " + name + " = …` before the block keeps it");
+  to.note(ended, "this `" + name + "` ends with its block");
+  to.hint = "a name ends with its block: `var " + name + " = …` before the block keeps it";
 }
 
 } // namespace
@@ -90,26 +90,27 @@ void noteEndedName(Body& body, Span span) {
 void Body::reportType(TypeId type, NodeId given, Span span, DiagId id, std::string_view what) {
   const TypeId actual = b.typeOf(given);
   const std::string expected = b.show(type), got = b.show(actual);
-  if (id == DiagId::ArgumentType) {
-    bool scalarWanted = types.isScalar(infer.shallow(type)) && types.kind(actual) == TypeKind::Array;
-    if (scalarWanted)
-      sink.report(DiagId::ArrayToScalarFunction, span, what, expected, got).hint =
-          eachHint(*this, actual, span, what);
-    else
-      sink.report(id, span, what, expected, got).hint =
-          expected == got ? templateHint(*this, type, actual) : conversionHint(type, given, span);
-    hintKey(*this, what, type);
-  } else if (id == DiagId::PatternType) {
-    sink.report(id, span, expected);
-  } else {
-    std::string hint = templateHint(*this, type, actual);
-    if (hint.empty() && (id == DiagId::TypeMismatch || isFallible(actual)))
-      hint = conversionHint(type, given, span);
-    Diagnostic& d = sink.report(id, span, expected, got);
-    if (!hint.empty()) d.hint = std::move(hint);
-  }
-  if (types.isFloat(infer.zonk(type))) noteQuotient(b, given, span);
-  if (types.kind(actual) == TypeKind::Known) noteEndedName(*this, span);
+  const bool isArgument = id == DiagId::ArgumentType;
+  const bool scalarWanted =
+      isArgument && types.isScalar(infer.shallow(type)) && types.kind(actual) == TypeKind::Array;
+  std::string hint;
+  if (scalarWanted)
+    hint = eachHint(*this, actual, span, what);
+  else if (isArgument)
+    hint = expected == got ? templateHint(*this, type, actual) : conversionHint(type, given, span);
+  else if (id != DiagId::PatternType)
+    hint = templateHint(*this, type, actual);
+  if (hint.empty() &&
+      (id == DiagId::TypeMismatch || (!isArgument && id != DiagId::PatternType && isFallible(actual))))
+    hint = conversionHint(type, given, span);
+  Diagnostic& d = scalarWanted ? sink.report(DiagId::ArrayToScalarFunction, span, what, expected, got)
+                  : isArgument ? sink.report(id, span, what, expected, got)
+                  : id == DiagId::PatternType ? sink.report(id, span, expected)
+                                              : sink.report(id, span, expected, got);
+  d.hint = std::move(hint);
+  if (isArgument) hintKey(d, *this, what, type);
+  if (types.isFloat(infer.zonk(type))) noteQuotient(d, b, given, span);
+  if (types.kind(actual) == TypeKind::Known) noteEndedName(d, *this, span);
 }
 
 /// An expression as it is written; `…` where that is long.

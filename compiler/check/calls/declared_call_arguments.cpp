@@ -171,7 +171,7 @@ void DeclaredCall::argument(size_t p, const CallArg& arg) {
     return fail();
   }
   NodeId value;
-  const size_t reported = body_.sink.errorCount();
+  Messages told(body_.sink);
   if (!param.type) {
     value = body_.unpacked(body_.checkArg(arg), arg.span);
     bool terms = arg.syntax && body_.ast.kind(arg.syntax) == SynKind::Generator;
@@ -185,7 +185,7 @@ void DeclaredCall::argument(size_t p, const CallArg& arg) {
     if (types_.kind(body_.infer.shallow(type)) == TypeKind::Function && b_.kindOf(value) == TypeKind::Known)
       value = body_.asFunction(value, body_.infer.zonk(type), arg.span);
     value = body_.coerce(value, type, arg.span, DiagId::ArgumentType, name(), tree_.span(fn_.params[p].type));
-    if (body_.sink.errorCount() > reported) adviseLast(body_, span_, arg.span);
+    if (told.anyErrors()) adviseLast(told, body_, span_, arg.span);
   }
   given_[p].value = value;
   failed_ |= b_.kindOf(value) == TypeKind::Error;

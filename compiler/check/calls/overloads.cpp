@@ -182,10 +182,10 @@ NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& laye
   for (const auto& layer : all) {
     if (layer.size() == 1 && all.size() == 1 && !intrinsic)
       return callDecl(layer[0], args, explicitArgs, expected, span);
-    size_t before = sink.all().size();
+    const Messages ofChoice(sink);
     if (auto chosen = choose(name, layer, args, span, true))
       return callDecl(*chosen, args, explicitArgs, expected, span);
-    if (sink.all().size() > before) return b.error(span);
+    if (ofChoice.any()) return b.error(span);
   }
   if (intrinsic) return callIntrinsicBeside(*intrinsic, all, args, explicitArgs, expected, span);
   std::string shown;
@@ -215,7 +215,7 @@ namespace {
 
 /// Whether a parameter that was to take several values was refused: nothing is told of calls that give more.
 bool refusedVariadic(const DiagnosticSink& sink, const FunctionDecl& fn) {
-  return !fn.params.empty() && std::any_of(sink.all().begin(), sink.all().end(), [&](const Diagnostic& told) {
+  return !fn.params.empty() && sink.isTold([&](const Diagnostic& told) {
     return told.id == DiagId::NoConstruct && told.span == fn.params.back().span;
   });
 }
@@ -234,10 +234,10 @@ bool Body::matchArgs(const FunctionDecl& fn, const std::vector<CallArg>& args, s
       at = position++;
       if (at >= fn.params.size()) {
         if (report && !refusedVariadic(sink, fn)) {
-          sink.report(DiagId::ArgumentCount, span, name, std::to_string(fn.params.size()),
-                      std::to_string(args.size()))
-              .notes.push_back({fn.span, "declared here"});
-          hintKey(*this, fn);
+          Diagnostic& d = sink.report(DiagId::ArgumentCount, span, name, std::to_string(fn.params.size()),
+                                      std::to_string(args.size()));
+          d.notes.push_back({fn.span, "declared here"});
+          hintKey(d, *this, fn);
         }
         return false;
       }
@@ -256,9 +256,9 @@ bool Body::matchArgs(const FunctionDecl& fn, const std::vector<CallArg>& args, s
   for (size_t p = 0; p < fn.params.size(); ++p)
     if (argOf[p] < 0 && !fn.params[p].defaultValue) {
       if (report) {
-        sink.report(DiagId::MissingArgument, span, name, types.names.text(fn.params[p].name))
-            .notes.push_back({fn.span, "declared here"});
-        hintKey(*this, fn);
+        Diagnostic& d = sink.report(DiagId::MissingArgument, span, name, types.names.text(fn.params[p].name));
+        d.notes.push_back({fn.span, "declared here"});
+        hintKey(d, *this, fn);
       }
       return false;
     }

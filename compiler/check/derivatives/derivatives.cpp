@@ -289,9 +289,9 @@ bool Derivatives::collectLanes(TypeId type, NodeId arg, Lanes& lanes) {
   }
   UnifyKind match = b.infer.unifyDim(lanes.count, mine);
   if (match == UnifyKind::DimsDiffer) {
-    b.shapesDiffer(lanes.first, 0, type, 0, b.spanOf(arg));
-    b.noteNames(b.dimsOf(lanes.first)[0]);
-    b.noteOrigin(arg, 0);
+    Diagnostic& told = b.shapesDiffer(lanes.first, 0, type, 0, b.spanOf(arg));
+    b.noteNames(told, b.dimsOf(lanes.first)[0]);
+    b.noteOrigin(told, arg, 0);
     return false;
   }
   if (match == UnifyKind::NeedsCheck) lanes.checks.push_back(b.shapesFit(lanes.first, 0, type, 0));

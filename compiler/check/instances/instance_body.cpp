@@ -330,12 +330,11 @@ void InstanceBody::checkFunction(Body& body) {
   TypeId want = body.freshResult(fn.span);
   NodeId value = fn.body ? body.checkSized(fn.body, want) : body.b.error(fn.span);
   if (want && fn.body) {
-    const size_t before = c_.sink.errorCount();
+    Messages told(c_.sink);
     value = body.coerce(value, want, resultSpan(tree, fn));
     std::string_view last = withoutValue(tree, fn.body);
-    if (c_.sink.errorCount() > before && !last.empty())
-      c_.sink.hintLast("the value of a block is that of its last expression: here stands " +
-                       std::string(last));
+    if (told.anyErrors() && !last.empty())
+      told.hintLast("the value of a block is that of its last expression: here stands " + std::string(last));
   }
   if (self.valid()) value = body.b.block({self, value}, fn.span);
   c_.finish(id_, body, value, result);

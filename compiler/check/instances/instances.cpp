@@ -141,7 +141,7 @@ bool Checker::refusesInstance(const InstanceKey& key, const std::string& name, S
       (recursesDifferently(key) && std::any_of(key.typeArgs.begin(), key.typeArgs.end(), isLarge));
   if (!isDeep && (!isCounted || ++made <= mostInstances)) return false;
   made = mostInstances; // none after this one
-  if ((!isDeep || isLong) && std::any_of(sink.all().begin(), sink.all().end(), tellsOfNesting)) return true;
+  if ((!isDeep || isLong) && sink.isTold(tellsOfNesting)) return true;
   const Open& first = stack_.front();
   Span place = first.call.valid() ? first.call : program_.instance(first.id).span;
   const bool areTemplates =
@@ -188,21 +188,16 @@ InstanceId Checker::atOwnSizes(const InstanceKey& key, Span call, const std::vec
   own.sizes.clear();
   if (auto found = instances_.find(own); found != instances_.end() && !found->second)
     return InstanceId::none();
-  const size_t before = sink.all().size(), errors = sink.errorCount();
+  Messages told(sink);
   const Trail::Mark mark = trail.mark();
   const InstanceId id = instantiate(own, call, stoodFor);
-  const bool fits = !program_.instance(id).failed && sink.errorCount() == errors;
-  const std::vector<Diagnostic>& told = sink.all();
-  const bool isEndless =
-      std::any_of(told.begin() + static_cast<ptrdiff_t>(before), told.end(), tellsOfNesting);
-  if (fits || infos_[id.index].inProgress || infos_[id.index].isGuess() || isEndless) {
+  const bool fits = !program_.instance(id).failed && !told.anyErrors();
+  if (fits || infos_[id.index].inProgress || infos_[id.index].isGuess() || told.has(tellsOfNesting)) {
     trail.commit(mark);
     return id;
   }
-  sink.rewind(before);
+  told.drop();
   trail.undo(mark);
-  if (!stack_.empty())
-    std::erase_if(stack_.back().settled, [before](const auto& range) { return range.first >= before; });
   return instances_[std::move(own)] = InstanceId::none();
 }
 
@@ -228,45 +223,36 @@ InstanceId Checker::instantiate(InstanceKey key, Span call, const std::vector<Di
   remember(id);
   if (!key.decl && program_.known(key.known).kind == KnownKind::Lambda)
     calledLambdas_.insert({program_.known(key.known).lambda.tree, program_.known(key.known).lambda.node});
-  const size_t before = sink.all().size();
+  Messages told(sink);
   stack_.push_back(
-      {name, originOf(program_, key), call, id, stack_.size(), guesses_.size(), {}, isTemplate(*this, key)});
+      {name, originOf(program_, key), call, id, stack_.size(), guesses_.size(), isTemplate(*this, key)});
   checkBody(id);
-  while (startRound(id, before)) checkBody(id);
-  if (stack_.back().isTemplate && call.valid()) annotateWithCall(before, name, call);
+  while (startRound(id, told)) checkBody(id);
+  if (stack_.back().isTemplate && call.valid()) annotateWithCall(told, name, call);
   if (key.decl && modules.decl(key.decl).kind == names::DeclKind::Const && program_.instance(id).failed)
-    constantErrors_.try_emplace(key.decl, sink.all().begin() + static_cast<ptrdiff_t>(before),
-                                sink.all().end());
-  closeInstance(before);
+    constantErrors_.try_emplace(key.decl, told.all().begin(), told.all().end());
+  closeInstance(told);
   return id;
 }
 
-/// The errors since `before` are those of a template's body for this call. What is wrong inside of a library
+/// The errors are those of a template's body for this call. What is wrong inside of a library
 /// function is told once, at the call: whoever wrote that did not write the library.
-void Checker::annotateWithCall(size_t before, const std::string& name, Span call) {
-  sink.annotate(before, {call, "while checking `" + name + "` for this call"});
+void Checker::annotateWithCall(Messages& told, const std::string& name, Span call) {
+  told.noteErrors({call, "while checking `" + name + "` for this call"});
   const bool isGuess = stack_.back().lowest + 1 < stack_.size();
   if (isGuess || modules.isLibraryFile(call.file)) return;
-  std::vector<std::pair<size_t, size_t>> own;
-  std::optional<Diagnostic> first;
-  bool ownError = false;
-  for (size_t k = before; k < sink.all().size(); ++k) {
-    const Diagnostic& d = sink.all()[k];
-    const bool isError = diagSeverity(d.id) == SeverityKind::Error;
-    if (isError && modules.isLibraryFile(d.span.file)) {
-      if (!first) first = d;
-    } else {
-      own.push_back({k, k + 1});
-      ownError |= isError;
-    }
-  }
-  if (!first) return;
-  sink.rewindBut(before, own);
-  if (ownError) return;
-  Diagnostic& told = sink.report(DiagId::LibraryCall, call, name, diagMessage(*first));
-  told.notes.push_back({first->span, "here"});
-  for (DiagNote& note : first->notes)
-    if (note.span != call) told.notes.push_back(std::move(note));
+  auto isOfLibrary = [this](const Diagnostic& d) {
+    return diagSeverity(d.id) == SeverityKind::Error && modules.isLibraryFile(d.span.file);
+  };
+  const auto found = std::ranges::find_if(told.all(), isOfLibrary);
+  if (found == told.all().end()) return;
+  Diagnostic first = *found;
+  told.dropIf(isOfLibrary);
+  if (told.anyErrors()) return;
+  Diagnostic& d = sink.report(DiagId::LibraryCall, call, name, diagMessage(first));
+  d.notes.push_back({first.span, "here"});
+  for (DiagNote& note : first.notes)
+    if (note.span != call) d.notes.push_back(std::move(note));
 }
 
 /// Whoever calls an instance whose result is not known, or one that did so, is checked at a guess.
@@ -283,7 +269,7 @@ void Checker::noteDependency(InstanceId id) {
 /// Another round over the body on top of the stack, if it was called while its result was not known: with
 /// the result found, at first with its numbers open, if that is how they were found. What was guessed
 /// meanwhile is forgotten. Functions that call each other have their rounds with the first of them.
-bool Checker::startRound(InstanceId id, size_t before) {
+bool Checker::startRound(InstanceId id, Messages& told) {
   Open& open = stack_.back();
   if (open.lowest + 1 < stack_.size()) return false;
   InstanceInfo& info = infos_[id.index];
@@ -306,8 +292,7 @@ bool Checker::startRound(InstanceId id, size_t before) {
   instance = std::move(next);
   info.recursed = false;
   info.stillOpen.clear();
-  sink.rewindBut(before, open.settled);
-  open.settled = {{before, sink.all().size()}};
+  told.dropRound();
   return true;
 }
 
@@ -323,7 +308,7 @@ void Checker::renewGuess(InstanceId id) {
 }
 
 /// Takes the instance off the stack. Its messages stand, unless it is a guess that will be checked again.
-void Checker::closeInstance(size_t before) {
+void Checker::closeInstance(Messages& told) {
   const Open open = std::move(stack_.back());
   stack_.pop_back();
   if (stack_.empty()) return;
@@ -332,9 +317,8 @@ void Checker::closeInstance(size_t before) {
     infos_[open.id.index].guessedFor = open.lowest;
     guesses_.push_back(open.id);
     caller.lowest = std::min(caller.lowest, open.lowest);
-    caller.settled.insert(caller.settled.end(), open.settled.begin(), open.settled.end());
-  } else if (sink.all().size() > before) {
-    caller.settled.push_back({before, sink.all().size()});
+  } else {
+    told.makeFinal();
   }
 }
 
@@ -355,7 +339,7 @@ void Checker::finish(InstanceId id, Body& body, NodeId value, TypeId declared) {
       type = body.infer.zonk(body.returnType);
     } else if (!adds && info.recursed) {
       bool isHead = stack_.back().lowest + 1 == stack_.size();
-      if (isHead && sink.errorCount() == body.errorsBefore)
+      if (isHead && !body.messages.anyErrors())
         sink.report(DiagId::RecursiveResult, instance.span, instance.name);
       type = types.error();
     }

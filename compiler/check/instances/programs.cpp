@@ -57,7 +57,7 @@ InstanceId Checker::instantiateDefinition(DeclId decl, KnownId known, const std:
 /// Whether a parameter's type stands without its type parameters: `m: Mlp` of a `struct Mlp[T]`, `xs: List`.
 bool Checker::hasUnresolvedParameter(const FunctionDecl& fn) {
   bool open = false;
-  const size_t before = sink.all().size();
+  const Unheard unheard(sink); // said where the function is checked
   TypeEnv env;
   size_t nextParam = 0;
   for (const GenericParam& g : fn.generics)
@@ -75,7 +75,6 @@ bool Checker::hasUnresolvedParameter(const FunctionDecl& fn) {
     resolver.owner = p.name;
     if (p.type) resolver.parameter(p.type, p.isInout);
   }
-  sink.rewind(before); // said where the function is checked
   return open;
 }
 

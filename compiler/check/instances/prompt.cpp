@@ -30,7 +30,6 @@ PromptEntry Checker::prompt(ModuleId module, const std::vector<PromptVariable>& 
   Body body(*this, id, module, tree);
   body.mayReturn = false;
   body.isScript = true;
-  size_t errors = sink.errorCount();
   Span span = tree.span(tree.root);
   for (const PromptVariable& v : known) {
     LocalId l = body.declareLocal(v.name, v.type, span, v.isVar);
@@ -73,7 +72,7 @@ PromptEntry Checker::prompt(ModuleId module, const std::vector<PromptVariable>& 
   }
   nodes.push_back(body.b.make(NodeKind::Tuple, types.tuple(partTypes), span, std::move(parts)));
   finish(id, body, body.b.block(std::move(nodes), span), TypeId::none());
-  if (sink.errorCount() > errors || instance.failed || types.kind(instance.result) != TypeKind::Tuple)
+  if (body.messages.anyErrors() || instance.failed || types.kind(instance.result) != TypeKind::Tuple)
     return entry;
   for (size_t k = 0; k < entry.variables.size(); ++k)
     entry.variables[k].type = types[instance.result].parts[k + 1];

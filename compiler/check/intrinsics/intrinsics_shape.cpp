@@ -40,8 +40,9 @@ NodeId ArrayIntrinsics::floatFunction(OpKind op, uint32_t index, NodeId x, std::
     b.infer.unify(b.infer.freshVar(types::VarClass::OpenFloat, span), element);
   else if (!b.types.isFloat(element)) {
     if (!b.lacks(element, "Float", "`" + std::string(name) + "`", span)) {
-      b.sink.report(DiagId::WantsFloat, span, std::string(name), b.show(b.typeOf(x))).hint = floatHint(b, x);
-      noteQuotient(b, x, span);
+      Diagnostic& d = b.sink.report(DiagId::WantsFloat, span, std::string(name), b.show(b.typeOf(x)));
+      d.hint = floatHint(b, x);
+      noteQuotient(d, b, x, span);
     }
     return b.error(span);
   }
@@ -65,11 +66,10 @@ NodeId ArrayIntrinsics::directedFunction(ops::DirectedKind kind, GivenArgs& args
     const TypeId element = b.types.element(b.typeOf(x));
     if (b.kindOf(x) == TypeKind::Error) return x;
     if (b.infer.unify(b.types.scalar(TypeKind::F64), element).kind != UnifyKind::Equal) {
-      b.sink
-          .report(DiagId::ArgumentType, b.spanOf(x), std::string(ops::directedRow(kind).name), "f64",
-                  b.show(b.typeOf(x)))
-          .hint = floatHint(b, x);
-      noteQuotient(b, x, b.spanOf(x));
+      Diagnostic& d = b.sink.report(DiagId::ArgumentType, b.spanOf(x),
+                                    std::string(ops::directedRow(kind).name), "f64", b.show(b.typeOf(x)));
+      d.hint = floatHint(b, x);
+      noteQuotient(d, b, x, b.spanOf(x));
       return b.error(span);
     }
     given.push_back(x);

@@ -5,6 +5,7 @@
 #include "check/intrinsics/intrinsics.h"
 #include "check/tree/build.h"
 #include "check/tree/program.h"
+#include "diagnostics/messages.h"
 
 #include <deque>
 #include <functional>
@@ -313,10 +314,10 @@ private:
   void checkBody(InstanceId id);
   void remember(InstanceId id);
   void noteDependency(InstanceId id);
-  bool startRound(InstanceId id, size_t before);
+  bool startRound(InstanceId id, Messages& told);
   bool isGenericMain(ModuleId module, DeclId decl);
-  void annotateWithCall(size_t before, const std::string& name, Span call);
-  void closeInstance(size_t before);
+  void annotateWithCall(Messages& told, const std::string& name, Span call);
+  void closeInstance(Messages& told);
   std::string divergingParameter(const InstanceKey& key);
   InstanceId atOwnSizes(const InstanceKey& key, Span call, const std::vector<DimId>& stoodFor);
   bool refusesInstance(const InstanceKey& key, const std::string& name, Span call);
@@ -375,9 +376,7 @@ private:
     InstanceId id;
     size_t lowest;     ///< the lowest on the stack whose result this one had to guess; itself: none
     size_t firstGuess; ///< of guesses_, made since it was opened
-    std::vector<std::pair<size_t, size_t>>
-        settled;     ///< ranges of messages that stand whatever the next round says
-    bool isTemplate; ///< there may be any number of instances like this one
+    bool isTemplate;   ///< there may be any number of instances like this one
   };
   std::vector<Open> stack_; ///< instances being checked
   /// Instances made for the outermost call of a template that is being checked, by function.

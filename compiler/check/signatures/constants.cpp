@@ -31,11 +31,11 @@ const Checker::ConstantSize& Checker::constantSize(DeclId decl) {
   ConstantSize size;
   if (aliases.open.insert(decl).second) {
     const Ast& tree = ast(decl);
-    const size_t before = sink.all().size();
+    Messages told(sink);
     TypeEnv none;
     TypeResolver resolver(*this, modules.decl(decl).module, tree, none);
     size.dim = resolver.dim(tree[modules.decl(decl).node].as<ConstItem>().value);
-    sink.rewind(before);
+    told.drop();
     aliases.open.erase(decl);
     if (!size.dim) size = computedSize(decl);
   } else {

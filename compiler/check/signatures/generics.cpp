@@ -127,15 +127,16 @@ bool Checker::satisfiesBounds(DeclId decl, KnownId known, const std::vector<Type
 
 /// The messages about a generic body; none if it fits.
 std::vector<Diagnostic> Checker::checkAtDeclaration(const InstanceKey& key, const FunctionDecl& fn) {
-  const size_t packs = packCount(fn), before = sink.all().size(), errors = sink.errorCount();
+  const size_t packs = packCount(fn);
   std::vector<Diagnostic> told;
   for (uint32_t rank : packs ? std::vector<uint32_t>{1, 2, 0} : std::vector<uint32_t>{0}) {
     InstanceKey ranked = key;
     ranked.ranks.assign(packs, rank);
+    Messages ofRank(sink);
     instantiate(ranked, Span());
-    if (sink.errorCount() == errors) return {};
-    if (told.empty()) told.assign(sink.all().begin() + static_cast<ptrdiff_t>(before), sink.all().end());
-    sink.rewind(before);
+    if (!ofRank.anyErrors()) return {};
+    std::vector<Diagnostic> here = ofRank.take();
+    if (told.empty()) told = std::move(here);
   }
   for (Diagnostic& d : told) noteParams(d, types, paramTypes(fn.decl, fn.generics));
   return told;

@@ -204,8 +204,9 @@ private:
   }
 
   void warn(const Local& key, Span before, Span call) {
-    for (const Diagnostic& d : c_.sink.all())
-      if (d.id == DiagId::KeyReused && d.span == call) return; // said at another instance
+    const bool isTold = c_.sink.isTold( // at another instance
+        [&](const Diagnostic& d) { return d.id == DiagId::KeyReused && d.span == call; });
+    if (isTold) return;
     Diagnostic& d = c_.sink.report(DiagId::KeyReused, call, types_.names.text(key.name));
     if (before == call)
       d.notes.push_back({around_, "the key is made outside of this: each round draws the same numbers"});

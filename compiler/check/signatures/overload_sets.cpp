@@ -82,10 +82,10 @@ void Checker::checkOverloadSet(const std::vector<DeclId>& set) {
   std::unordered_map<std::string, DeclId> seen;
   for (DeclId decl : set) {
     if (modules.decl(decl).kind != names::DeclKind::Function) continue;
-    size_t before = sink.all().size();
+    Messages ofTypes(sink);
     std::string signature = signatures.of(function(decl));
-    bool readable = sink.all().size() == before;
-    sink.rewind(before); // said where the function itself is checked
+    const bool readable = !ofTypes.any();
+    ofTypes.drop(); // said where the function itself is checked
     auto [first, isNew] = seen.emplace(std::move(signature), decl);
     if (!readable || isNew) continue;
     alike_.insert(decl);
@@ -98,10 +98,9 @@ std::vector<DeclId> Checker::redefined(const std::vector<DeclId>& set) {
   Signatures signatures(*this);
   std::unordered_set<std::string> seen;
   std::vector<DeclId> out;
-  const size_t before = sink.all().size();
+  const Unheard unheard(sink); // said where the functions themselves are checked
   for (DeclId decl : set)
     if (!seen.insert(signatures.ofTypes(function(decl))).second) out.push_back(decl);
-  sink.rewind(before); // said where the functions themselves are checked
   return out;
 }
 

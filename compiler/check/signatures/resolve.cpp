@@ -122,12 +122,11 @@ TypeId TypeResolver::alias(DeclId decl, Span span) {
   const auto& item = ast[d.node].as<TypeItem>();
   if (!item.generics.empty()) return error(DiagId::NoAliasParameters, span, {});
   if (checker_.aliases.open.contains(decl)) {
-    bool isTold =
-        std::any_of(checker_.sink.all().begin(), checker_.sink.all().end(), [&](const Diagnostic& told) {
-          return told.id == DiagId::AliasCycle &&
-                 std::any_of(checker_.aliases.open.begin(), checker_.aliases.open.end(),
-                             [&](DeclId open) { return checker_.modules.decl(open).span == told.span; });
-        });
+    bool isTold = checker_.sink.isTold([&](const Diagnostic& told) {
+      return told.id == DiagId::AliasCycle &&
+             std::any_of(checker_.aliases.open.begin(), checker_.aliases.open.end(),
+                         [&](DeclId open) { return checker_.modules.decl(open).span == told.span; });
+    });
     return isTold ? types_.error() : error(DiagId::AliasCycle, d.span, text(d.name));
   }
   if (checker_.aliases.open.empty()) checker_.aliases.types.clear();
@@ -427,10 +426,9 @@ DimId TypeResolver::dim(SynId node, bool alone) {
 /// has is `_`.
 DimId TypeResolver::notASize(Span span) {
   const std::string written(checker_.modules.sources.text(span));
-  const bool isTold =
-      std::any_of(checker_.sink.all().begin(), checker_.sink.all().end(), [&](const Diagnostic& told) {
-        return told.id == DiagId::DimensionValue && told.args[0] == written && told.span.file == span.file;
-      });
+  const bool isTold = checker_.sink.isTold([&](const Diagnostic& told) {
+    return told.id == DiagId::DimensionValue && told.args[0] == written && told.span.file == span.file;
+  });
   if (isTold) return DimId::none();
   Diagnostic& d = checker_.sink.report(DiagId::DimensionValue, span, written);
   d.hint = around.valueType

@@ -1,6 +1,7 @@
 #include "check/signatures/suggestions.h"
 
 #include "check/intrinsics/intrinsics.h"
+#include "diagnostics/messages.h"
 #include "support/near_names.h"
 
 #include <algorithm>
@@ -51,9 +52,8 @@ std::string useOfModule(names::Modules& modules, ModuleId from, std::string_view
                         std::string_view rest) {
   const bool isCalled = rest.starts_with('(');
   if ((!isCalled && !rest.starts_with('.')) || name == modules[from].name) return {};
-  const size_t mark = modules.sink.all().size();
+  const Unheard unheard(modules.sink);
   const ModuleId found = modules.load(std::string(name), Span());
-  modules.sink.rewind(mark);
   if (!found || !modules[found].statements.empty()) return {}; // a script is no module
   if (isCalled && !hasPublic(modules, found, name)) return {};
   return quoted("use " + std::string(name)) + " imports this module";

@@ -85,7 +85,7 @@ private:
     if (notUses_.contains(s)) return;
     if (ast_.kind(s) == SynKind::Name && !isKnown(ast_[s].as<Name>().name)) {
       NameId name = ast_[s].as<Name>().name;
-      if (isUnknownTold(c_.modules, c_.types.names.text(name), ast_.span(s), c_.sink.all().size())) return;
+      if (isUnknownTold(c_.modules, c_.types.names.text(name), ast_.span(s), {})) return;
       std::vector<NameId> near(bound_.begin(), bound_.end());
       std::erase_if(near, [](NameId n) { return !n.valid(); });
       const std::string hint = isInOwnLambda(ast_, name, ast_.span(s))
@@ -121,10 +121,10 @@ void checkTemplateNames(Checker& checker, ModuleId module, const Ast& ast, SynId
   TemplateNames(checker, module, ast, visible).check(node);
 }
 
-bool isUnknownTold(const names::Modules& modules, std::string_view name, Span span, size_t since) {
-  const std::vector<Diagnostic>& all = modules.sink.all();
-  const size_t from = SourceStore::isExpansion(span.file) ? 0 : std::min(since, all.size());
-  return std::any_of(all.begin() + static_cast<ptrdiff_t>(from), all.end(), [&](const Diagnostic& d) {
+bool isUnknownTold(const names::Modules& modules, std::string_view name, Span span,
+                   std::span<const Diagnostic> here) {
+  if (SourceStore::isExpansion(span.file)) here = modules.sink.all();
+  return std::ranges::any_of(here, [&](const Diagnostic& d) {
     return d.id == DiagId::UnknownName && d.args[0] == name &&
            modules.sources.written(d.span.file) == modules.sources.written(span.file);
   });

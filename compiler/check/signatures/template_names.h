@@ -16,8 +16,9 @@ void checkTemplateNames(Checker& checker, ModuleId module, const syntax::Ast& as
 bool isInOwnLambda(const syntax::Ast& ast, NameId name, Span use);
 std::string declaredHint(std::string_view name);
 
-/// Whether a message since `since` reports that a name of the file means nothing: its other uses have the
-/// same cause. The names in a quote are the same at every use, so for them messages of any time count.
-bool isUnknownTold(const names::Modules& modules, std::string_view name, Span span, size_t since);
+/// Whether a message of `here` reports that a name of the file means nothing: its other uses have the same
+/// cause. The names in a quote are the same at every use, so for them all messages count.
+bool isUnknownTold(const names::Modules& modules, std::string_view name, Span span,
+                   std::span<const Diagnostic> here);
 
 } // namespace melix::check

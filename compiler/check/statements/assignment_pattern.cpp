@@ -130,11 +130,11 @@ PatternId WrittenPattern::tuple() {
 
 /// `[a, b]`: a List of so many elements.
 PatternId WrittenPattern::elements() {
-  const size_t messages = body_.sink.all().size();
   if (types_.kind(type_) != TypeKind::List) {
+    Messages told(body_.sink);
     const PatternId made = mismatch();
-    if (body_.sink.all().size() > messages && types_.kind(type_) == TypeKind::Array)
-      body_.sink.hintLast("brackets destructure a List: the elements of an array are `x[0]`, `x[1]`");
+    if (types_.kind(type_) == TypeKind::Array)
+      told.hintLast("brackets destructure a List: the elements of an array are `x[0]`, `x[1]`");
     return made;
   }
   refutable_ = true;
@@ -191,8 +191,9 @@ PatternId WrittenPattern::literal() {
   if (body_.b.kindOf(value) == TypeKind::Error) return mismatch();
   const NodeKind kind = body_.instance.nodes[value].kind;
   if (kind != NodeKind::Const && kind != NodeKind::Op) { // text with values in it
+    Messages told(body_.sink);
     const PatternId made = mismatch();
-    body_.sink.hintLast("a pattern holds no values: `text if text == …` compares with one");
+    told.hintLast("a pattern holds no values: `text if text == …` compares with one");
     return made;
   }
   const PatternId made(static_cast<uint32_t>(body_.instance.patterns.size()));
@@ -211,13 +212,13 @@ PatternId WrittenPattern::alternatives() {
   for (SynId each : written_.as<Many>().items) {
     const bool isFirst = pattern_.subs.empty();
     names.bound.clear();
-    const size_t messages = body_.sink.all().size();
+    const Messages told(body_.sink);
     if (!isFirst) current = &names;
     pattern_.subs.push_back(body_.checkPattern(each, pattern_.type, isVar_, refutable_));
     current = names.outer;
     if (isFirst) bindSameNames(names, mark, before);
     for (const ScopeEntry& e : names.names) {
-      if (isFirst || names.bound.contains(e.name) || body_.sink.all().size() != messages) continue;
+      if (isFirst || names.bound.contains(e.name) || told.any()) continue;
       body_.sink.report(DiagId::AlternativeNames, body_.ast.span(each), types_.names.text(e.name));
       pattern_.type = types_.error();
     }

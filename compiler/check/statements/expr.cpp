@@ -356,13 +356,13 @@ NodeId Body::checkArray(const Many& m, Span span, TypeId expected) {
       TypeId mine = b.typeOf(value);
       if (infer.isOpen(element) || b.isNumber(element)) infer.unify(element, mine);
       Span first = items.empty() ? Span() : b.spanOf(items[0]);
-      const size_t reported = sink.errorCount();
+      Messages told(sink);
       value = coerce(value, element, b.spanOf(value), DiagId::TypeMismatch, {}, first);
-      if (sink.errorCount() > reported) adviseLast(*this, span, b.spanOf(value));
+      if (told.anyErrors()) adviseLast(told, *this, span, b.spanOf(value));
       bool differs =
           b.kindOf(value) == TypeKind::Error && types.kind(mine) == TypeKind::Array && first.valid();
       if (differs && types.rank(mine) == types.rank(infer.zonk(element)))
-        sink.hintLast("rows with sizes of their own stand where a type like `f32[_][N]` or `List[f32[_]]` is "
+        told.hintLast("rows with sizes of their own stand where a type like `f32[_][N]` or `List[f32[_]]` is "
                       "expected");
     }
     numberFailed |= b.kindOf(value) == TypeKind::Error && isNumberLiteral(item);

@@ -75,10 +75,10 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
                isUsedUp(arm.body, SynId::none()))
         arm.body = b.block({arm.body, b.unit(span)}, span);
       else {
-        const size_t reported = sink.errorCount();
+        Messages told(sink);
         arm.body = coerce(arm.body, common, b.spanOf(arm.body),
                           isAsked ? DiagId::TypeMismatch : DiagId::BranchTypes);
-        if (sink.errorCount() > reported) adviseLast(*this, span, sink.all().back().span);
+        if (told.anyErrors()) adviseLast(told, *this, span, told.last()->span);
       }
     }
     arms.arms.push_back(arm);

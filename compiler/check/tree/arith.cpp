@@ -132,8 +132,9 @@ NodeId NodeBuilder::elementwise(std::vector<NodeId> args, Span span,
   BroadcastResult shape = broadcast(infer, types.dims, shapes);
   if (shape.kind == UnifyKind::DimsDiffer) {
     const AxisPair& at = shape.differ;
-    reportShapes(args[at.leftOperand], at.leftAxis, args[at.rightOperand], at.rightAxis, span);
-    hintOperands(args[at.leftOperand], args[at.rightOperand]);
+    Diagnostic& told =
+        reportShapes(args[at.leftOperand], at.leftAxis, args[at.rightOperand], at.rightAxis, span);
+    hintOperands(told, args[at.leftOperand], args[at.rightOperand]);
     return error(span);
   }
   // The sizes compared may come from the arguments: these are evaluated before.
@@ -376,8 +377,7 @@ NodeId NodeBuilder::matmul(NodeId a, NodeId b, Span span) {
   DimId inner = da.back();
   UnifyKind match = infer.unifyDim(inner, db[0]);
   if (match == UnifyKind::DimsDiffer) {
-    reportShapes(a, da.size() - 1, b, 0, span);
-    hintProduct(a, b);
+    hintProduct(reportShapes(a, da.size() - 1, b, 0, span), a, b);
     return error(span);
   }
   std::vector<NodeId> nodes;

@@ -1,7 +1,7 @@
 #pragma once
 // Inference variables of one instance: open numbers and unknown types (TypeKind::Var), unknown extents
-// (Inference dimension symbols), and unification over them. Solutions stand on a trail: those of a mere
-// attempt are undone (attempt.h).
+// (Inference dimension symbols), and unification over them. Solutions are recorded on a trail, by
+// which an attempt undoes them (attempt.h).
 
 #include "check/tree/typed.h"
 

@@ -33,9 +33,8 @@ NodeId NodeFactory::make(NodeKind kind, TypeId type, Span span, std::vector<Node
 bool isTooLarge(const TypeStore& types, DiagnosticSink& sink, TypeId type, Span span) {
   if (!type.valid() || types.partCount(type) <= TypeStore::mostParts) return false;
   const std::string text = types.show(type);
-  bool isTold = std::any_of(sink.all().begin(), sink.all().end(), [&](const Diagnostic& told) {
-    return told.id == DiagId::TooManyParts && told.args[0] == text;
-  });
+  bool isTold = sink.isTold(
+      [&](const Diagnostic& told) { return told.id == DiagId::TooManyParts && told.args[0] == text; });
   if (!isTold) sink.report(DiagId::TooManyParts, span, text);
   return true;
 }

@@ -170,10 +170,10 @@ std::string floatHint(NodeBuilder& b, NodeId value) {
   return divided.empty() ? "`" + b.library.writtenOperand(b.spanOf(value)) + " as f64` converts" : divided;
 }
 
-void noteQuotient(NodeBuilder& b, NodeId value, Span span) {
+void noteQuotient(Diagnostic& to, NodeBuilder& b, NodeId value, Span span) {
   const std::optional<WrittenQuotient> quotient = quotientIn(b, value);
   if (quotient && !isInside(quotient->span, span))
-    b.sink.annotateLast(quotient->span, "this quotient of integers is rounded down");
+    to.note(quotient->span, "this quotient of integers is rounded down");
 }
 
 namespace {
@@ -206,12 +206,10 @@ private:
     if (!b_.types.isInt(b_.types.element(b_.typeOf(value)))) return;
     const std::optional<WrittenQuotient> quotient = quotientIn(b_, value);
     if (!quotient || body_.c.modules.isLibraryFile(quotient->span.file)) return;
-    const size_t before = body_.sink.all().size();
-    body_.sink.report(DiagId::IntegerQuotient, quotient->span, what).hint =
-        waysOut(*quotient, b_.show(type), false);
-    const bool isNew = body_.sink.all().size() > before; // and the first that becomes of it
-    if (isNew && !isInside(quotient->span, span) && span.valid())
-      body_.sink.annotateLast(span, "here it " + std::string(what));
+    Diagnostic& d =
+        body_.sink.report(DiagId::IntegerQuotient, quotient->span, what); // the first that becomes of it
+    d.hint = waysOut(*quotient, b_.show(type), false);
+    if (!isInside(quotient->span, span) && span.valid()) d.note(span, "here it " + std::string(what));
   }
 
   Body& body_;

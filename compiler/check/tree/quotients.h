@@ -20,8 +20,8 @@ std::string quotientHint(NodeBuilder& b, NodeId value, TypeId type);
 /// The text that makes an f64 of an integer, or of the integer that `value` divides; empty if it is no
 /// number.
 std::string floatHint(NodeBuilder& b, NodeId value);
-/// Says beside the last message which quotient its hint speaks of, if it stands outside of `span`.
-void noteQuotient(NodeBuilder& b, NodeId value, Span span);
+/// Says beside a message which quotient its hint speaks of, if it stands outside of `span`.
+void noteQuotient(Diagnostic& to, NodeBuilder& b, NodeId value, Span span);
 
 /// Warns of each quotient, in a body whose types are found, that becomes a float, is shown with a fraction,
 /// or is the exponent of a float.

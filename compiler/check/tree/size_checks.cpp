@@ -69,34 +69,36 @@ DimChecks SizeChecks::checksOf(std::vector<DimCheckItem> items, bool written) {
 }
 
 /// The hint is for sizes that have names: two numbers that differ are never equal.
-void SizeChecks::shapesDiffer(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis, Span span,
-                              Span rightOperand) {
+Diagnostic& SizeChecks::shapesDiffer(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis, Span span,
+                                     Span rightOperand) {
   DimId x = infer.zonk(dimsOf(left)[leftAxis]), y = infer.zonk(dimsOf(right)[rightAxis]);
   Diagnostic& d = sink.report(DiagId::ShapeMismatch, span, show(left), show(right), std::to_string(leftAxis),
                               types.dims.show(x), std::to_string(rightAxis), types.dims.show(y));
-  if (types.dims.asConstant(x) && types.dims.asConstant(y)) return;
+  if (types.dims.asConstant(x) && types.dims.asConstant(y)) return d;
   bool sameAxes = leftAxis == rightAxis && types.rank(left) == types.rank(right);
   d.hint = "a size that is only known to be equal at run time is checked by `" +
            library.writtenOperand(rightOperand) + " as " + (sameAxes ? show(left) : "T[…]") + "`";
+  return d;
 }
 
-void SizeChecks::hintProduct(NodeId left, NodeId right) {
+void SizeChecks::hintProduct(Diagnostic& to, NodeId left, NodeId right) {
   const std::vector<DimId> l = dimsOf(typeOf(left)), r = dimsOf(typeOf(right));
   const std::string a = library.writtenOperand(spanOf(left)), b = library.writtenOperand(spanOf(right));
   std::vector<std::string> fitting;
   if (r.size() == 2 && areSame(l.back(), r[1])) fitting.push_back(a + " @ transpose(" + asArgument(b) + ")");
   if (l.size() == 2 && areSame(l[0], r[0])) fitting.push_back("transpose(" + asArgument(a) + ") @ " + b);
   if (fitting.empty() && l.size() <= 2 && areSame(r.back(), l[0])) fitting.push_back(b + " @ " + a);
-  if (fitting.size() == 1) sink.hintLast("`" + fitting[0] + "` fits");
-  if (fitting.size() == 2) sink.hintLast("`" + fitting[0] + "` and `" + fitting[1] + "` fit");
+  if (fitting.size() == 1) to.hint = "`" + fitting[0] + "` fits";
+  if (fitting.size() == 2) to.hint = "`" + fitting[0] + "` and `" + fitting[1] + "` fit";
 }
 
-void SizeChecks::hintOperands(NodeId left, NodeId right) {
+void SizeChecks::hintOperands(Diagnostic& to, NodeId left, NodeId right) {
   const std::vector<DimId> l = dimsOf(typeOf(left)), r = dimsOf(typeOf(right));
   if (areTurned(l, r))
-    return sink.hintLast("`transpose(" + asArgument(library.writtenOperand(spanOf(right))) +
-                         ")` has the sizes of `" + library.writtenOperand(spanOf(left)) + "`");
-  hintNewAxes(left, right);
+    to.hint = "`transpose(" + asArgument(library.writtenOperand(spanOf(right))) + ")` has the sizes of `" +
+              library.writtenOperand(spanOf(left)) + "`";
+  else
+    hintNewAxes(to, left, right);
 }
 
 bool SizeChecks::areTurned(const std::vector<DimId>& a, const std::vector<DimId>& b) {
@@ -128,7 +130,7 @@ std::string SizeChecks::axisHint(TypeId want, TypeId got, const std::string& wri
   return index.empty() ? "" : "`" + written + "[" + index + "]` has these sizes";
 }
 
-void SizeChecks::hintNewAxes(NodeId left, NodeId right) {
+void SizeChecks::hintNewAxes(Diagnostic& to, NodeId left, NodeId right) {
   std::vector<DimId> few = dimsOf(typeOf(left)), many = dimsOf(typeOf(right));
   NodeId smaller = left;
   if (few.size() > many.size()) {
@@ -141,11 +143,11 @@ void SizeChecks::hintNewAxes(NodeId left, NodeId right) {
   std::string index;
   for (size_t k = 0; k < many.size(); ++k)
     index += (k == 0 ? "" : ", ") + std::string(k < few.size() ? ":" : "new");
-  sink.hintLast("shapes meet at their last axes: `" + library.writtenOperand(spanOf(smaller)) + "[" + index +
-                "]` has an axis of size 1 there");
+  to.hint = "shapes meet at their last axes: `" + library.writtenOperand(spanOf(smaller)) + "[" + index +
+            "]` has an axis of size 1 there";
 }
 
-void SizeChecks::noteNames(DimId size) {
+void SizeChecks::noteNames(Diagnostic& to, DimId size) {
   std::vector<DimSym> symbols;
   types.dims.collectSymbols(size, symbols);
   for (DimSym s : symbols) {
@@ -153,15 +155,15 @@ void SizeChecks::noteNames(DimId size) {
     DimId is = infer.zonk(types.dims.symbol(s));
     bool solved = is != types.dims.symbol(s);
     if (info.origin.valid())
-      sink.annotateLast(info.origin, "`" + info.name + "` " +
-                                         (solved ? "is " + types.dims.show(is) : "comes from") + " here");
+      to.note(info.origin,
+              "`" + info.name + "` " + (solved ? "is " + types.dims.show(is) : "comes from") + " here");
   }
 }
 
-void SizeChecks::noteOrigin(NodeId value, size_t axis) {
+void SizeChecks::noteOrigin(Diagnostic& to, NodeId value, size_t axis) {
   if (kindOf(value) != TypeKind::Array) return; // a tuple with the array inside
   DimId size = infer.zonk(dimsOf(typeOf(value))[axis]);
-  if (!types.dims.asConstant(size)) return noteNames(size);
+  if (!types.dims.asConstant(size)) return noteNames(to, size);
   auto isOwn = [this](const Node& n) {
     return n.kind == NodeKind::Local && standsFor.contains(n.as<LocalRef>().local);
   };
@@ -170,7 +172,7 @@ void SizeChecks::noteOrigin(NodeId value, size_t axis) {
   const Local* local = node.kind == NodeKind::Local ? &instance.locals[node.as<LocalRef>().local] : nullptr;
   std::string name = local ? "`" + std::string(types.names.text(local->name)) + "`" : "this";
   Span at = local ? local->span : node.span;
-  if (at.valid()) sink.annotateLast(at, name + " is `" + show(typeOf(value)) + "`");
+  if (at.valid()) to.note(at, name + " is `" + show(typeOf(value)) + "`");
 }
 
 void SizeChecks::reportMismatch(const UnifyResult& match, TypeId want, TypeId got, NodeId value, Span span,
@@ -186,39 +188,39 @@ void SizeChecks::reportMismatch(const UnifyResult& match, TypeId want, TypeId go
              library.writtenOperand(span) + " as " + expected + "`";
   std::string what = "`" + std::string(asking.what) + "`";
   if (asking.asker.valid() && types.dims.asConstant(match.asked)) // no name tells where it is asked for
-    sink.annotateLast(asking.asker,
-                      asking.what.empty() ? "this is `" + expected + "`" : what + " asks for it here");
+    d.note(asking.asker, asking.what.empty() ? "this is `" + expected + "`" : what + " asks for it here");
   else if (!asking.what.empty())
-    sink.annotateLast(Span(), "in the call of " + what);
-  noteNames(match.asked);
-  noteNames(left);
-  noteNames(right);
+    d.note(Span(), "in the call of " + what);
+  noteNames(d, match.asked);
+  noteNames(d, left);
+  noteNames(d, right);
   bool isName = value.valid() && instance.nodes[value].kind == NodeKind::Local;
   if (isName && types.dims.asConstant(right) && match.axis < dimsOf(typeOf(value)).size())
-    noteOrigin(value, match.axis);
+    noteOrigin(d, value, match.axis);
 }
 
-void SizeChecks::reportUnequal(const UnifyResult& match, NodeId left, NodeId right, Span span, DiagId id,
-                               std::vector<std::string> rest) {
+Diagnostic& SizeChecks::reportUnequal(const UnifyResult& match, NodeId left, NodeId right, Span span,
+                                      DiagId id, std::vector<std::string> rest) {
   DimId leftSize = infer.zonk(match.left), rightSize = infer.zonk(match.right);
   std::string axis = std::to_string(match.axis);
   std::vector<std::string> args{
       show(typeOf(left)),        show(typeOf(right)), axis, types.dims.show(leftSize), axis,
       types.dims.show(rightSize)};
   args.insert(args.end(), rest.begin(), rest.end());
-  sink.reportList(id, span, std::move(args));
+  Diagnostic& d = sink.reportList(id, span, std::move(args));
   for (auto [value, size] : {std::pair(left, leftSize), std::pair(right, rightSize)}) {
     bool isArray = match.axis < dimsOf(typeOf(value)).size();
     if (isArray)
-      noteOrigin(value, match.axis);
+      noteOrigin(d, value, match.axis);
     else
-      noteNames(size);
+      noteNames(d, size);
   }
+  return d;
 }
 
 /// Branches may differ in size where a type with `_` is asked of them (rule 24).
 void SizeChecks::reportBranches(const UnifyResult& match, NodeId first, NodeId other, Span span) {
-  reportUnequal(match, first, other, span, DiagId::BranchShapes);
+  Diagnostic& d = reportUnequal(match, first, other, span, DiagId::BranchShapes);
   types::Type free = types[typeOf(first)];
   const std::vector<DimId> others = dimsOf(typeOf(other));
   if (free.kind != TypeKind::Array || others.size() != free.dims.size()) return;
@@ -226,14 +228,16 @@ void SizeChecks::reportBranches(const UnifyResult& match, NodeId first, NodeId o
     if (infer.zonk(free.dims[k]) != infer.zonk(others[k]))
       free.dims[k] = types.dims.symbol(types.dims.newSym({"_", types::DimSymKind::Unknown, 0, Span()}));
   std::string asked = show(types.intern(std::move(free)));
-  sink.hintLast("where a type with `_` is expected, each has a size of its own: `let x: " + asked +
-                " = …`, `fn f(…) -> " + asked + "`");
+  d.hint = "where a type with `_` is expected, each has a size of its own: `let x: " + asked +
+           " = …`, `fn f(…) -> " + asked + "`";
 }
 
-void SizeChecks::reportShapes(NodeId left, size_t leftAxis, NodeId right, size_t rightAxis, Span span) {
-  shapesDiffer(typeOf(left), leftAxis, typeOf(right), rightAxis, span, spanOf(right));
-  noteOrigin(left, leftAxis);
-  noteOrigin(right, rightAxis);
+Diagnostic& SizeChecks::reportShapes(NodeId left, size_t leftAxis, NodeId right, size_t rightAxis,
+                                     Span span) {
+  Diagnostic& d = shapesDiffer(typeOf(left), leftAxis, typeOf(right), rightAxis, span, spanOf(right));
+  noteOrigin(d, left, leftAxis);
+  noteOrigin(d, right, rightAxis);
+  return d;
 }
 
 NodeId SizeChecks::checked(NodeId value, TypeId type, std::vector<DimCheckItem> checks, Span span,

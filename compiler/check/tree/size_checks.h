@@ -30,29 +30,29 @@ public:
                                          TypeId right);
   DimCheckItem shapesFit(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis);
   NodeId dimChecks(std::vector<DimCheckItem> checks, Span span, bool written = false);
-  void shapesDiffer(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis, Span span,
-                    Span rightOperand = Span());
+  Diagnostic& shapesDiffer(TypeId left, size_t leftAxis, TypeId right, size_t rightAxis, Span span,
+                           Span rightOperand = Span());
   /// Reports sizes that cannot be equal: `want` is the expected type and `got` the actual one. `value` is the
   /// node with this type, if it is at hand.
   void reportMismatch(const UnifyResult& match, TypeId want, TypeId got, NodeId value, Span span,
                       Asking asking = {});
   /// The same for two values of which neither asks; `rest` are further arguments of the message.
-  void reportUnequal(const UnifyResult& match, NodeId left, NodeId right, Span span,
-                     DiagId id = DiagId::ShapeMismatch, std::vector<std::string> rest = {});
+  Diagnostic& reportUnequal(const UnifyResult& match, NodeId left, NodeId right, Span span,
+                            DiagId id = DiagId::ShapeMismatch, std::vector<std::string> rest = {});
   void reportBranches(const UnifyResult& match, NodeId first, NodeId other, Span span);
-  /// Adds to the last message where a size comes from: the names in it, or the value that has it.
-  void noteNames(DimId size);
-  void noteOrigin(NodeId value, size_t axis);
-  /// Adds a hint to the last message, about shapes that do not fit in `left @ right`: the product that fits
+  /// Adds to a message where a size comes from: the names in it, or the value that has it.
+  void noteNames(Diagnostic& to, DimId size);
+  void noteOrigin(Diagnostic& to, NodeId value, size_t axis);
+  /// Adds a hint to a message, about shapes that do not fit in `left @ right`: the product that fits
   /// with one of them transposed, or with both swapped.
-  void hintProduct(NodeId left, NodeId right);
+  void hintProduct(Diagnostic& to, NodeId left, NodeId right);
   /// The same for operands that are combined element by element: one is the other's transpose, or lacks axes
   /// of size 1.
-  void hintOperands(NodeId left, NodeId right);
+  void hintOperands(Diagnostic& to, NodeId left, NodeId right);
   /// How an array, as it is written, gets or loses an axis of size 1 where that is all that it differs by;
   /// else empty.
   std::string axisHint(TypeId want, TypeId got, const std::string& written);
-  void reportShapes(NodeId left, size_t leftAxis, NodeId right, size_t rightAxis, Span span);
+  Diagnostic& reportShapes(NodeId left, size_t leftAxis, NodeId right, size_t rightAxis, Span span);
   DimChecks checksOf(std::vector<DimCheckItem> items, bool written);
   /// The node with `checks` made before it, at `type`.
   NodeId checked(NodeId value, TypeId type, std::vector<DimCheckItem> checks, Span span,
@@ -64,7 +64,7 @@ private:
   bool areTurned(const std::vector<DimId>& a, const std::vector<DimId>& b);
   /// Where the operand of lower rank has the first sizes of the other: a hint how it gets trailing axes of
   /// size 1.
-  void hintNewAxes(NodeId left, NodeId right);
+  void hintNewAxes(Diagnostic& to, NodeId left, NodeId right);
   std::string showAtRun(TypeId type, std::vector<DimId>& shown);
 };
 

@@ -137,7 +137,7 @@ public:
     return values_[k];
   }
   T& editBack() { return edit(values_.size() - 1); }
-  /// Sets all elements, and gives those that were there.
+  /// Sets all elements, and gives the old ones.
   std::vector<T> exchange(std::vector<T> values) {
     trail_.record([this, before = values_] { values_ = before; });
     return std::exchange(values_, std::move(values));
@@ -241,7 +241,7 @@ public:
     if (trail_) trail_->record([this, id, before = values_[id.index]] { values_[id.index] = before; });
     return values_[id.index];
   }
-  /// A value, to be given what stands however it was come by: it is never undone while the value is there.
+  /// A value, to be changed for good: the change is never undone while the value exists.
   Value& note(IdType id) { return values_[id.index]; }
   size_t size() const { return values_.size(); }
   auto begin() const { return values_.begin(); }

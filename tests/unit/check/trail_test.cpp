@@ -149,8 +149,7 @@ TEST(Trail, FieldsOfABodyRecordThemselves) {
                                      "arrays",
                                      "leaves",
                                      "derivatives",
-                                     "errorsBefore",
-                                     "messagesBefore",
+                                     "messages",
                                      "isScript",
                                      "mayReturn", // what body it is
                                      "sizes",

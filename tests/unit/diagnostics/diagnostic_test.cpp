@@ -1,4 +1,4 @@
-#include "diagnostics/diagnostic.h"
+#include "diagnostics/messages.h"
 
 #include <gtest/gtest.h>
 
@@ -80,12 +80,72 @@ TEST(Diagnostics, WhatWasOnlyTriedIsForgotten) {
   SourceStore sources;
   DiagnosticSink sink;
   FileId file = sources.add("a.mlx", "x");
-  size_t mark = sink.all().size();
-  sink.report(DiagId::UnknownName, Span{file, 0, 1}, "x");
-  sink.rewind(mark);
+  {
+    const Unheard tried(sink);
+    sink.report(DiagId::UnknownName, Span{file, 0, 1}, "x");
+    EXPECT_TRUE(tried.anyErrors());
+  }
   EXPECT_EQ(sink.errorCount(), 0u);
   sink.report(DiagId::UnknownName, Span{file, 0, 1}, "x");
   EXPECT_EQ(sink.errorCount(), 1u);
+}
+
+/// A sink with messages at places of a text, told by these.
+struct Places {
+  SourceStore sources;
+  DiagnosticSink sink;
+  FileId file = sources.add("a.mlx", "abcdefgh");
+
+  void report(uint32_t at, DiagId id = DiagId::UnknownName) { sink.report(id, Span{file, at, at + 1}, "x"); }
+  std::string told() const {
+    std::string out;
+    for (const Diagnostic* d : sink.inOrder()) out += std::to_string(d->span.begin);
+    return out;
+  }
+};
+
+TEST(Messages, BelongToWhatIsAroundThemUnlessDropped) {
+  Places places;
+  places.report(5);
+  Messages outer(places.sink);
+  EXPECT_FALSE(outer.any());
+  {
+    Messages kept(places.sink);
+    places.report(3);
+    EXPECT_EQ(kept.all().size(), 1u);
+    kept.noteErrors({Span(), "here"});
+    kept.hintLast("so");
+  }
+  {
+    Messages dropped(places.sink);
+    places.report(1);
+    EXPECT_EQ(dropped.take().size(), 1u);
+  }
+  ASSERT_EQ(outer.all().size(), 1u);
+  EXPECT_EQ(outer.last()->notes.size(), 1u);
+  EXPECT_EQ(outer.last()->hint, "so");
+  EXPECT_EQ(places.told(), "35");
+  EXPECT_EQ(places.sink.errorCount(), 2u);
+}
+
+TEST(Messages, OfARoundGoButFinalOnes) {
+  Places places;
+  Messages rounds(places.sink);
+  places.report(2);
+  {
+    Messages callee(places.sink);
+    places.report(6);
+    places.report(4);
+    callee.makeFinal();
+  }
+  places.report(1);
+  rounds.dropRound();
+  EXPECT_EQ(places.told(), "46");
+  places.report(2); // is told again
+  EXPECT_EQ(places.told(), "246");
+  rounds.dropIf([](const Diagnostic& d) { return d.span.begin == 4; });
+  EXPECT_EQ(places.told(), "26");
+  EXPECT_EQ(places.sink.errorCount(), 2u);
 }
 
 TEST(Diagnostics, EveryIdIsUniqueAndOfSmallWordsJoinedByHyphens) {

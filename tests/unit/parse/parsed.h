@@ -23,16 +23,16 @@ struct Parsed {
   /// `line:column id` of each message.
   std::string errors() const {
     std::string out;
-    for (const Diagnostic& d : sink.all()) {
-      LineColumn at = sources.lineColumn(d.span);
+    for (const Diagnostic* d : sink.inOrder()) {
+      LineColumn at = sources.lineColumn(d->span);
       out += (out.empty() ? "" : ", ") + std::to_string(at.line) + ":" + std::to_string(at.column) + " ";
-      out += diagName(d.id);
+      out += diagName(d->id);
     }
     return out;
   }
   std::string messages() const {
     std::string out;
-    for (const Diagnostic& d : sink.all()) out += renderDiagnostic(d, sources, false);
+    for (const Diagnostic* d : sink.inOrder()) out += renderDiagnostic(*d, sources, false);
     return out;
   }
   /// Statements and items of the file.

@@ -10,7 +10,7 @@ namespace {
 
 std::string messages(const Session& session) {
   std::string out = session.bug();
-  for (const Diagnostic& d : session.sink.all()) out += renderDiagnostic(d, session.sources, false);
+  for (const Diagnostic* d : session.sink.inOrder()) out += renderDiagnostic(*d, session.sources, false);
   return out;
 }
 
