@@ -46,7 +46,7 @@ public:
   }
 
   bool isRecording() const { return marks_ > 0; }
-  /// How a change that is about to be made is undone.
+  /// How a change that is about to be made is undone. A caller that captures a copy asks isRecording() first.
   template <class Undo>
   void record(Undo&& undo) {
     if (isRecording()) undo_.emplace_back(std::forward<Undo>(undo));
@@ -54,7 +54,7 @@ public:
   /// Assigns to a place that stands until the trail ends.
   template <class T, class Value>
   void set(T& place, Value&& value) {
-    record([&place, before = place] { place = before; });
+    if (isRecording()) record([&place, before = place] { place = before; });
     place = std::forward<Value>(value);
   }
 
@@ -86,7 +86,7 @@ public:
   const T* operator->() const { return &value_; }
   /// The value, to be changed before the next mark is set or ends.
   T& edit() {
-    trail_.record([this, before = value_] { value_ = before; });
+    if (trail_.isRecording()) trail_.record([this, before = value_] { value_ = before; });
     return value_;
   }
   Trailed& operator=(T value) {
@@ -128,18 +128,18 @@ public:
     values_.push_back(std::move(value));
   }
   void pop_back() {
-    trail_.record([this, last = values_.back()] { values_.push_back(last); });
+    if (trail_.isRecording()) trail_.record([this, last = values_.back()] { values_.push_back(last); });
     values_.pop_back();
   }
   /// An element, to be changed before the next mark is set or ends.
   T& edit(size_t k) {
-    trail_.record([this, k, before = values_[k]] { values_[k] = before; });
+    if (trail_.isRecording()) trail_.record([this, k, before = values_[k]] { values_[k] = before; });
     return values_[k];
   }
   T& editBack() { return edit(values_.size() - 1); }
   /// Sets all elements, and gives the old ones.
   std::vector<T> exchange(std::vector<T> values) {
-    trail_.record([this, before = values_] { values_ = before; });
+    if (trail_.isRecording()) trail_.record([this, before = values_] { values_ = before; });
     return std::exchange(values_, std::move(values));
   }
   void clear() {
@@ -187,12 +187,13 @@ public:
   void erase(const Key& key) {
     const auto found = values_.find(key);
     if (found == values_.end()) return;
-    trail_.record([this, key, before = found->second] { values_.emplace(key, before); });
+    if (trail_.isRecording())
+      trail_.record([this, key, before = found->second] { values_.emplace(key, before); });
     values_.erase(found);
   }
   /// All of it, to be changed before the next mark is set or ends.
   Map& edit() {
-    trail_.record([this, before = values_] { values_ = before; });
+    if (trail_.isRecording()) trail_.record([this, before = values_] { values_ = before; });
     return values_;
   }
 
@@ -238,7 +239,8 @@ public:
   }
   /// A value, to be changed before the next mark is set or ends.
   Value& edit(IdType id) {
-    if (trail_) trail_->record([this, id, before = values_[id.index]] { values_[id.index] = before; });
+    if (trail_ && trail_->isRecording())
+      trail_->record([this, id, before = values_[id.index]] { values_[id.index] = before; });
     return values_[id.index];
   }
   /// A value, to be changed for good: the change is never undone while the value exists.
