@@ -31,7 +31,7 @@ struct Diagnostic {
   Span span;
   std::vector<std::string> args;
   std::vector<DiagNote> notes;
-  std::string hint;       ///< instead of the catalogue's
+  std::string hint;     ///< instead of the catalogue's
   bool isFinal = false; ///< another round of the caller does not report it again
 
   /// Adds a note, once.
