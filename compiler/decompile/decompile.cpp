@@ -1,4 +1,5 @@
 #include "decompile/decompile.h"
+#include "decompile/writer_types.h"
 
 #include "core/ir/walk.h"
 
@@ -61,14 +62,14 @@ private:
     const types::Record& r = m_.types.recordInfo(id);
     names_.startFunction();
     FunctionWriter writer(shared_, root_);
-    std::string dims = writer.parameters(r.dimParams);
+    std::string dims = parameters(writer, r.dimParams);
     std::string text = std::string(r.isEnum ? "enum " : "struct ") + names_.record(id) + dims + " {\n";
     for (uint32_t c = 0; c < r.cases.size(); ++c) {
       std::string fields;
       for (uint32_t k = 0; k < r.cases[c].fields.size(); ++k) {
         bool positional = r.isEnum && !r.cases[c].fields[k].name.valid();
         std::string field =
-            (positional ? "" : names_.field(id, c, k) + ": ") + writer.typeText(r.cases[c].fields[k].type);
+            (positional ? "" : names_.field(id, c, k) + ": ") + typeText(writer, r.cases[c].fields[k].type);
         if (r.isEnum)
           fields += (k ? ", " : "") + field;
         else

@@ -1,7 +1,11 @@
 // Checks and other effects. A check is implicit in the op that it guards, which is written as what panics
 // alike; where there is none, its value being unused, what panics is written for itself.
 
+#include "decompile/writer_checks.h"
+
 #include "decompile/writer.h"
+#include "decompile/writer_sums.h"
+#include "decompile/writer_types.h"
 
 #include <algorithm>
 
@@ -9,8 +13,10 @@ namespace melix::decompile {
 
 using namespace core;
 
+namespace {
+
 /// Whether an op reads or changes a place by index or slice `check` is of.
-static bool reaches(const Module& m, const Function& f, const Op& check, const Op& o) {
+bool reaches(const Module& m, const Function& f, const Op& check, const Op& o) {
   const size_t first = o.kind == OpKind::Get ? 1 : 2;
   if (std::find(o.operands.begin() + static_cast<ptrdiff_t>(first), o.operands.end(), check.operands[0]) ==
       o.operands.end())
@@ -24,7 +30,7 @@ static bool reaches(const Module& m, const Function& f, const Op& check, const O
 }
 
 /// Whether an op, written, panics where the check does.
-static bool guards(const Module& m, const Function& f, const Op& check, const Op& o) {
+bool guards(const Module& m, const Function& f, const Op& check, const Op& o) {
   const bool sameOperands = o.operands == check.operands;
   switch (check.as<CheckAttr>().kind) {
   case CheckKind::Index:
@@ -46,8 +52,8 @@ static bool guards(const Module& m, const Function& f, const Op& check, const Op
 }
 
 /// Whether the check has to be written: what follows it in its region does not imply it.
-bool FunctionWriter::isWritten(OpId id) const {
-  const Op& check = op(id);
+bool isWritten(const FunctionWriter& w, OpId id) {
+  const Op& check = w.op(id);
   switch (check.as<CheckAttr>().kind) {
   case CheckKind::Assert: return true;
   case CheckKind::DimEqual:
@@ -58,66 +64,69 @@ bool FunctionWriter::isWritten(OpId id) const {
   case CheckKind::NotEmpty:
   case CheckKind::Exponent: return false;
   case CheckKind::Index:
-    if (types().dims.asConstant(check.dims[0]) == 0) return true; // its op is left out
+    if (w.types().dims.asConstant(check.dims[0]) == 0) return true; // its op is left out
     break;
   default: break;
   }
-  const std::vector<OpId>& ops = f_.regions[uses_.regionOf(id)].ops;
+  const std::vector<OpId>& ops = w.f.regions[w.uses.regionOf(id)].ops;
   return std::none_of(std::find(ops.begin(), ops.end(), id), ops.end(),
-                      [&](OpId after) { return guards(m_, f_, check, op(after)); });
+                      [&](OpId after) { return guards(w.m, w.f, check, w.op(after)); });
 }
 
+} // namespace
+
 /// Whether the op does something beside giving its results.
-bool FunctionWriter::acts(OpId id) const {
-  const Op& o = op(id);
-  if (o.kind == OpKind::Check) return isWritten(id);
-  if (o.regions.empty()) return shared_.effects.ofOp(f_, id).any();
+bool acts(const FunctionWriter& w, OpId id) {
+  const Op& o = w.op(id);
+  if (o.kind == OpKind::Check) return isWritten(w, id);
+  if (o.regions.empty()) return w.shared.effects.ofOp(w.f, id).any();
   bool found = false;
   for (RegionId r : o.regions)
-    for (OpId inner : f_.regions[r].ops) found = found || acts(inner);
+    for (OpId inner : w.f.regions[r].ops) found = found || acts(w, inner);
   return found;
 }
 
-void FunctionWriter::check(OpId id) {
-  const Op& o = op(id);
+void writeCheck(FunctionWriter& w, OpId id) {
+  const Op& o = w.op(id);
   const CheckKind kind = o.as<CheckAttr>().kind;
-  if (kind == CheckKind::NotEmpty) notEmpty_.insert(o.dims[0]);
-  if (!isWritten(id)) return;
+  if (kind == CheckKind::NotEmpty) w.sizes.addAboveZero(o.dims[0]);
+  if (!isWritten(w, id)) return;
   auto unless = [&](const std::string& condition, const std::string& message) {
-    line("if " + condition + " { panic(\"" + message + "\") }");
+    w.lines.add("if " + condition + " { panic(\"" + message + "\") }");
   };
   auto shown = [](const std::string& number) { // a literal stands in no braces
     return number.find_first_not_of("0123456789") == std::string::npos ? number : "{" + number + "}";
   };
-  auto number = [&](size_t k) { return named(value(o.operands[k]), "i"); };
+  auto number = [&](size_t k) { return named(w, w.value(o.operands[k]), "i"); };
   auto computed = [&](const char* symbol) {
-    line("let _ = " + value(o.operands[0], 14) + symbol + value(o.operands[1], 15));
+    w.lines.add("let _ = " + w.value(o.operands[0], 14) + symbol + w.value(o.operands[1], 15));
   };
   switch (kind) {
   case CheckKind::Assert:
-    return line("assert " + value(o.operands[0]) +
-                (o.operands.size() > 1 ? ", " + value(o.operands[1]) : ""));
+    return w.lines.add("assert " + w.value(o.operands[0]) +
+                       (o.operands.size() > 1 ? ", " + w.value(o.operands[1]) : ""));
   case CheckKind::Index:
   case CheckKind::ListIndex: {
     const bool isList = kind == CheckKind::ListIndex;
-    const std::string i = number(0), n = isList ? number(1) : dim(o.dims[0], 10);
+    const std::string i = number(0), n = isList ? number(1) : dimText(w, o.dims[0], 10);
     return unless(i + " < 0 or " + i + " >= " + n, "index " + shown(i) + " is out of range for " +
                                                        (isList ? "a list of length " : "an axis of size ") +
                                                        shown(n));
   }
   case CheckKind::Slice: {
-    const std::string a = number(0), e = number(1), n = dim(o.dims[0], 10);
+    const std::string a = number(0), e = number(1), n = dimText(w, o.dims[0], 10);
     return unless(a + " < 0 or " + a + " > " + e + " or " + e + " > " + n,
                   "slice " + shown(a) + ".." + shown(e) + " does not fit an axis of size " + shown(n));
   }
   case CheckKind::Converts:
-    return line("let _ = " + value(o.operands[0], 20) + " as " + type(o.as<CheckAttr>().type));
-  case CheckKind::Divisor: return line("let _ = 1 / " + value(o.operands[0], 15));
+    return w.lines.add("let _ = " + w.value(o.operands[0], 20) + " as " +
+                       typeText(w, o.as<CheckAttr>().type));
+  case CheckKind::Divisor: return w.lines.add("let _ = 1 / " + w.value(o.operands[0], 15));
   case CheckKind::DivideOverflow: return computed(" / ");
   case CheckKind::AddFits: return computed(" + ");
   case CheckKind::SubFits: return computed(" - ");
   case CheckKind::MulFits: return computed(" * ");
-  case CheckKind::NegFits: return line("let _ = -" + value(o.operands[0], 20));
+  case CheckKind::NegFits: return w.lines.add("let _ = -" + w.value(o.operands[0], 20));
   default: return;
   }
 }

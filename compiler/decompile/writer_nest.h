@@ -1,0 +1,10 @@
+#pragma once
+// Nests as comprehensions and reductions; those that add to accumulators as loops.
+
+#include "decompile/writer.h"
+
+namespace melix::decompile {
+
+void writeNest(FunctionWriter& w, const core::Op& o);
+
+} // namespace melix::decompile
