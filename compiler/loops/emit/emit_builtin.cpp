@@ -1,4 +1,5 @@
 #include "loops/emit/emit_builtin.h"
+#include "loops/emit/lower_values.h"
 
 #include "loops/emit/lower.h"
 
@@ -58,8 +59,8 @@ ValueId call(Builder& b, BuiltinKind kind, const Slots& slots) {
 class BuiltinEmitter {
 public:
   BuiltinEmitter(Lower& lower, const core::Op& op)
-      : lower_(lower), b_(lower.builder()), types_(lower.types()), op_(op),
-        kind_(op.as<core::BuiltinAttr>().builtin), signature_(signatureOf(kind_)) {}
+      : lower_(lower), b_(lower.b), types_(lower.types), op_(op), kind_(op.as<core::BuiltinAttr>().builtin),
+        signature_(signatureOf(kind_)) {}
 
   void run() {
     for (size_t k = 0; k < signature_.params.size(); ++k) {
@@ -86,9 +87,9 @@ private:
   void addTexts(std::span<const core::ValueId> texts) {
     ValueId pack = b_.scratch(16 * std::max<size_t>(texts.size(), 1));
     for (size_t k = 0; k < texts.size(); ++k) {
-      Place at = lower_.memoryPlace(pack, types_.str());
+      Place at = memoryPlace(pack, types_.str());
       at.offset = static_cast<int64_t>(16 * k);
-      lower_.storeStored(at, lower_.leaves(texts[k]), Lower::StoreMode::Lend);
+      storeStored(lower_, at, lower_.leaves(texts[k]), StoreMode::Lend);
       slots_.alive.push_back(lower_.leaf(texts[k]));
     }
     slots_.add({b_.integer(static_cast<int64_t>(texts.size())), pack});
@@ -99,7 +100,7 @@ private:
     const std::vector<ValueId> own = lower_.leaves(v);
     for (ValueId x : own)
       if (b_.fn.typeOf(x).counted()) slots_.alive.push_back(x);
-    if (param == "Value") return slots_.add({b_.descriptor(type), lower_.spill(type, own)});
+    if (param == "Value") return slots_.add({b_.descriptor(type), spill(lower_, type, own)});
     if (param != "Bytes") return slots_.add(own);
     const bool packed = types_.kind(type) == TypeKind::Pack;
     slots_.add({own[packed ? 1 : 0], packed ? own[0] : lower_.dimsOf(type)[0]});
@@ -127,7 +128,7 @@ private:
 
   /// What is asked for: of an array the known dims are demanded, the others found.
   void addAsked(TypeId type) {
-    if (types_.kind(type) == TypeKind::Pack) type = lower_.layouts().packInner(type);
+    if (types_.kind(type) == TypeKind::Pack) type = lower_.layouts.packInner(type);
     const std::vector<types::DimId>& dims = types_[type].dims;
     ValueId wanted = b_.scratch(8 * std::max<size_t>(dims.size(), 1));
     for (size_t d = 0; d < dims.size(); ++d) {
@@ -146,7 +147,7 @@ private:
 
   std::vector<ValueId> resultOf(std::string_view word, TypeId type) {
     if (word == "Bytes" || (word == "Asked" && !types_.isScalar(type))) return arrayResult(type);
-    if (word != "Str") return {nextSlot(lower_.layouts().leaves(type)[0])};
+    if (word != "Str") return {nextSlot(lower_.layouts.leaves(type)[0])};
     const ValueId data = nextSlot(dataType);
     return {data, nextSlot(indexType)};
   }
@@ -154,9 +155,9 @@ private:
   /// An array: its data and dims, of which some are hidden in a pack or defined by the op.
   std::vector<ValueId> arrayResult(TypeId result) {
     const bool packed = types_.kind(result) == TypeKind::Pack;
-    const TypeId type = packed ? lower_.layouts().packInner(result) : result;
+    const TypeId type = packed ? lower_.layouts.packInner(result) : result;
     const ValueId data = nextSlot(dataType);
-    std::vector<ValueId> values(packed ? lower_.layouts().packCount(result) : 0);
+    std::vector<ValueId> values(packed ? lower_.layouts.packCount(result) : 0);
     for (types::DimId d : types_[type].dims) {
       const ValueId found = nextSlot(indexType);
       const auto symbol = types_.dims.asSymbol(d);

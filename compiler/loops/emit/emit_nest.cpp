@@ -1,4 +1,5 @@
 #include "loops/emit/emit_nest.h"
+#include "loops/emit/lower_accs.h"
 
 #include "loops/emit/emit_sweep.h"
 
@@ -8,14 +9,14 @@ namespace {
 /// The accumulators of a nest: those that begin here are memory until its end.
 class Accumulators {
 public:
-  Accumulators(Lower& lower, const core::Op& op) : lower_(lower), nest_(lower.source(), op) {}
+  Accumulators(Lower& lower, const core::Op& op) : lower_(lower), nest_(lower.in, op) {}
 
   /// The leaves of all.
   std::vector<ValueId> open() {
     std::vector<ValueId> all;
     for (core::ValueId acc : nest_.accOperands()) {
       begun_.push_back(lower_.leaves(acc));
-      addresses_.push_back(begins(acc) ? lower_.openAcc(lower_.typeOf(acc), begun_.back()) : begun_.back());
+      addresses_.push_back(begins(acc) ? openAcc(lower_, lower_.typeOf(acc), begun_.back()) : begun_.back());
       all.insert(all.end(), addresses_.back().begin(), addresses_.back().end());
     }
     return all;
@@ -25,13 +26,13 @@ public:
     for (uint32_t k = 0; k < nest_.accs(); ++k) {
       const core::ValueId result = nest_.accResults()[k];
       lower_.define(result, begins(nest_.accOperands()[k])
-                                ? lower_.closeAcc(lower_.typeOf(result), addresses_[k], begun_[k])
+                                ? closeAcc(lower_, lower_.typeOf(result), addresses_[k], begun_[k])
                                 : addresses_[k]);
     }
   }
 
 private:
-  bool begins(core::ValueId acc) const { return lower_.types().kind(lower_.typeOf(acc)) != TypeKind::Acc; }
+  bool begins(core::ValueId acc) const { return lower_.types.kind(lower_.typeOf(acc)) != TypeKind::Acc; }
 
   Lower& lower_;
   const core::NestView nest_;
@@ -50,7 +51,7 @@ void runAdding(Lower& lower, const core::Op& nest, const SweepPlan& sweep,
 void emitNest(Lower& lower, const core::Op& nest) {
   std::vector<ValueId> extents;
   for (types::DimId d : nest.dims) extents.push_back(lower.dim(d));
-  const NestPlan plan = planNest(lower.source(), lower.layouts(), nest, lower.inNest());
+  const NestPlan plan = planNest(lower.in, lower.layouts, nest, lower.inNest());
   if (!plan.problem.empty()) return lower.fail(plan.problem);
   for (const SweepPlan& sweep : plan.sweeps) {
     if (sweep.withAccs)

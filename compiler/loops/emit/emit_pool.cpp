@@ -1,4 +1,6 @@
 #include "loops/emit/emit_pool.h"
+#include "loops/emit/lower_arrays.h"
+#include "loops/emit/lower_values.h"
 
 #include <algorithm>
 
@@ -14,8 +16,7 @@ constexpr int64_t windowBlocks = int64_t(1) << windowShift;
 class PoolEmitter {
 public:
   PoolEmitter(Lower& lower, SweepEmitter& sweep)
-      : lower_(lower), b_(lower.builder()), sweep_(sweep), results_(sweep.results()),
-        blocks_(sweep.blocks()) {}
+      : lower_(lower), b_(lower.b), sweep_(sweep), results_(sweep.results()), blocks_(sweep.blocks()) {}
 
   /// Each block stores what it leaves, and the blocks are then combined in order: window by window, so that
   /// few of them are remembered at a time. A filter writes what a block keeps at the block's beginning, and
@@ -52,9 +53,9 @@ private:
 
   /// Memory for a scalar of each block.
   Place leftByBlocks(ValueId scalar, ValueId blocks) {
-    const TypeId type = lower_.types().scalar(b_.fn.typeOf(scalar).scalar);
-    Place place = lower_.memoryPlace(lower_.allocArray(type, {blocks}, false), type);
-    place.scale = lower_.layouts().stored(type).size;
+    const TypeId type = lower_.types.scalar(b_.fn.typeOf(scalar).scalar);
+    Place place = memoryPlace(allocArray(lower_, type, {blocks}, false), type);
+    place.scale = lower_.layouts.stored(type).size;
     return place;
   }
 
@@ -79,7 +80,7 @@ private:
     if (lower_.failed()) return before;
     return b_.carryLoop(b_.integer(0), some, std::move(before), [&](ValueId b, std::vector<ValueId> sofar) {
       std::vector<ValueId> block;
-      for (const Place& place : left_) block.push_back(lower_.loadStored(leftAt(place, b))[0]);
+      for (const Place& place : left_) block.push_back(loadStored(lower_, leftAt(place, b))[0]);
       return mergeBlock(std::move(sofar), block);
     });
   }
@@ -98,7 +99,7 @@ private:
     for (const SweptResult& r : results_.all())
       if (r.plan.isFilter()) states[r.at] = b_.arith(OpKind::Sub, states[r.at], span.first);
     for (size_t k = 0; k < states.size(); ++k)
-      lower_.storeStored(leftAt(left_[k], at), {states[k]}, Lower::StoreMode::Fresh);
+      storeStored(lower_, leftAt(left_[k], at), {states[k]}, StoreMode::Fresh);
     region = b_.end();
     b_.stmt(StmtKind::For, {b_.integer(0), count}, {}, attr, {region});
   }

@@ -1,4 +1,7 @@
 #include "loops/emit/emit_results.h"
+#include "loops/emit/lower_arrays.h"
+#include "loops/emit/lower_calls.h"
+#include "loops/emit/lower_values.h"
 
 #include "core/ir/walk.h"
 #include "core/order/order.h"
@@ -11,7 +14,7 @@ using core::OpKind;
 
 SweepResults::SweepResults(Lower& lower, const core::Op& nest, const SweepPlan& plan,
                            const std::vector<ValueId>& extents, const std::vector<ValueId>& axes)
-    : lower_(lower), b_(lower.builder()), nest_(nest), extents_(extents), axes_(axes) {
+    : lower_(lower), b_(lower.b), nest_(nest), extents_(extents), axes_(axes) {
   for (const ResultPlan& r : plan.results) {
     results_.push_back({r, {}, {}, {}});
     if (r.isReduce()) results_.back().state.emplace(lower, nest, r);
@@ -32,37 +35,37 @@ void SweepResults::allocate() {
 
 /// Room for as many elements as there are points.
 void SweepResults::allocateFilter(SweptResult& r) {
-  const TypeId type = lower_.typeOf(result(r, 0)), elem = lower_.types().element(type);
-  const StoredForm form = lower_.layouts().stored(elem);
+  const TypeId type = lower_.typeOf(result(r, 0)), elem = lower_.types.element(type);
+  const StoredForm form = lower_.layouts.stored(elem);
   const std::vector<ValueId> dims = filterDims(type, extents_[0]);
-  r.out[0] = lower_.memoryPlace(lower_.allocArray(elem, dims, form.counted), elem);
+  r.out[0] = memoryPlace(allocArray(lower_, elem, dims, form.counted), elem);
   r.out[0].scale = form.size;
-  const std::vector<ValueId> strides = lower_.denseStrides(dims);
+  const std::vector<ValueId> strides = denseStrides(lower_, dims);
   for (size_t a = 0; a < dims.size(); ++a) r.out[0].axes.push_back({strides[a], dims[a], true});
 }
 
 void SweepResults::allocateArray(SweptResult& r, uint32_t k) {
   const core::ValueId v = result(r, k);
-  const TypeId type = lower_.typeOf(v), elem = lower_.types().element(type);
-  for (types::DimId d : lower_.types()[type].dims)
+  const TypeId type = lower_.typeOf(v), elem = lower_.types.element(type);
+  for (types::DimId d : lower_.types[type].dims)
     if (!lower_.dimInScope(d)) lower_.fail("a nest of arrays of a size found in its body");
   if (lower_.failed()) return;
-  const Destination* given = lower_.destinationOf(v);
+  const Destination* given = lower_.given.find(v);
   r.placed[k] = given != nullptr;
-  const Destination at =
-      given ? *given
-            : Destination{lower_.allocArray(elem, lower_.dimsOf(type), lower_.layouts().stored(elem).counted,
-                                            arraysLike(type)),
-                          {}};
-  r.out[k] = lower_.densePlace(at, type);
+  const Destination at = given
+                             ? *given
+                             : Destination{allocArray(lower_, elem, lower_.dimsOf(type),
+                                                      lower_.layouts.stored(elem).counted, arraysLike(type)),
+                                           {}};
+  r.out[k] = densePlace(lower_, at, type);
 }
 
 /// The arrays of scalars of a type that the nest reads: each might lie where the result does
 /// (reuse_operand_memory.h).
 std::vector<ValueId> SweepResults::arraysLike(TypeId type) const {
   std::vector<ValueId> out;
-  if (!lower_.types().isScalar(lower_.types().element(type))) return out;
-  const core::Function& fn = lower_.source();
+  if (!lower_.types.isScalar(lower_.types.element(type))) return out;
+  const core::Function& fn = lower_.in;
   std::unordered_set<uint32_t> inside; // ops of the body, and regions
   auto isInside = [&](core::ValueId v) {
     const core::OpId def = fn.values[v].def;
@@ -96,7 +99,7 @@ void SweepResults::planDestinations() {
   for (const SweptResult& r : results_) {
     if (!r.plan.isCollect() || r.plan.keepsNone()) continue;
     const Place place = placeOf(r, 0);
-    lower_.writeTo(yielded(r), nest_.regions[0], {place.base, place.terms});
+    writeTo(lower_, yielded(r), nest_.regions[0], {place.base, place.terms});
   }
 }
 
@@ -126,11 +129,11 @@ Place SweepResults::placeOf(const SweptResult& r, uint32_t k) const {
 
 /// Stores an element, or an inner array that fits the axes left.
 void SweepResults::storeAt(const Place& place, const std::vector<ValueId>& value) {
-  if (place.axes.empty()) return lower_.storeStored(place, value, Lower::StoreMode::Fresh);
-  Place from = lower_.memoryPlace(value[0], place.type);
+  if (place.axes.empty()) return storeStored(lower_, place, value, StoreMode::Fresh);
+  Place from = memoryPlace(value[0], place.type);
   from.scale = place.scale;
   from.axes = place.axes; // dense on both sides, so the strides agree
-  lower_.copyBetween(place, from, true);
+  copyBetween(lower_, place, from, true);
 }
 
 /// How many a filter has kept, with this point if its condition holds.
@@ -160,7 +163,7 @@ void SweepResults::finishLevel(uint32_t level, const std::vector<ValueId>& carri
     for (uint32_t k = 0; k < r.out.size(); ++k) {
       const core::ValueId v = result(r, k);
       const size_t count =
-          level == 0 ? lower_.layouts().leafCount(lower_.typeOf(v)) : values.size() / r.out.size();
+          level == 0 ? lower_.layouts.leafCount(lower_.typeOf(v)) : values.size() / r.out.size();
       std::vector<ValueId> value(at, at + static_cast<ptrdiff_t>(count));
       at += static_cast<ptrdiff_t>(count);
       if (level == 0)
@@ -173,8 +176,7 @@ void SweepResults::finishLevel(uint32_t level, const std::vector<ValueId>& carri
 
 /// Extents of a filter's result when it keeps `first` elements.
 std::vector<ValueId> SweepResults::filterDims(TypeId type, ValueId first) {
-  const std::vector<types::DimId> inner(lower_.types()[type].dims.begin() + 1,
-                                        lower_.types()[type].dims.end());
+  const std::vector<types::DimId> inner(lower_.types[type].dims.begin() + 1, lower_.types[type].dims.end());
   std::vector<ValueId> dims{first};
   for (types::DimId d : inner) dims.push_back(lower_.dim(d));
   return dims;
@@ -183,10 +185,10 @@ std::vector<ValueId> SweepResults::filterDims(TypeId type, ValueId first) {
 void SweepResults::finishFilter(const SweptResult& r, ValueId count, ValueId counts, ValueId blocks) {
   lower_.defineDim(nest_.resultDims[r.plan.part.filter], count);
   const TypeId elem = r.out[0].type;
-  const StoredForm form = lower_.layouts().stored(elem);
+  const StoredForm form = lower_.layouts.stored(elem);
   ValueId data = r.out[0].base;
   if (!form.counted) {
-    ValueId exact = lower_.allocArray(elem, filterDims(lower_.typeOf(result(r, 0)), count), false);
+    ValueId exact = allocArray(lower_, elem, filterDims(lower_.typeOf(result(r, 0)), count), false);
     ValueId bytes = b_.arith(OpKind::Mul, r.out[0].axes[0].stride, b_.integer(form.size));
     if (counts)
       joinBlocks(exact, data, bytes, counts, blocks);

@@ -8,7 +8,7 @@ namespace melix::loops {
 
 SweepEmitter::SweepEmitter(Lower& lower, const core::Op& nest, const SweepPlan& plan,
                            const std::vector<ValueId>& extents, std::vector<ValueId> accs)
-    : lower_(lower), b_(lower.builder()), nest_(nest), plan_(plan), extents_(extents), axes_(extents.size()),
+    : lower_(lower), b_(lower.b), nest_(nest), plan_(plan), extents_(extents), axes_(extents.size()),
       accs_(std::move(accs)), results_(lower, nest, plan, extents, axes_) {}
 
 void SweepEmitter::run() {
@@ -127,13 +127,13 @@ std::vector<ValueId> SweepEmitter::sweepBlocks(std::vector<ValueId> carried) {
 /// The ops of the body, and what they yield.
 std::vector<ValueId> SweepEmitter::sweepPoint(std::vector<ValueId> carried) {
   const core::RegionId body = nest_.regions[0];
-  const std::span<const core::ValueId> params = lower_.source().regions[body].params;
-  Lower::DimScope dims(lower_);
+  const std::span<const core::ValueId> params = lower_.in.regions[body].params;
+  DimValues::Scope dims(lower_.dims);
   for (size_t a = 0; a < axes_.size(); ++a) lower_.define(params[a], {axes_[a]});
   size_t at = 0;
   if (plan_.withAccs) lower_.bind(params.subspan(axes_.size()), accs_, at);
   {
-    Lower::DestinationScope destinations(lower_); // another sweep has other places
+    GivenDestinations::Scope destinations(lower_.given); // another sweep has other places
     results_.planDestinations();
     lower_.lowerPoint(body, plan_.needed);
   }

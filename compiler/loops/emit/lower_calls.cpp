@@ -1,59 +1,67 @@
 // Calls: of a function that writes some results where they go there is another one for these results, which
 // takes the addresses as its last parameters.
+#include "loops/emit/lower_calls.h"
+
 #include "loops/emit/lower.h"
 
 namespace melix::loops {
 
-void Lower::writeTo(core::ValueId v, core::RegionId region, const Destination& at) {
-  const core::ValueId written = context_.placements.writtenFor(in_, facts_->uses, v, region);
-  if (written.valid()) destinations_[written.index] = at;
-}
+namespace {
 
 /// The function that writes these results to memory it is given.
-FunctionId Lower::writingFunction(core::FunctionId callee, const std::vector<uint32_t>& written) {
-  const core::Function& source = context_.core.functions[callee];
+FunctionId writingFunction(Lower& l, core::FunctionId callee, const std::vector<uint32_t>& written) {
+  const core::Function& source = l.context.core.functions[callee];
   std::string key = (source.key.empty() ? source.name : source.key) + ".dest";
   for (uint32_t k : written) key += "." + std::to_string(k);
-  auto [found, isNew] = context_.made.byKey.emplace(key, FunctionId());
+  auto [found, isNew] = l.context.made.byKey.emplace(key, FunctionId());
   if (!isNew) return found->second;
   Function made;
   made.name = source.name;
   made.key = key;
   made.source = callee;
   made.loc = source.loc;
-  found->second = context_.made.module->functions.add(std::move(made));
-  context_.writing.push_back({found->second, callee, written});
+  found->second = l.context.made.module->functions.add(std::move(made));
+  l.context.writing.push_back({found->second, callee, written});
   return found->second;
 }
 
-void Lower::lowerCall(const core::Op& op) {
+} // namespace
+
+void writeTo(Lower& l, core::ValueId v, core::RegionId region, const Destination& at) {
+  const core::ValueId written = l.context.placements.writtenFor(l.in, l.facts->uses, v, region);
+  if (written.valid()) l.given.add(written, at);
+}
+
+void lowerCall(Lower& l, const core::Op& op) {
   std::vector<ValueId> operands, kept;
-  for (types::DimId d : op.dims) operands.push_back(dim(d));
-  for (ValueId v : leavesOf(op.operands)) operands.push_back(v);
+  for (types::DimId d : op.dims) operands.push_back(l.dim(d));
+  for (ValueId v : l.leavesOf(op.operands)) operands.push_back(v);
   std::vector<uint32_t> written;
   std::vector<core::ValueId> others;
   for (uint32_t k = 0; k < op.results.size(); ++k) {
     core::ValueId v = op.results[k];
-    const Destination* at = destinationOf(v);
+    const Destination* at = l.given.find(v);
     if (!at) {
       others.push_back(v);
       continue;
     }
     written.push_back(k);
-    operands.push_back(b_.addressOf(at->base, at->terms, layouts_.stored(types_.element(typeOf(v))).size, 0));
-    env_[v.index] = {{operands.back()}, {}, true};
+    operands.push_back(
+        l.b.addressOf(at->base, at->terms, l.layouts.stored(l.types.element(l.typeOf(v))).size, 0));
+    l.setRep(v, {{operands.back()}, {}, true});
     kept.push_back(at->base);
   }
   core::FunctionId callee = op.as<core::CallAttr>().callee;
-  std::vector<ValueType> types = leafTypes(others);
+  std::vector<ValueType> types = l.leafTypes(others);
   types.insert(types.end(), op.resultDims.size(), indexType);
-  FunctionId function = written.empty() ? context_.functions.at(callee) : writingFunction(callee, written);
-  StmtId call = b_.stmt(StmtKind::Call, operands, types, function);
-  const std::vector<ValueId>& values = b_.results(call);
+  FunctionId function =
+      written.empty() ? l.context.functions.at(callee) : writingFunction(l, callee, written);
+  StmtId call = l.b.stmt(StmtKind::Call, operands, types, function);
+  const std::vector<ValueId>& values = l.b.results(call);
   size_t at = 0;
-  bind(others, values, at);
-  for (types::DimSym d : op.resultDims) defineDim(d, values[at++]);
-  for (ValueId base : kept) b_.stmt(StmtKind::KeepAlive, {base});
+  l.bind(others, values, at);
+  for (types::DimSym d : op.resultDims) l.defineDim(d, values[at++]);
+  for (ValueId base : kept) l.b.stmt(StmtKind::KeepAlive, {base});
 }
 
 } // namespace melix::loops

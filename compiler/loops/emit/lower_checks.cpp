@@ -1,4 +1,5 @@
 // Checks: what each tests, and the numbers its message prints.
+#include "loops/emit/lower_checks.h"
 #include "loops/emit/lower.h"
 #include "loops/ir/overflow.h"
 
@@ -163,24 +164,24 @@ void assertWithText(Builder& b, ValueId holds, const std::vector<ValueId>& text)
 
 } // namespace
 
-void Lower::lowerCheck(const core::Op& op) {
+void lowerCheck(Lower& l, const core::Op& op) {
   const auto& attr = op.as<core::CheckAttr>();
   std::vector<ValueId> args, dims;
-  for (core::ValueId v : op.operands) args.push_back(leaf(v));
-  ValueId exact = b_.boolean(true);
+  for (core::ValueId v : op.operands) args.push_back(l.leaf(v));
+  ValueId exact = l.b.boolean(true);
   const bool fitsIn = attr.kind == CheckKind::DimFits;
-  for (types::DimId d : op.dims) dims.push_back(dim(d, fitsIn ? &exact : nullptr));
-  ValueId holds = checkHolds(b_, types_, attr, args, dims);
-  if (fitsIn) holds = b_.both(holds, exact);
+  for (types::DimId d : op.dims) dims.push_back(l.dim(d, fitsIn ? &exact : nullptr));
+  ValueId holds = checkHolds(l.b, l.types, attr, args, dims);
+  if (fitsIn) holds = l.b.both(holds, exact);
   bool asserts = attr.kind == CheckKind::Assert;
-  if (asserts && op.operands.size() > 1) return assertWithText(b_, holds, leaves(op.operands[1]));
+  if (asserts && op.operands.size() > 1) return assertWithText(l.b, holds, l.leaves(op.operands[1]));
   std::string message(messageOf(attr.kind));
   replaceText(message, attr.text);
   std::vector<ValueId> operands{holds};
   if (!asserts)
-    for (ValueId v : args) operands.push_back(numberInMessage(b_, v, message, operands.size() - 1));
+    for (ValueId v : args) operands.push_back(numberInMessage(l.b, v, message, operands.size() - 1));
   operands.insert(operands.end(), dims.begin(), dims.end());
-  b_.stmt(StmtKind::Check, operands, {}, Message{message});
+  l.b.stmt(StmtKind::Check, operands, {}, Message{message});
 }
 
 } // namespace melix::loops

@@ -1,156 +1,178 @@
 // Control flow.
+#include "loops/emit/lower_control.h"
+
 #include "loops/emit/lower.h"
+#include "loops/emit/lower_arrays.h"
+#include "loops/emit/lower_calls.h"
+#include "loops/emit/lower_values.h"
 
 namespace melix::loops {
 
-std::vector<ValueType> Lower::resultTypes(const core::Op& op) {
-  std::vector<ValueType> types = leafTypes(op.results);
+namespace {
+
+/// The rows that a loop collects: their memory, and the stride between them.
+struct Collected {
+  Destination rows; ///< all of them
+  ValueId stride;
+  bool placed; ///< the memory belongs to somebody else
+  Destination row(ValueId i) const {
+    Destination out = rows;
+    out.terms.push_back({i, stride});
+    return out;
+  }
+};
+
+std::vector<ValueType> resultTypes(Lower& l, const core::Op& op) {
+  std::vector<ValueType> types = l.leafTypes(op.results);
   types.insert(types.end(), op.resultDims.size(), indexType);
   return types;
 }
 
-void Lower::bindResults(const core::Op& op, StmtId s) {
-  const std::vector<ValueId>& values = b_.results(s);
+void bindResults(Lower& l, const core::Op& op, StmtId s) {
+  const std::vector<ValueId>& values = l.b.results(s);
   size_t at = 0;
-  bind(op.results, values, at);
-  for (types::DimSym d : op.resultDims) defineDim(d, values[at++]);
-}
-
-void Lower::lowerIf(const core::Op& op) {
-  ValueId condition = leaf(op.operands[0]);
-  std::vector<RegionId> regions;
-  for (core::RegionId r : op.regions) {
-    b_.begin();
-    std::vector<ValueId> yields = lowerRegion(r);
-    regions.push_back(b_.end(yields));
-  }
-  b_.loc = op.loc;
-  bindResults(op, b_.stmt(StmtKind::If, {condition}, resultTypes(op), {}, regions));
-}
-
-void Lower::lowerMatch(const core::Op& op) {
-  const auto& attr = op.as<core::MatchAttr>();
-  TypeId type = typeOf(op.operands[0]);
-  ValueId word = leaf(op.operands[0]);
-  ValueId tag = b_.value(StmtKind::Tag, {word}, indexType);
-  std::vector<RegionId> regions;
-  for (uint32_t r = 0; r < op.regions.size(); ++r) {
-    const core::Region& region = in_.regions[op.regions[r]];
-    b_.begin();
-    uint32_t tagOfRegion = 0;
-    while (tagOfRegion < attr.regionOf.size() && attr.regionOf[tagOfRegion] != r) ++tagOfRegion;
-    if (!region.dimParams.empty()) fail("a match arm that binds dimensions");
-    for (uint32_t k = 0; k < region.params.size() && tagOfRegion < attr.regionOf.size(); ++k) {
-      Place place = memoryPlace(word, typeOf(region.params[k]));
-      place.offset = layouts_.fieldOffset(type, tagOfRegion, k);
-      define(region.params[k], loadStored(place));
-    }
-    std::vector<ValueId> yields = lowerRegion(op.regions[r]);
-    regions.push_back(b_.end(yields));
-  }
-  b_.loc = op.loc;
-  bindResults(op, b_.stmt(StmtKind::Switch, {tag}, resultTypes(op), SwitchAttr{attr.regionOf}, regions));
+  l.bind(op.results, values, at);
+  for (types::DimSym d : op.resultDims) l.defineDim(d, values[at++]);
 }
 
 /// Where what the iterations collect is written; the rows' dims are those of the results.
-std::vector<Lower::Collected> Lower::collectedBy(const core::LoopView& loop) {
+std::vector<Collected> collectedBy(Lower& l, const core::LoopView& loop) {
   std::vector<Collected> out;
   for (core::ValueId stack : loop.stackResults()) {
-    TypeId type = typeOf(stack);
-    for (types::DimId d : types_[type].dims)
-      if (!dimInScope(d)) fail("a loop that collects arrays of a size found in its body");
-    if (context_.error) return out;
-    std::vector<ValueId> extents = dimsOf(type);
-    TypeId elem = types_.element(type);
-    const Destination* given = destinationOf(stack);
+    TypeId type = l.typeOf(stack);
+    for (types::DimId d : l.types[type].dims)
+      if (!l.dimInScope(d)) l.fail("a loop that collects arrays of a size found in its body");
+    if (l.context.error) return out;
+    std::vector<ValueId> extents = l.dimsOf(type);
+    TypeId elem = l.types.element(type);
+    const Destination* given = l.given.find(stack);
     Destination rows =
-        given ? *given : Destination{allocArray(elem, extents, layouts_.stored(elem).counted), {}};
-    out.push_back({std::move(rows), denseStrides(extents)[0], given != nullptr});
+        given ? *given : Destination{allocArray(l, elem, extents, l.layouts.stored(elem).counted), {}};
+    out.push_back({std::move(rows), denseStrides(l, extents)[0], given != nullptr});
   }
   return out;
 }
 
 /// Row `i` of what is collected becomes a value of the body.
-void Lower::storeRow(const Collected& to, ValueId i, core::ValueId v) {
+void storeRow(Lower& l, const Collected& to, ValueId i, core::ValueId v) {
   const Destination row = to.row(i);
-  TypeId type = typeOf(v);
-  if (types_.kind(type) == TypeKind::Array)
-    return copyBetween(densePlace(row, type), densePlace(leaf(v), type), true);
+  TypeId type = l.typeOf(v);
+  if (l.types.kind(type) == TypeKind::Array)
+    return copyBetween(l, densePlace(l, row, type), densePlace(l, l.leaf(v), type), true);
   Place place = memoryPlace(row.base, type);
   place.terms = row.terms;
-  place.scale = layouts_.stored(place.type).size;
-  storeStored(place, leaves(v), StoreMode::Fresh);
+  place.scale = l.layouts.stored(place.type).size;
+  storeStored(l, place, l.leaves(v), StoreMode::Fresh);
 }
 
 /// The body as a region whose parameters are the index and the carries; yields the next carries.
-RegionId Lower::forBody(const core::LoopView& loop, const std::vector<ValueType>& params,
-                        const std::vector<Collected>& rows) {
-  DimScope scope(*this);
-  RegionId body = b_.begin(params);
-  const std::vector<ValueId>& values = b_.params(body);
+RegionId forBody(Lower& l, const core::LoopView& loop, const std::vector<ValueType>& params,
+                 const std::vector<Collected>& rows) {
+  DimValues::Scope scope(l.dims);
+  RegionId body = l.b.begin(params);
+  const std::vector<ValueId>& values = l.b.params(body);
   size_t at = 0;
-  bind(in_.regions[loop.body()].params, values, at);
-  for (types::DimSym d : loop.bodyDims()) defineDim(d, values[at++]);
+  l.bind(l.in.regions[loop.body()].params, values, at);
+  for (types::DimSym d : loop.bodyDims()) l.defineDim(d, values[at++]);
   for (size_t k = 0; k < rows.size(); ++k)
-    writeTo(loop.stackYields()[k], loop.body(), rows[k].row(values[0]));
-  lowerOps(loop.body());
-  if (context_.error) return body;
+    writeTo(l, loop.stackYields()[k], loop.body(), rows[k].row(values[0]));
+  l.lowerOps(loop.body());
+  if (l.context.error) return body;
   for (size_t k = 0; k < rows.size(); ++k) {
     core::ValueId v = loop.stackYields()[k];
-    if (!rep(v).placed) storeRow(rows[k], values[0], v);
+    if (!l.rep(v).placed) storeRow(l, rows[k], values[0], v);
   }
-  std::vector<ValueId> yields = leavesOf(loop.carryYields());
-  for (types::DimId d : yieldOf(loop.body()).dims) yields.push_back(dim(d));
-  return b_.end(yields);
+  std::vector<ValueId> yields = l.leavesOf(loop.carryYields());
+  for (types::DimId d : l.yieldOf(loop.body()).dims) yields.push_back(l.dim(d));
+  return l.b.end(yields);
 }
 
-void Lower::lowerFor(const core::Op& op) {
-  const core::LoopView loop(in_, op);
-  ValueId zero = b_.integer(0);
-  ValueId count = b_.arith(OpKind::Max, leaf(loop.count()), zero);
-  if (loop.extent().valid()) defineDim(loop.extent(), count);
-  std::vector<ValueId> operands{zero, count};
-  for (ValueId v : leavesOf(loop.carryOperands())) operands.push_back(v);
-  for (types::DimId d : op.dims) operands.push_back(dim(d));
-  std::vector<Collected> rows = collectedBy(loop);
-  if (context_.error) return;
-  std::vector<ValueType> params{indexType};
-  for (ValueType type : leafTypes(loop.carryOperands())) params.push_back(type);
-  params.insert(params.end(), loop.bodyDims().size(), indexType);
-  RegionId body = forBody(loop, params, rows);
-  if (context_.error) return;
+} // namespace
 
-  b_.loc = op.loc;
-  ForAttr attr;
-  attr.polls = nestDepth_ == 0;
-  std::vector<ValueType> types(params.begin() + 1, params.end());
-  const std::vector<ValueId>& results = b_.results(b_.stmt(StmtKind::For, operands, types, attr, {body}));
-  size_t at = 0;
-  bind(loop.carryResults(), results, at);
-  for (types::DimSym d : loop.resultDims()) defineDim(d, results[at++]);
-  for (size_t k = 0; k < rows.size(); ++k)
-    defineArray(loop.stackResults()[k], rows[k].rows.base, rows[k].placed);
-}
-
-void Lower::lowerWhile(const core::Op& op) {
-  std::vector<ValueId> operands = leavesOf(op.operands);
-  for (types::DimId d : op.dims) operands.push_back(dim(d));
-  std::vector<ValueType> types;
-  for (ValueId v : operands) types.push_back(b_.fn.typeOf(v));
+void lowerIf(Lower& l, const core::Op& op) {
+  ValueId condition = l.leaf(op.operands[0]);
   std::vector<RegionId> regions;
   for (core::RegionId r : op.regions) {
-    const core::Region& region = in_.regions[r];
-    DimScope scope(*this);
-    RegionId made = b_.begin(types);
-    const std::vector<ValueId>& values = b_.params(made);
-    size_t at = 0;
-    bind(region.params, values, at);
-    for (types::DimSym d : region.dimParams) defineDim(d, values[at++]);
-    std::vector<ValueId> yields = lowerRegion(r);
-    regions.push_back(b_.end(yields));
+    l.b.begin();
+    std::vector<ValueId> yields = l.lowerRegion(r);
+    regions.push_back(l.b.end(yields));
   }
-  b_.loc = op.loc;
-  bindResults(op, b_.stmt(StmtKind::While, operands, resultTypes(op), {}, regions));
+  l.b.loc = op.loc;
+  bindResults(l, op, l.b.stmt(StmtKind::If, {condition}, resultTypes(l, op), {}, regions));
+}
+
+void lowerMatch(Lower& l, const core::Op& op) {
+  const auto& attr = op.as<core::MatchAttr>();
+  TypeId type = l.typeOf(op.operands[0]);
+  ValueId word = l.leaf(op.operands[0]);
+  ValueId tag = l.b.value(StmtKind::Tag, {word}, indexType);
+  std::vector<RegionId> regions;
+  for (uint32_t r = 0; r < op.regions.size(); ++r) {
+    const core::Region& region = l.in.regions[op.regions[r]];
+    l.b.begin();
+    uint32_t tagOfRegion = 0;
+    while (tagOfRegion < attr.regionOf.size() && attr.regionOf[tagOfRegion] != r) ++tagOfRegion;
+    if (!region.dimParams.empty()) l.fail("a match arm that binds dimensions");
+    for (uint32_t k = 0; k < region.params.size() && tagOfRegion < attr.regionOf.size(); ++k) {
+      Place place = memoryPlace(word, l.typeOf(region.params[k]));
+      place.offset = l.layouts.fieldOffset(type, tagOfRegion, k);
+      l.define(region.params[k], loadStored(l, place));
+    }
+    std::vector<ValueId> yields = l.lowerRegion(op.regions[r]);
+    regions.push_back(l.b.end(yields));
+  }
+  l.b.loc = op.loc;
+  bindResults(l, op,
+              l.b.stmt(StmtKind::Switch, {tag}, resultTypes(l, op), SwitchAttr{attr.regionOf}, regions));
+}
+
+void lowerFor(Lower& l, const core::Op& op) {
+  const core::LoopView loop(l.in, op);
+  ValueId zero = l.b.integer(0);
+  ValueId count = l.b.arith(OpKind::Max, l.leaf(loop.count()), zero);
+  if (loop.extent().valid()) l.defineDim(loop.extent(), count);
+  std::vector<ValueId> operands{zero, count};
+  for (ValueId v : l.leavesOf(loop.carryOperands())) operands.push_back(v);
+  for (types::DimId d : op.dims) operands.push_back(l.dim(d));
+  std::vector<Collected> rows = collectedBy(l, loop);
+  if (l.context.error) return;
+  std::vector<ValueType> params{indexType};
+  for (ValueType type : l.leafTypes(loop.carryOperands())) params.push_back(type);
+  params.insert(params.end(), loop.bodyDims().size(), indexType);
+  RegionId body = forBody(l, loop, params, rows);
+  if (l.context.error) return;
+
+  l.b.loc = op.loc;
+  ForAttr attr;
+  attr.polls = !l.inNest();
+  std::vector<ValueType> types(params.begin() + 1, params.end());
+  const std::vector<ValueId>& results = l.b.results(l.b.stmt(StmtKind::For, operands, types, attr, {body}));
+  size_t at = 0;
+  l.bind(loop.carryResults(), results, at);
+  for (types::DimSym d : loop.resultDims()) l.defineDim(d, results[at++]);
+  for (size_t k = 0; k < rows.size(); ++k)
+    l.defineArray(loop.stackResults()[k], rows[k].rows.base, rows[k].placed);
+}
+
+void lowerWhile(Lower& l, const core::Op& op) {
+  std::vector<ValueId> operands = l.leavesOf(op.operands);
+  for (types::DimId d : op.dims) operands.push_back(l.dim(d));
+  std::vector<ValueType> types;
+  for (ValueId v : operands) types.push_back(l.b.fn.typeOf(v));
+  std::vector<RegionId> regions;
+  for (core::RegionId r : op.regions) {
+    const core::Region& region = l.in.regions[r];
+    DimValues::Scope scope(l.dims);
+    RegionId made = l.b.begin(types);
+    const std::vector<ValueId>& values = l.b.params(made);
+    size_t at = 0;
+    l.bind(region.params, values, at);
+    for (types::DimSym d : region.dimParams) l.defineDim(d, values[at++]);
+    std::vector<ValueId> yields = l.lowerRegion(r);
+    regions.push_back(l.b.end(yields));
+  }
+  l.b.loc = op.loc;
+  bindResults(l, op, l.b.stmt(StmtKind::While, operands, resultTypes(l, op), {}, regions));
 }
 
 } // namespace melix::loops

@@ -1,4 +1,5 @@
 #include "loops/emit/reduction_state.h"
+#include "loops/emit/lower_arrays.h"
 
 #include "core/analysis/evaluate.h"
 #include "loops/ir/monoid.h"
@@ -52,8 +53,8 @@ ValueId isBetter(Builder& b, MonoidKind monoid, ValueId term, ValueId best, Type
 } // namespace
 
 ReductionState::ReductionState(Lower& lower, const core::Op& nest, const ResultPlan& plan)
-    : lower_(lower), b_(lower.builder()), nest_(nest), plan_(plan), monoid_(plan.part.spec->monoid),
-      kind_(lower.types().kind(plan.type)),
+    : lower_(lower), b_(lower.b), nest_(nest), plan_(plan), monoid_(plan.part.spec->monoid),
+      kind_(lower.types.kind(plan.type)),
       yielded_(lower.yieldOf(nest.regions[0]).operands[plan.part.yields.first]) {
   if (plan.ordered) ordered_.emplace(b_, plan, kind_);
 }
@@ -70,10 +71,10 @@ void ReductionState::open(std::span<const uint32_t> axes, const std::vector<Valu
 
 ReductionState::State ReductionState::init() {
   if (isCombine()) return lower_.leavesOf(plan_.part.units.of(nest_.operands));
-  if (!lower_.types().isScalar(plan_.type)) {
+  if (!lower_.types.isScalar(plan_.type)) {
     if (monoid_ != MonoidKind::Sum)
-      lower_.fail("a reduction of values of type `" + lower_.types().print(plan_.type) + "`");
-    return lower_.zeroOf(plan_.type);
+      lower_.fail("a reduction of values of type `" + lower_.types.print(plan_.type) + "`");
+    return zeroOf(lower_, plan_.type);
   }
   if (isArg()) {
     State state{b_.zero(scalarType(isOrdinal() ? integerOf(kind_) : kind_)), b_.boolean(false)};
@@ -87,8 +88,8 @@ ReductionState::State ReductionState::init() {
 
 ReductionState::State ReductionState::add(const std::vector<ValueId>& axes, const State& state) {
   if (isCombine()) return addCombined(state);
-  if (!lower_.types().isScalar(plan_.type))
-    return lower_.addLeaves(plan_.type, state, lower_.leaves(yielded_));
+  if (!lower_.types.isScalar(plan_.type))
+    return addLeaves(lower_, plan_.type, state, lower_.leaves(yielded_));
   const ValueId term = lower_.leaf(yielded_);
   if (isArg()) return addPosition(axes, state, term);
   if (ordered_) return ordered_->add(axes, state, [&](ValueId sum) { return addTo(sum, term); });
@@ -103,7 +104,7 @@ ReductionState::State ReductionState::addCombined(const State& state) {
   for (ValueId v : lower_.leavesOf(plan_.part.yields.of(lower_.yieldOf(nest_.regions[0]).operands)))
     all.push_back(v);
   size_t at = 0;
-  lower_.bind(lower_.source().regions[region].params, all, at);
+  lower_.bind(lower_.in.regions[region].params, all, at);
   return lower_.lowerRegion(region);
 }
 
@@ -123,10 +124,10 @@ ReductionState::State ReductionState::addPosition(const std::vector<ValueId>& ax
 
 /// One more term; a fused one is the product it was made of, added with one rounding.
 ValueId ReductionState::addTo(ValueId sum, ValueId term) {
-  const core::OpId def = lower_.source().values[yielded_].def;
-  if (!plan_.part.spec->fused || !def || lower_.source().ops[def].kind != OpKind::Mul)
+  const core::OpId def = lower_.in.values[yielded_].def;
+  if (!plan_.part.spec->fused || !def || lower_.in.ops[def].kind != OpKind::Mul)
     return combine(b_, monoid_, sum, term, kind_);
-  const core::Op& product = lower_.source().ops[def];
+  const core::Op& product = lower_.in.ops[def];
   return b_.scalar(OpKind::Fma, {lower_.leaf(product.operands[0]), lower_.leaf(product.operands[1]), sum},
                    kind_, kind_);
 }

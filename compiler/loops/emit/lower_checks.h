@@ -1,0 +1,10 @@
+#pragma once
+// Checks.
+
+#include "loops/emit/lower.h"
+
+namespace melix::loops {
+
+void lowerCheck(Lower& l, const core::Op& op);
+
+} // namespace melix::loops

@@ -1,0 +1,20 @@
+#pragma once
+// Products, enums and packs; values in their stored form.
+
+#include "loops/emit/lower.h"
+
+namespace melix::loops {
+
+Place memoryPlace(ValueId address, TypeId type);
+std::vector<ValueId> loadStored(Lower& l, const Place& place, bool take = false);
+void storeStored(Lower& l, const Place& place, const std::vector<ValueId>& leaves, StoreMode mode);
+/// Address of the stored form of a value, lent.
+ValueId spill(Lower& l, TypeId type, const std::vector<ValueId>& leaves);
+void lowerMake(Lower& l, const core::Op& op);
+void lowerCapture(Lower& l, const core::Op& op);
+void lowerVariant(Lower& l, const core::Op& op);
+void lowerPack(Lower& l, const core::Op& op);
+void lowerUnpack(Lower& l, const core::Op& op);
+Access accessAt(const Place& place, ValueType elem, int64_t more = 0);
+
+} // namespace melix::loops
