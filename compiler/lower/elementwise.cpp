@@ -1,58 +1,67 @@
 // Element-wise work as nests.
+#include "lower/elementwise.h"
+
 #include "core/ir/nest.h"
 #include "lower/body.h"
+#include "lower/expr.h"
+#include "lower/nest.h"
+#include "lower/sizes.h"
 
 namespace melix::lower {
 
 using namespace check;
 
+namespace {
+
 /// The element of an argument at a point of `axes`, whose extents are `dims`: trailing axes align, an extent
 /// of 1 stretches.
-ValueId BodyLowering::elementAt(ValueId argument, const std::vector<DimId>& dims,
-                                const std::vector<ValueId>& axes) {
-  TypeId type = b_.typeOf(argument);
-  if (types_.kind(type) != TypeKind::Array) return argument;
-  const std::vector<DimId>& own = types_[type].dims;
+ValueId elementAt(BodyLowering& fn, ValueId argument, const std::vector<DimId>& dims,
+                  const std::vector<ValueId>& axes) {
+  TypeId type = fn.b.typeOf(argument);
+  if (fn.types.kind(type) != TypeKind::Array) return argument;
+  const std::vector<DimId>& own = fn.types[type].dims;
   std::vector<ValueId> index;
   for (size_t a = 0; a < own.size(); ++a) {
     size_t at = dims.size() - own.size() + a;
-    bool stretched = types_.dims.asConstant(own[a]) == 1 && types_.dims.asConstant(dims[at]) != 1;
-    index.push_back(stretched ? b_.integer(0) : axes[at]);
+    bool stretched = fn.types.dims.asConstant(own[a]) == 1 && fn.types.dims.asConstant(dims[at]) != 1;
+    index.push_back(stretched ? fn.b.integer(0) : axes[at]);
   }
-  return b_.getAt(argument, index);
+  return fn.b.getAt(argument, index);
 }
 
 /// The array of what `element` gives at each point of the array type `type`.
-ValueId BodyLowering::collected(TypeId type,
-                                const std::function<ValueId(const std::vector<ValueId>&)>& element) {
-  core::NestBuilder nest(b_);
-  const std::vector<ValueId> axes = nest.openAxes(types_[type].dims);
-  inRegion(nest.body(), [&] { nest.collect(element(axes)); });
+ValueId collected(BodyLowering& fn, TypeId type,
+                  const std::function<ValueId(const std::vector<ValueId>&)>& element) {
+  core::NestBuilder nest(fn.b);
+  const std::vector<ValueId> axes = nest.openAxes(fn.types[type].dims);
+  inRegion(fn, nest.body(), [&] { nest.collect(element(axes)); });
   return nest.one();
 }
 
-ValueId BodyLowering::elementwise(const Node& node) {
+} // namespace
+
+ValueId lowerElementwise(BodyLowering& fn, const Node& node) {
   const std::vector<LocalId>& elements = node.as<Elementwise>().elements;
   NodeId body = node.children.back();
   std::vector<NodeId> args(node.children.begin(), node.children.end() - 1);
-  return after(args, node.type, [&](std::vector<ValueId> v) {
-    TypeId type = T(node.type);
-    const std::vector<DimId>& dims = types_[type].dims;
-    auto hasShape = [&](ValueId a) { return types_[b_.typeOf(a)].dims == dims; };
-    if (std::none_of(v.begin(), v.end(), hasShape)) checkShape(dims);
-    return collected(type, [&](const std::vector<ValueId>& axes) {
-      for (size_t k = 0; k < v.size(); ++k) values_[elements[k]] = elementAt(v[k], dims, axes);
-      return expr(body);
+  return fn.after(args, node.type, [&](std::vector<ValueId> v) {
+    TypeId type = fn.T(node.type);
+    const std::vector<DimId>& dims = fn.types[type].dims;
+    auto hasShape = [&](ValueId a) { return fn.types[fn.b.typeOf(a)].dims == dims; };
+    if (std::none_of(v.begin(), v.end(), hasShape)) checkShape(fn, dims);
+    return collected(fn, type, [&](const std::vector<ValueId>& axes) {
+      for (size_t k = 0; k < v.size(); ++k) fn.values[elements[k]] = elementAt(fn, v[k], dims, axes);
+      return fn.expr(body);
     });
   });
 }
 
 /// One step of a sum or product of integers or of arrays of them, checked under `--check-overflow`.
-ValueId BodyLowering::step(OpKind kind, ValueId left, ValueId right) {
-  TypeId type = b_.typeOf(left);
-  if (types_.kind(type) != TypeKind::Array) return applied({kind, 0}, type, {left, right});
-  return collected(type, [&](const std::vector<ValueId>& axes) {
-    return step(kind, b_.getAt(left, axes), b_.getAt(right, axes));
+ValueId reductionStep(BodyLowering& fn, OpKind kind, ValueId left, ValueId right) {
+  TypeId type = fn.b.typeOf(left);
+  if (fn.types.kind(type) != TypeKind::Array) return applied(fn, {kind, 0}, type, {left, right});
+  return collected(fn, type, [&](const std::vector<ValueId>& axes) {
+    return reductionStep(fn, kind, fn.b.getAt(left, axes), fn.b.getAt(right, axes));
   });
 }
 

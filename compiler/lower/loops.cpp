@@ -1,329 +1,345 @@
 // Loops and exits (core.md, Single exit).
+#include "lower/loops.h"
+
 #include "lower/body.h"
+#include "lower/control.h"
 
 namespace melix::lower {
 
 using namespace check;
 
-ValueId BodyLowering::setExit(uint64_t code) {
-  values_[exit_] = b_.integer(static_cast<int64_t>(code));
-  return values_[exit_];
-}
+namespace {
 
-ValueId BodyLowering::exitIs(uint64_t code) {
-  return b_.compare(ops::CmpKind::Eq, values_.at(exit_), b_.integer(static_cast<int64_t>(code)));
-}
+/// The locals that a loop carries, and the types they keep.
+struct Carries {
+  std::vector<LocalId> locals;
+  std::vector<TypeId> types;
+};
 
-ValueId BodyLowering::jump(const Node& node) {
-  return after(node.children, node.type, [&](std::vector<ValueId> v) {
-    if (node.kind == NodeKind::Return) {
-      if (!v.empty()) values_[return_] = carriedReturn(v[0]);
-      setExit(core::exits::ret);
-    } else {
-      uint32_t loop = node.as<check::Loop>().loop;
-      uint64_t number = loopNumbers_.at(loop);
-      if (!v.empty())
-        if (auto carried = loopValues_.find(loop); carried != loopValues_.end())
-          values_[carried->second] = cast(v[0], b_.typeOf(values_.at(carried->second)));
-      setExit(node.kind == NodeKind::Break ? core::exits::breakOf(number) : core::exits::continueOf(number));
-    }
-    flow_ = FlowKind::Off;
-    return unit();
-  });
+ValueId setExit(BodyLowering& fn, uint64_t code) {
+  fn.values[fn.exits.code] = fn.b.integer(static_cast<int64_t>(code));
+  return fn.values[fn.exits.code];
 }
 
 /// The value that an early return carries to the end: a pack where the function decides sizes of its result.
-ValueId BodyLowering::carriedReturn(ValueId value) {
-  TypeId wanted = b_.typeOf(values_.at(return_));
-  if (instance_.resultDims.empty() || types_.kind(wanted) != TypeKind::Pack) return cast(value, wanted);
+ValueId carriedReturn(BodyLowering& fn, ValueId value) {
+  TypeId wanted = fn.b.typeOf(fn.values.at(fn.exits.value));
+  if (fn.instance.resultDims.empty() || fn.types.kind(wanted) != TypeKind::Pack)
+    return fn.cast(value, wanted);
   types::DimSubst actual;
-  matchDims(instance_.result, b_.typeOf(value), actual);
+  fn.matchDims(fn.instance.result, fn.b.typeOf(value), actual);
   core::Op op = Builder::simple(OpKind::Pack, {});
-  for (DimSym s : instance_.resultDims) {
+  for (DimSym s : fn.instance.resultDims) {
     auto found = actual.find(s);
-    op.dims.push_back(found != actual.end() ? found->second : types_.dims.constant(0));
+    op.dims.push_back(found != actual.end() ? found->second : fn.types.dims.constant(0));
   }
-  op.operands = {cast(value, types_.openPack(wanted, op.dims))};
-  return b_.one(std::move(op), wanted);
-}
-
-/// Opens what `carriedReturn` packed.
-ValueId BodyLowering::returned() {
-  ValueId value = values_.at(return_);
-  TypeId type = b_.typeOf(value);
-  if (instance_.resultDims.empty() || types_.kind(type) != TypeKind::Pack) return value;
-  core::Op op = Builder::simple(OpKind::Unpack, {value});
-  std::vector<DimId> dims;
-  for (DimSym s : instance_.resultDims) {
-    op.resultDims.push_back(b_.newDim(types_.dims.info(s).name));
-    dims.push_back(types_.dims.symbol(op.resultDims.back()));
-  }
-  return b_.one(std::move(op), types_.openPack(type, dims));
+  op.operands = {fn.cast(value, fn.types.openPack(wanted, op.dims))};
+  return fn.b.one(std::move(op), wanted);
 }
 
 /// The exit value and what leaves with it are carried by a loop whose body may leave it.
-void BodyLowering::carryExit(std::set<LocalId>& assigned) {
-  if (!values_.contains(exit_)) values_[exit_] = b_.integer(static_cast<int64_t>(core::exits::on));
-  assigned.insert(exit_);
-  if (values_.contains(return_)) assigned.insert(return_);
-  for (auto [loop, local] : loopValues_)
-    if (values_.contains(local)) assigned.insert(local);
+void carryExit(BodyLowering& fn, std::set<LocalId>& assigned) {
+  if (!fn.values.contains(fn.exits.code))
+    fn.values[fn.exits.code] = fn.b.integer(static_cast<int64_t>(core::exits::on));
+  assigned.insert(fn.exits.code);
+  if (fn.values.contains(fn.exits.value)) assigned.insert(fn.exits.value);
+  for (auto [loop, local] : fn.exits.loopValues)
+    if (fn.values.contains(local)) assigned.insert(local);
 }
 
 /// `exit = if exit == code { on } else { exit }`
-void BodyLowering::clearExit(uint64_t code) {
-  values_[exit_] =
-      b_.select(exitIs(code), b_.integer(static_cast<int64_t>(core::exits::on)), values_.at(exit_));
+void clearExit(BodyLowering& fn, uint64_t code) {
+  fn.values[fn.exits.code] = fn.b.select(
+      exitIs(fn, code), fn.b.integer(static_cast<int64_t>(core::exits::on)), fn.values.at(fn.exits.code));
 }
 
-BodyLowering::Carries BodyLowering::carry(const std::set<LocalId>& assigned, core::Op& loop) {
+Carries carry(BodyLowering& fn, const std::set<LocalId>& assigned, core::Op& loop) {
   Carries carries;
   for (LocalId l : assigned) {
     carries.locals.push_back(l);
-    carries.types.push_back(b_.typeOf(values_.at(l)));
-    loop.operands.push_back(values_.at(l));
+    carries.types.push_back(fn.b.typeOf(fn.values.at(l)));
+    loop.operands.push_back(fn.values.at(l));
   }
   return carries;
 }
 
-void BodyLowering::enterCarries(const Carries& carries, const Values& before) {
+void enterCarries(BodyLowering& fn, const Carries& carries, const Values& before) {
   for (size_t k = 0; k < carries.locals.size(); ++k) {
     LocalId l = carries.locals[k];
-    values_[l] = b_.param(carries.types[k], b_.fn().values[before.at(l)].hint);
+    fn.values[l] = fn.b.param(carries.types[k], fn.b.fn().values[before.at(l)].hint);
   }
 }
 
-void BodyLowering::whileOver(const std::set<LocalId>& assigned, const Make& condition,
-                             const std::function<void()>& body) {
+void whileOver(BodyLowering& fn, const std::set<LocalId>& assigned, const Make& condition,
+               const std::function<void()>& body) {
   core::Op op = Builder::simple(OpKind::While, {});
-  const Carries carries = carry(assigned, op);
+  const Carries carries = carry(fn, assigned, op);
   const std::vector<LocalId>& carried = carries.locals;
   const std::vector<TypeId>& carryTypes = carries.types;
-  Values before = values_;
-  types::DimSubst dimsBefore = dimMap_;
-  RegionId outer = b_.region;
+  Values before = fn.values;
+  types::DimSubst dimsBefore = fn.sizes.known;
+  RegionId outer = fn.b.region;
   auto enter = [&](const std::function<std::vector<ValueId>()>& make) {
-    RegionId region = b_.newRegion();
-    b_.region = region;
-    values_ = before;
-    dimMap_ = dimsBefore;
-    flow_ = FlowKind::On;
-    enterCarries(carries, before);
-    b_.yield(make());
+    RegionId region = fn.b.newRegion();
+    fn.b.region = region;
+    fn.values = before;
+    fn.sizes.known = dimsBefore;
+    fn.exits.flow = FlowKind::On;
+    enterCarries(fn, carries, before);
+    fn.b.yield(make());
     op.regions.push_back(region);
   };
   enter([&] { return std::vector<ValueId>{condition()}; });
   enter([&] {
     body();
     std::vector<ValueId> out;
-    for (size_t k = 0; k < carried.size(); ++k) out.push_back(cast(values_.at(carried[k]), carryTypes[k]));
+    for (size_t k = 0; k < carried.size(); ++k)
+      out.push_back(fn.cast(fn.values.at(carried[k]), carryTypes[k]));
     return out;
   });
-  b_.region = outer;
-  values_ = before;
-  dimMap_ = dimsBefore;
-  flow_ = FlowKind::On;
-  core::OpId made = b_.append(std::move(op), std::span<const TypeId>(carryTypes));
-  for (size_t k = 0; k < carried.size(); ++k) values_[carried[k]] = b_.result(made, k);
+  fn.b.region = outer;
+  fn.values = before;
+  fn.sizes.known = dimsBefore;
+  fn.exits.flow = FlowKind::On;
+  core::OpId made = fn.b.append(std::move(op), std::span<const TypeId>(carryTypes));
+  for (size_t k = 0; k < carried.size(); ++k) fn.values[carried[k]] = fn.b.result(made, k);
 }
 
 /// The steps in `span`, rounded up.
-static ValueId stepsIn(Builder& b, ValueId span, ValueId step) {
+ValueId stepsIn(Builder& b, ValueId span, ValueId step) {
   const ValueId some = b.binary(OpKind::Min, span, b.constant(b.typeOf(span), 1));
   return b.binary(OpKind::Add, b.binary(OpKind::IDiv, b.binary(OpKind::Sub, span, some), step), some);
 }
 
 /// Numbers as i64 and back: those of u64 keep their bits.
-ValueId BodyLowering::rebased(ValueId v, TypeId to) {
-  bool wide = types_.kind(b_.typeOf(v)) == TypeKind::U64 || types_.kind(to) == TypeKind::U64;
-  return b_.convert(v, to, wide ? ops::ConvertMode::Wrap : ops::ConvertMode::Saturate);
+ValueId rebased(BodyLowering& fn, ValueId v, TypeId to) {
+  bool wide = fn.types.kind(fn.b.typeOf(v)) == TypeKind::U64 || fn.types.kind(to) == TypeKind::U64;
+  return fn.b.convert(v, to, wide ? ops::ConvertMode::Wrap : ops::ConvertMode::Saturate);
+}
+
+void checkStep(BodyLowering& fn, ValueId step) {
+  ValueId zero = fn.b.constant(fn.b.typeOf(step), 0);
+  fn.check(core::CheckKind::Assert, {fn.b.compare(ops::CmpKind::Gt, step, zero)}, {},
+           "the step of a range is positive");
+}
+
+/// The loop's variable in iteration `i`.
+ValueId indexOf(BodyLowering& fn, const Counted& range, ValueId i) {
+  ValueId index = range.step ? fn.b.binary(OpKind::Mul, i, range.step) : i;
+  if (range.first) index = fn.b.binary(OpKind::Add, range.first, index);
+  return rebased(fn, index, range.type);
+}
+
+/// `while exit == on and i < count`.
+void forThatLeaves(BodyLowering& fn, const check::For& ref, NodeId body, const Counted& range) {
+  bool leaves = exitsIn(fn.instance, body, {ref.loop});
+  uint64_t number = fn.exits.numberOf(ref.loop);
+  const LocalId counter = fn.exits.addLocal();
+  fn.values[counter] = fn.b.integer(0);
+  std::set<LocalId> assigned = assignedIn(fn, {body});
+  assigned.insert(counter);
+  carryExit(fn, assigned);
+  whileOver(
+      fn, assigned,
+      [&] {
+        return fn.b.binary(OpKind::And, exitIs(fn, core::exits::on),
+                           fn.b.compare(ops::CmpKind::Lt, fn.values.at(counter), range.count));
+      },
+      [&] {
+        ValueId i = fn.values.at(counter);
+        fn.define(ref.index, indexOf(fn, range, i));
+        fn.expr(body);
+        clearExit(fn, core::exits::continueOf(number));
+        fn.values[counter] = fn.b.binary(OpKind::Add, i, fn.b.integer(1));
+      });
+  fn.values.erase(counter);
+  clearExit(fn, core::exits::breakOf(number));
+  fn.exits.flow = leaves ? FlowKind::Maybe : FlowKind::On;
+}
+
+} // namespace
+
+ValueId exitIs(BodyLowering& fn, uint64_t code) {
+  return fn.b.compare(ops::CmpKind::Eq, fn.values.at(fn.exits.code),
+                      fn.b.integer(static_cast<int64_t>(code)));
+}
+
+ValueId lowerJump(BodyLowering& fn, const Node& node) {
+  return fn.after(node.children, node.type, [&](std::vector<ValueId> v) {
+    if (node.kind == NodeKind::Return) {
+      if (!v.empty()) fn.values[fn.exits.value] = carriedReturn(fn, v[0]);
+      setExit(fn, core::exits::ret);
+    } else {
+      uint32_t loop = node.as<check::Loop>().loop;
+      uint64_t number = fn.exits.numberOf(loop);
+      if (!v.empty())
+        if (auto carried = fn.exits.loopValues.find(loop); carried != fn.exits.loopValues.end())
+          fn.values[carried->second] = fn.cast(v[0], fn.b.typeOf(fn.values.at(carried->second)));
+      setExit(fn,
+              node.kind == NodeKind::Break ? core::exits::breakOf(number) : core::exits::continueOf(number));
+    }
+    fn.exits.flow = FlowKind::Off;
+    return fn.unit();
+  });
+}
+
+/// Opens what `carriedReturn` packed.
+ValueId returned(BodyLowering& fn) {
+  ValueId value = fn.values.at(fn.exits.value);
+  TypeId type = fn.b.typeOf(value);
+  if (fn.instance.resultDims.empty() || fn.types.kind(type) != TypeKind::Pack) return value;
+  core::Op op = Builder::simple(OpKind::Unpack, {value});
+  std::vector<DimId> dims;
+  for (DimSym s : fn.instance.resultDims) {
+    op.resultDims.push_back(fn.b.newDim(fn.types.dims.info(s).name));
+    dims.push_back(fn.types.dims.symbol(op.resultDims.back()));
+  }
+  return fn.b.one(std::move(op), fn.types.openPack(type, dims));
 }
 
 /// How often a counted loop runs. What lies between its bounds is counted without a sign where i64 does not
 /// hold it; a loop of 2^63 steps or more comes to no end in any case.
-BodyLowering::Counted BodyLowering::counted(const std::vector<ValueId>& bounds) {
+Counted counted(BodyLowering& fn, const std::vector<ValueId>& bounds) {
   Counted out;
-  TypeId int64 = types_.int64();
-  out.type = b_.typeOf(bounds[0]);
-  bool wide = types_.kind(out.type) == TypeKind::U64;
-  out.first = rebased(bounds[0], int64);
-  ValueId last = rebased(bounds[1], int64);
+  TypeId int64 = fn.types.int64();
+  out.type = fn.b.typeOf(bounds[0]);
+  bool wide = fn.types.kind(out.type) == TypeKind::U64;
+  out.first = rebased(fn, bounds[0], int64);
+  ValueId last = rebased(fn, bounds[1], int64);
   const core::Op* from =
-      b_.fn().values[out.first].def ? &b_.fn().ops[b_.fn().values[out.first].def] : nullptr;
+      fn.b.fn().values[out.first].def ? &fn.b.fn().ops[fn.b.fn().values[out.first].def] : nullptr;
   bool natural = !wide && from && from->kind == OpKind::Const &&
                  static_cast<int64_t>(from->as<core::Constant>().bits) >= 0;
-  bool fits = types::scalarBits(types_.kind(out.type)) < 64 || natural;
-  last = wide ? rebased(b_.binary(OpKind::Max, bounds[1], bounds[0]), int64)
-              : b_.binary(OpKind::Max, last, out.first);
-  out.count = b_.binary(OpKind::Sub, last, out.first);
+  bool fits = types::scalarBits(fn.types.kind(out.type)) < 64 || natural;
+  last = wide ? rebased(fn, fn.b.binary(OpKind::Max, bounds[1], bounds[0]), int64)
+              : fn.b.binary(OpKind::Max, last, out.first);
+  out.count = fn.b.binary(OpKind::Sub, last, out.first);
   if (bounds.size() > 2) {
-    checkStep(bounds[2]);
-    out.step = rebased(bounds[2], int64);
+    checkStep(fn, bounds[2]);
+    out.step = rebased(fn, bounds[2], int64);
   }
   if (fits && !out.step) return out;
-  TypeId counts = fits ? int64 : types_.scalar(TypeKind::U64);
-  out.count = rebased(out.count, counts);
-  if (out.step) out.count = stepsIn(b_, out.count, rebased(out.step, counts));
-  out.count = b_.convert(out.count, int64);
+  TypeId counts = fits ? int64 : fn.types.scalar(TypeKind::U64);
+  out.count = rebased(fn, out.count, counts);
+  if (out.step) out.count = stepsIn(fn.b, out.count, rebased(fn, out.step, counts));
+  out.count = fn.b.convert(out.count, int64);
   return out;
 }
 
-void BodyLowering::checkStep(ValueId step) {
-  ValueId zero = b_.constant(b_.typeOf(step), 0);
-  check(core::CheckKind::Assert, {b_.compare(ops::CmpKind::Gt, step, zero)}, {},
-        "the step of a range is positive");
-}
-
-/// The loop's variable in iteration `i`.
-ValueId BodyLowering::indexOf(const Counted& range, ValueId i) {
-  ValueId index = range.step ? b_.binary(OpKind::Mul, i, range.step) : i;
-  if (range.first) index = b_.binary(OpKind::Add, range.first, index);
-  return rebased(index, range.type);
-}
-
-ValueId BodyLowering::forLoop(const Node& node) {
+ValueId lowerFor(BodyLowering& fn, const Node& node) {
   const auto& ref = node.as<check::For>();
   NodeId body = node.children.back();
   std::vector<NodeId> bounds(node.children.begin(), node.children.end() - 1);
-  return after(bounds, types_.unit(), [&](std::vector<ValueId> v) {
-    Counted range = counted(v);
-    loopNumbers_[ref.loop] = nextLoop_++;
-    if (leavesEarly(instance_, body, ref.loop))
-      forThatLeaves(ref, body, range);
+  return fn.after(bounds, fn.types.unit(), [&](std::vector<ValueId> v) {
+    Counted range = counted(fn, v);
+    fn.exits.addLoop(ref.loop);
+    if (leavesEarly(fn.instance, body, ref.loop))
+      forThatLeaves(fn, ref, body, range);
     else
-      countedLoop(ref.index, {body}, range, exitsIn(instance_, body), [&] { expr(body); });
-    return unit();
+      countedLoop(fn, ref.index, {body}, range, exitsIn(fn.instance, body), [&] { fn.expr(body); });
+    return fn.unit();
   });
 }
 
 /// A loop that runs to its end, a `for` op, over what `nodes` assign. A `continue` ends its iteration only.
-void BodyLowering::countedLoop(LocalId index, const std::vector<NodeId>& nodes, const Counted& range,
-                               bool continues, const std::function<void()>& body) {
+void countedLoop(BodyLowering& fn, LocalId index, const std::vector<NodeId>& nodes, const Counted& range,
+                 bool continues, const std::function<void()>& body) {
   core::Op op = Builder::simple(OpKind::For, {range.count}, core::LoopAttr{});
-  const Carries carries = carry(assignedIn(nodes), op);
+  const Carries carries = carry(fn, assignedIn(fn, nodes), op);
   const std::vector<LocalId>& carried = carries.locals;
   const std::vector<TypeId>& carryTypes = carries.types;
-  Values before = values_;
-  types::DimSubst dimsBefore = dimMap_;
-  auto hoistedBefore = hoisted_;
-  RegionId outer = b_.region, region = b_.newRegion();
-  b_.region = region;
-  ValueId i = b_.param(types_.int64());
-  enterCarries(carries, before);
-  if (continues) values_[exit_] = b_.integer(static_cast<int64_t>(core::exits::on));
-  define(index, indexOf(range, i));
+  Values before = fn.values;
+  types::DimSubst dimsBefore = fn.sizes.known;
+  auto hoistedBefore = fn.hoisting.ahead;
+  RegionId outer = fn.b.region, region = fn.b.newRegion();
+  fn.b.region = region;
+  ValueId i = fn.b.param(fn.types.int64());
+  enterCarries(fn, carries, before);
+  if (continues) fn.values[fn.exits.code] = fn.b.integer(static_cast<int64_t>(core::exits::on));
+  fn.define(index, indexOf(fn, range, i));
   body();
   std::vector<ValueId> out;
-  for (size_t k = 0; k < carried.size(); ++k) out.push_back(cast(values_.at(carried[k]), carryTypes[k]));
-  b_.yield(std::move(out));
+  for (size_t k = 0; k < carried.size(); ++k) out.push_back(fn.cast(fn.values.at(carried[k]), carryTypes[k]));
+  fn.b.yield(std::move(out));
   op.regions.push_back(region);
-  b_.region = outer;
-  values_ = before;
-  dimMap_ = dimsBefore;
-  hoisted_ = hoistedBefore;
-  flow_ = FlowKind::On;
-  core::OpId made = b_.append(std::move(op), std::span<const TypeId>(carryTypes));
-  for (size_t k = 0; k < carried.size(); ++k) values_[carried[k]] = b_.result(made, k);
+  fn.b.region = outer;
+  fn.values = before;
+  fn.sizes.known = dimsBefore;
+  fn.hoisting.ahead = hoistedBefore;
+  fn.exits.flow = FlowKind::On;
+  core::OpId made = fn.b.append(std::move(op), std::span<const TypeId>(carryTypes));
+  for (size_t k = 0; k < carried.size(); ++k) fn.values[carried[k]] = fn.b.result(made, k);
 }
 
-/// `while exit == on and i < count`.
-void BodyLowering::forThatLeaves(const check::For& ref, NodeId body, const Counted& range) {
-  bool leaves = exitsIn(instance_, body, {ref.loop});
-  uint64_t number = loopNumbers_.at(ref.loop);
-  LocalId counter(nextPseudo_++);
-  values_[counter] = b_.integer(0);
-  std::set<LocalId> assigned = assignedIn({body});
-  assigned.insert(counter);
-  carryExit(assigned);
-  whileOver(
-      assigned,
-      [&] {
-        return b_.binary(OpKind::And, exitIs(core::exits::on),
-                         b_.compare(ops::CmpKind::Lt, values_.at(counter), range.count));
-      },
-      [&] {
-        ValueId i = values_.at(counter);
-        define(ref.index, indexOf(range, i));
-        expr(body);
-        clearExit(core::exits::continueOf(number));
-        values_[counter] = b_.binary(OpKind::Add, i, b_.integer(1));
-      });
-  values_.erase(counter);
-  clearExit(core::exits::breakOf(number));
-  flow_ = leaves ? FlowKind::Maybe : FlowKind::On;
-}
-
-ValueId BodyLowering::whileLoop(const Node& node) {
+ValueId lowerWhile(BodyLowering& fn, const Node& node) {
   NodeId cond = node.children[0], body = node.children[1];
   uint32_t loop = node.as<check::Loop>().loop;
-  bool leaves = exitsIn(instance_, body, {loop}) || exitsIn(instance_, cond);
-  bool jumps = exitsIn(instance_, body) || exitsIn(instance_, cond);
-  uint64_t number = nextLoop_++;
-  loopNumbers_[loop] = number;
-  std::set<LocalId> assigned = assignedIn({cond, body});
-  if (!jumps && assignedIn({cond}).empty()) {
-    whileOver(assigned, [&] { return expr(cond); }, [&] { expr(body); });
-    return unit();
+  bool leaves = exitsIn(fn.instance, body, {loop}) || exitsIn(fn.instance, cond);
+  bool jumps = exitsIn(fn.instance, body) || exitsIn(fn.instance, cond);
+  const uint64_t number = fn.exits.addLoop(loop);
+  std::set<LocalId> assigned = assignedIn(fn, {cond, body});
+  if (!jumps && assignedIn(fn, {cond}).empty()) {
+    whileOver(fn, assigned, [&] { return fn.expr(cond); }, [&] { fn.expr(body); });
+    return fn.unit();
   }
   // A condition with effects, or a body that leaves: `while exit == on { if cond { body } else { break } }`.
-  carryExit(assigned);
+  carryExit(fn, assigned);
   auto iteration = [&](ValueId go) {
-    branches(Builder::simple(OpKind::If, {go}),
+    branches(fn, Builder::simple(OpKind::If, {go}),
              {[&](RegionId) {
-                expr(body);
-                return unit();
+                fn.expr(body);
+                return fn.unit();
               },
               [&](RegionId) {
-                setExit(core::exits::breakOf(number));
-                flow_ = FlowKind::Off;
-                return unit();
+                setExit(fn, core::exits::breakOf(number));
+                fn.exits.flow = FlowKind::Off;
+                return fn.unit();
               }},
-             types_.unit(), {});
+             fn.types.unit(), {});
   };
   whileOver(
-      assigned, [&] { return exitIs(core::exits::on); },
+      fn, assigned, [&] { return exitIs(fn, core::exits::on); },
       [&] {
-        ValueId go = expr(cond);
-        if (flow_ == FlowKind::Maybe)
-          guarded(types_.unit(), [&] {
+        ValueId go = fn.expr(cond);
+        if (fn.exits.flow == FlowKind::Maybe)
+          fn.guarded(fn.types.unit(), [&] {
             iteration(go);
-            return unit();
+            return fn.unit();
           });
-        else if (flow_ == FlowKind::On)
+        else if (fn.exits.flow == FlowKind::On)
           iteration(go);
-        clearExit(core::exits::continueOf(number));
+        clearExit(fn, core::exits::continueOf(number));
       });
-  clearExit(core::exits::breakOf(number));
-  flow_ = leaves ? FlowKind::Maybe : FlowKind::On;
-  return unit();
+  clearExit(fn, core::exits::breakOf(number));
+  fn.exits.flow = leaves ? FlowKind::Maybe : FlowKind::On;
+  return fn.unit();
 }
 
-ValueId BodyLowering::loopForever(const Node& node) {
+ValueId lowerLoop(BodyLowering& fn, const Node& node) {
   NodeId body = node.children[0];
   uint32_t loop = node.as<check::Loop>().loop;
-  bool leaves = exitsIn(instance_, body, {loop});
-  uint64_t number = nextLoop_++;
-  loopNumbers_[loop] = number;
-  bool valued = types_.kind(node.type) != TypeKind::Never && !types_.isUnit(node.type);
-  LocalId value(nextPseudo_++);
+  bool leaves = exitsIn(fn.instance, body, {loop});
+  const uint64_t number = fn.exits.addLoop(loop);
+  bool valued = fn.types.kind(node.type) != TypeKind::Never && !fn.types.isUnit(node.type);
+  const LocalId value = fn.exits.addLocal();
   if (valued) {
-    values_[value] = undef(T(node.type));
-    loopValues_[loop] = value;
+    fn.values[value] = fn.undef(fn.T(node.type));
+    fn.exits.loopValues[loop] = value;
   }
-  std::set<LocalId> assigned = assignedIn({body});
-  carryExit(assigned);
+  std::set<LocalId> assigned = assignedIn(fn, {body});
+  carryExit(fn, assigned);
   whileOver(
-      assigned, [&] { return exitIs(core::exits::on); },
+      fn, assigned, [&] { return exitIs(fn, core::exits::on); },
       [&] {
-        expr(body);
-        clearExit(core::exits::continueOf(number));
+        fn.expr(body);
+        clearExit(fn, core::exits::continueOf(number));
       });
-  clearExit(core::exits::breakOf(number));
-  bool never = types_.kind(node.type) == TypeKind::Never; // no `break`: what follows is not reached
-  flow_ = !leaves ? FlowKind::On : never ? FlowKind::Off : FlowKind::Maybe;
-  ValueId result = valued ? values_.at(value) : unit();
-  loopValues_.erase(loop);
-  values_.erase(value);
+  clearExit(fn, core::exits::breakOf(number));
+  bool never = fn.types.kind(node.type) == TypeKind::Never; // no `break`: what follows is not reached
+  fn.exits.flow = !leaves ? FlowKind::On : never ? FlowKind::Off : FlowKind::Maybe;
+  ValueId result = valued ? fn.values.at(value) : fn.unit();
+  fn.exits.loopValues.erase(loop);
+  fn.values.erase(value);
   return result;
 }
 

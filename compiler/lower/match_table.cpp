@@ -6,6 +6,8 @@
 //   none if %k < 2 { if %k < 1 { arm 0 } else { arm 1 } } else { … }
 
 #include "lower/body.h"
+#include "lower/control.h"
+#include "lower/match.h"
 #include "lower/patterns.h"
 
 namespace melix::lower {
@@ -61,40 +63,41 @@ std::vector<TableEntry> tableOf(const Instance& instance, TypeKind kind, std::sp
 } // namespace
 
 /// The arms from `k` on that are literals, and what follows them; none if they are few.
-std::optional<ValueId> BodyLowering::matchTable(const Matching& m, size_t k) {
-  if (!isOrdered(types_, b_.typeOf(m.value))) return std::nullopt;
+std::optional<ValueId> matchTable(BodyLowering& fn, const Matching& m, size_t k) {
+  if (!isOrdered(fn.types, fn.b.typeOf(m.value))) return std::nullopt;
   const auto begin = m.arms.begin() + static_cast<std::ptrdiff_t>(k);
   const auto end = std::find_if(begin, m.arms.end(), [&](const check::Arm& arm) {
-    return arm.guard.valid() || !isLiteral(instance_, arm.pattern);
+    return arm.guard.valid() || !isLiteral(fn.instance, arm.pattern);
   });
   const std::span<const check::Arm> arms(begin, end);
   if (arms.size() < fewArms) return std::nullopt;
-  const TypeKind kind = types_.kind(b_.typeOf(m.value));
-  auto number = [&](size_t arm) { return b_.integer(static_cast<int64_t>(arm)); };
+  const TypeKind kind = fn.types.kind(fn.b.typeOf(m.value));
+  auto number = [&](size_t arm) { return fn.b.integer(static_cast<int64_t>(arm)); };
   // The number of the arm that the value chooses among entries, or that behind all arms.
   std::function<ValueId(std::span<const TableEntry>)> chosen = [&](std::span<const TableEntry> entries) {
     if (entries.size() <= (kind == TypeKind::Str ? 1 : fewLiterals)) {
       ValueId arm = number(arms.size());
       for (const TableEntry& entry : entries)
-        arm = b_.select(testLiteral(m.value, *entry.literal), number(entry.arm), arm);
+        arm = fn.b.select(testLiteral(fn, m.value, *entry.literal), number(entry.arm), arm);
       return arm;
     }
     const size_t half = entries.size() / 2;
     core::Op isBefore =
-        Builder::simple(OpKind::If, {testLiteral(m.value, *entries[half].literal, ops::CmpKind::Lt)});
-    return branches(std::move(isBefore),
+        Builder::simple(OpKind::If, {testLiteral(fn, m.value, *entries[half].literal, ops::CmpKind::Lt)});
+    return branches(fn, std::move(isBefore),
                     {[&](RegionId) { return chosen(entries.first(half)); },
                      [&](RegionId) { return chosen(entries.subspan(half)); }},
-                    types_.int64(), {});
+                    fn.types.int64(), {});
   };
-  const std::vector<TableEntry> entries = tableOf(instance_, kind, arms);
+  const std::vector<TableEntry> entries = tableOf(fn.instance, kind, arms);
   const ValueId choice = chosen(entries);
   // The arms first..last, of which it is one.
   std::function<ValueId(size_t, size_t)> armOf = [&](size_t first, size_t last) {
-    if (last - first == 1) return first == arms.size() ? matchChain(m, k + first) : armBody(m, arms[first]);
+    if (last - first == 1)
+      return first == arms.size() ? matchChain(fn, m, k + first) : armBody(fn, m, arms[first]);
     const size_t half = first + (last - first) / 2;
     return branches(
-        Builder::simple(OpKind::If, {b_.compare(ops::CmpKind::Lt, choice, number(half))}),
+        fn, Builder::simple(OpKind::If, {fn.b.compare(ops::CmpKind::Lt, choice, number(half))}),
         {[&](RegionId) { return armOf(first, half); }, [&](RegionId) { return armOf(half, last); }}, m.type,
         m.sizes);
   };

@@ -1,8 +1,17 @@
 // Builders and reductions as nests.
 #include "core/ir/nest.h"
+#include "lower/nest.h"
+
 #include "core/analysis/evaluate.h"
 #include "core/ir/filler.h"
 #include "lower/body.h"
+#include "lower/call.h"
+#include "lower/control.h"
+#include "lower/elementwise.h"
+#include "lower/expr.h"
+#include "lower/hoist.h"
+#include "lower/loops.h"
+#include "lower/sizes.h"
 
 #include <array>
 #include <limits>
@@ -11,9 +20,28 @@ namespace melix::lower {
 
 using namespace check;
 
-/// A reduction that needs an element, as its panic names it.
+namespace {
+
+struct NestBody {
+  bool filter = false;               ///< yields (bool, value)
+  bool counts = false;               ///< yields 1 for elements that pass the filter, after the value
+  bool leaves = false;               ///< `?` in the body: yields the position where control left, last
+  bool needsOne = false;             ///< there is no result without an element
+  ValueId positions;                 ///< the positions that passed the filter, when these are found first
+  ValueId unit;                      ///< of a user's monoid
+  std::optional<OpKind> checkedStep; ///< an integer sum or product that must not wrap
+
+  /// Whether it yields its value alone, at each point, by a monoid that is known.
+  bool isPlain() const {
+    return !filter && !counts && !leaves && !needsOne && !positions && !unit && !checkedStep;
+  }
+};
+
+std::vector<ValueId> pointBody(BodyLowering& fn, NodeId n, const NestBody& shape, std::span<const DimId> dims,
+                               core::NestBuilder& made, size_t rows);
+
 /// What a reduction combines by; a builder has none.
-static core::MonoidKind monoidOf(NestKind kind) {
+core::MonoidKind monoidOf(NestKind kind) {
   switch (kind) {
   case NestKind::Prod: return core::MonoidKind::Prod;
   case NestKind::Min: return core::MonoidKind::Min;
@@ -27,272 +55,238 @@ static core::MonoidKind monoidOf(NestKind kind) {
   }
 }
 
-core::NestResult BodyLowering::resultOf(NestKind kind, size_t axes) {
-  if (kind == NestKind::Collect) return core::collecting(axes);
-  return core::reducing(monoidOf(kind));
-}
-
 /// What a filtered-out element contributes to a reduction.
-ValueId BodyLowering::monoidUnit(NestKind kind, TypeId type) {
-  if (!types_.isScalar(type)) return b_.zero(type);
-  return b_.constant(type, core::unitOf(monoidOf(kind), types_.kind(type)));
+ValueId monoidUnit(BodyLowering& fn, NestKind kind, TypeId type) {
+  if (!fn.types.isScalar(type)) return fn.b.zero(type);
+  return fn.b.constant(type, core::unitOf(monoidOf(kind), fn.types.kind(type)));
 }
 
-/// Lowers in a region: values and sizes that are known there only are forgotten behind it.
-void BodyLowering::inRegion(RegionId region, const std::function<void()>& fill) {
-  const RegionId outer = std::exchange(b_.region, region);
-  const Values before = values_;
-  const types::DimSubst dimsBefore = dimMap_;
-  fill();
-  values_ = before;
-  dimMap_ = dimsBefore;
-  b_.region = outer;
-}
-
-/// The positions that pass a filter, counted over all axes together in row-major order: int[n], n decided
-/// here.
-ValueId BodyLowering::positions(const Nest& ref, NodeId filter) {
-  core::NestBuilder made(b_);
-  ValueId keep, i;
-  inRegion(made.body(), [&] {
-    i = flatParam(made, ref);
-    bool leaves = exitsIn(instance_, filter);
-    if (leaves) values_[exit_] = b_.integer(static_cast<int64_t>(core::exits::on));
-    keep = orFiller(cast(expr(filter), types_.boolean()), types_.boolean());
-    if (leaves) keep = b_.select(exitIs(core::exits::on), keep, b_.boolean(true)); // it leaves there again
-  });
-  made.add(core::filtering(), std::array{keep, i}, {{}, {}, b_.newDim("n")});
-  return made.one();
-}
-
-DimId BodyLowering::flatExtent(const Nest& ref) {
+DimId flatExtent(BodyLowering& fn, const Nest& ref) {
   std::vector<DimId> dims;
-  for (const NestAxis& axis : ref.axes) dims.push_back(D(axis.extent));
-  return types_.dims.product(dims);
-}
-
-/// One parameter for all axes; the indices of the axes are found from it.
-ValueId BodyLowering::flatParam(core::NestBuilder& made, const Nest& ref) {
-  if (ref.axes.size() == 1) return axisParam(made, D(ref.axes[0].extent), ref.axes[0].index);
-  ValueId flat = made.axis(flatExtent(ref));
-  defineAxes(ref, flat);
-  return flat;
-}
-
-void BodyLowering::defineAxes(const Nest& ref, ValueId flat) {
-  const std::vector<ValueId> indices = unflatten(ref, flat);
-  for (size_t k = 0; k < indices.size(); ++k) define(ref.axes[k].index, indices[k]);
+  for (const NestAxis& axis : ref.axes) dims.push_back(fn.D(axis.extent));
+  return fn.types.dims.product(dims);
 }
 
 /// The indices of the axes at the row-major position `flat`.
-std::vector<ValueId> BodyLowering::unflatten(const Nest& ref, ValueId flat) {
+std::vector<ValueId> unflatten(BodyLowering& fn, const Nest& ref, ValueId flat) {
   std::vector<ValueId> indices(ref.axes.size(), flat);
   ValueId rest = flat;
   for (size_t k = ref.axes.size(); k-- > 0;) {
-    DimId extent = D(ref.axes[k].extent);
-    indices[k] = k > 0 ? b_.binary(OpKind::IRem, rest, b_.dimValue(extent)) : rest;
-    if (k > 0) rest = b_.binary(OpKind::IDiv, rest, b_.dimValue(extent));
+    DimId extent = fn.D(ref.axes[k].extent);
+    indices[k] = k > 0 ? fn.b.binary(OpKind::IRem, rest, fn.b.dimValue(extent)) : rest;
+    if (k > 0) rest = fn.b.binary(OpKind::IDiv, rest, fn.b.dimValue(extent));
   }
   return indices;
 }
 
-/// A further axis of a nest whose body is the region at hand; `index` is its parameter there.
-ValueId BodyLowering::axisParam(core::NestBuilder& made, DimId extent, LocalId index) {
-  ValueId i = made.axis(extent, instance_.locals[index].name);
-  define(index, i);
-  return i;
+void defineAxes(BodyLowering& fn, const Nest& ref, ValueId flat) {
+  const std::vector<ValueId> indices = unflatten(fn, ref, flat);
+  for (size_t k = 0; k < indices.size(); ++k) fn.define(ref.axes[k].index, indices[k]);
 }
 
-/// The body of a builder or reduction over `dims`: what it yields.
-std::vector<ValueId> BodyLowering::nestBody(NodeId n, const NestBody& shape, const std::vector<DimId>& dims,
-                                            core::NestBuilder& made, size_t rows) {
-  const Node& node = instance_.nodes[n];
+/// One parameter for all axes; the indices of the axes are found from it.
+ValueId flatParam(BodyLowering& fn, core::NestBuilder& made, const Nest& ref) {
+  if (ref.axes.size() == 1) return axisParam(fn, made, fn.D(ref.axes[0].extent), ref.axes[0].index);
+  ValueId flat = made.axis(flatExtent(fn, ref));
+  defineAxes(fn, ref, flat);
+  return flat;
+}
+
+/// The positions that pass a filter, counted over all axes together in row-major order: int[n], n decided
+/// here.
+ValueId positions(BodyLowering& fn, const Nest& ref, NodeId filter) {
+  core::NestBuilder made(fn.b);
+  ValueId keep, i;
+  inRegion(fn, made.body(), [&] {
+    i = flatParam(fn, made, ref);
+    bool leaves = exitsIn(fn.instance, filter);
+    if (leaves) fn.values[fn.exits.code] = fn.b.integer(static_cast<int64_t>(core::exits::on));
+    keep = orFiller(fn, fn.cast(fn.expr(filter), fn.types.boolean()), fn.types.boolean());
+    if (leaves)
+      keep = fn.b.select(exitIs(fn, core::exits::on), keep, fn.b.boolean(true)); // it leaves there again
+  });
+  made.add(core::filtering(), std::array{keep, i}, {{}, {}, fn.b.newDim("n")});
+  return made.one();
+}
+
+/// What a builder or reduction gives over its last axes, at a point of those in front.
+ValueId rowOf(BodyLowering& fn, NodeId n, const NestBody& shape, std::span<const DimId> dims, size_t rows) {
+  core::NestBuilder made(fn.b);
+  ValueId value;
+  inRegion(fn, made.body(), [&] { value = pointBody(fn, n, shape, dims, made, rows)[0]; });
+  made.add(resultOf(fn.instance.nodes[n].as<Nest>().kind, made.axes().size()), value);
+  return made.one();
+}
+
+/// The value of the body where the filter lets it pass, as the region yields it.
+std::vector<ValueId> nestValue(BodyLowering& fn, const Node& node, const NestBody& shape) {
   const Nest& ref = node.as<Nest>();
-  if (shape.isPlain()) return pointBody(n, shape, dims, made, rows);
-  if (shape.positions) {
-    ValueId j = made.axis(dims[0]);
-    defineAxes(ref, b_.getAt(shape.positions, std::vector<ValueId>{j}));
-  } else if (shape.filter) {
-    flatParam(made, ref);
-  } else {
-    for (size_t k = 0; k < dims.size(); ++k) axisParam(made, dims[k], ref.axes[k].index);
+  TypeId type = fn.instance.nodes[node.children[0]].type;
+  if (!ref.filtered || shape.positions) {
+    bool again = ref.filtered && exitsIn(fn.instance, node.children[1]);
+    Make body = [&] { return fn.expr(node.children[0]); };
+    ValueId value =
+        again ? fn.after({node.children[1]}, type, [&](std::vector<ValueId>) { return body(); }) : body();
+    return {orFiller(fn, value, type)};
   }
-  if (shape.leaves) values_[exit_] = b_.integer(static_cast<int64_t>(core::exits::on));
-  std::vector<ValueId> out = nestValue(node, shape);
-  if (shape.leaves) {
-    int64_t never = std::numeric_limits<int64_t>::max();
-    out.push_back(b_.select(exitIs(core::exits::on), b_.integer(never), flatIndex(ref)));
-  }
+  ValueId keep = orFiller(fn, fn.cast(fn.expr(node.children[1]), fn.types.boolean()), fn.types.boolean());
+  ValueId value =
+      branches(fn, Builder::simple(OpKind::If, {keep}),
+               {[&](RegionId) { return orFiller(fn, fn.expr(node.children[0]), type); },
+                [&](RegionId) {
+                  TypeId t = fn.T(type);
+                  return shape.filter ? fn.b.undef(t) : shape.unit ? shape.unit : monoidUnit(fn, ref.kind, t);
+                }},
+               type, {});
+  std::vector<ValueId> out = shape.filter ? std::vector<ValueId>{keep, value} : std::vector<ValueId>{value};
+  if (shape.counts) out.push_back(fn.b.select(keep, fn.b.integer(1), fn.b.integer(0)));
   return out;
 }
 
 /// The body over the last axes, `dims`, of a builder or reduction. The first `rows` of these stand around the
 /// others if something is computed ahead then.
-std::vector<ValueId> BodyLowering::pointBody(NodeId n, const NestBody& shape, std::span<const DimId> dims,
-                                             core::NestBuilder& made, size_t rows) {
-  const Nest& ref = instance_.nodes[n].as<Nest>();
+std::vector<ValueId> pointBody(BodyLowering& fn, NodeId n, const NestBody& shape, std::span<const DimId> dims,
+                               core::NestBuilder& made, size_t rows) {
+  const Nest& ref = fn.instance.nodes[n].as<Nest>();
   const size_t around = ref.axes.size() - dims.size();
   size_t open = 0;
   auto openTo = [&](size_t end) {
-    for (; open < end; ++open) axisParam(made, dims[open], ref.axes[around + open].index);
+    for (; open < end; ++open) axisParam(fn, made, dims[open], ref.axes[around + open].index);
   };
   while (rows > 0) {
     openTo(open + rows);
-    const size_t before = hoisted_.size();
-    rows = hoist(n, around + open);
-    if (hoisted_.size() > before) return {rowOf(n, shape, dims.subspan(open), rows)};
+    const size_t before = fn.hoisting.ahead.size();
+    rows = hoist(fn, n, around + open);
+    if (fn.hoisting.ahead.size() > before) return {rowOf(fn, n, shape, dims.subspan(open), rows)};
   }
   openTo(dims.size());
-  return nestValue(instance_.nodes[n], shape);
+  return nestValue(fn, fn.instance.nodes[n], shape);
 }
-
-/// What a builder or reduction gives over its last axes, at a point of those in front.
-ValueId BodyLowering::rowOf(NodeId n, const NestBody& shape, std::span<const DimId> dims, size_t rows) {
-  core::NestBuilder made(b_);
-  ValueId value;
-  inRegion(made.body(), [&] { value = pointBody(n, shape, dims, made, rows)[0]; });
-  made.add(resultOf(instance_.nodes[n].as<Nest>().kind, made.axes().size()), value);
-  return made.one();
-}
-
-/// The value of the body where the filter lets it pass, as the region yields it.
-std::vector<ValueId> BodyLowering::nestValue(const Node& node, const NestBody& shape) {
-  const Nest& ref = node.as<Nest>();
-  TypeId type = instance_.nodes[node.children[0]].type;
-  if (!ref.filtered || shape.positions) {
-    bool again = ref.filtered && exitsIn(instance_, node.children[1]);
-    Make body = [&] { return expr(node.children[0]); };
-    ValueId value =
-        again ? after({node.children[1]}, type, [&](std::vector<ValueId>) { return body(); }) : body();
-    return {orFiller(value, type)};
-  }
-  ValueId keep = orFiller(cast(expr(node.children[1]), types_.boolean()), types_.boolean());
-  ValueId value =
-      branches(Builder::simple(OpKind::If, {keep}),
-               {[&](RegionId) { return orFiller(expr(node.children[0]), type); },
-                [&](RegionId) {
-                  TypeId t = T(type);
-                  return shape.filter ? b_.undef(t) : shape.unit ? shape.unit : monoidUnit(ref.kind, t);
-                }},
-               type, {});
-  std::vector<ValueId> out = shape.filter ? std::vector<ValueId>{keep, value} : std::vector<ValueId>{value};
-  if (shape.counts) out.push_back(b_.select(keep, b_.integer(1), b_.integer(0)));
-  return out;
-}
-
-/// `value`, or one that nobody reads where control left the body at hand.
-ValueId BodyLowering::orFiller(ValueId value, TypeId type) {
-  FlowKind flow = flow_;
-  flow_ = FlowKind::On;
-  if (flow == FlowKind::On) return value;
-  if (flow == FlowKind::Off) return filler(T(type));
-  return branches(Builder::simple(OpKind::If, {exitIs(core::exits::on)}),
-                  {[&](RegionId) { return value; }, [&](RegionId) { return filler(T(type)); }}, type, {});
-}
-
-/// Arrays of it may be read, since reads move.
-ValueId BodyLowering::filler(TypeId type) { return core::filler(b_, type); }
 
 /// The row-major position of the point at hand.
-ValueId BodyLowering::flatIndex(const Nest& ref) {
-  ValueId flat = values_.at(ref.axes[0].index);
+ValueId flatIndex(BodyLowering& fn, const Nest& ref) {
+  ValueId flat = fn.values.at(ref.axes[0].index);
   for (size_t k = 1; k < ref.axes.size(); ++k) {
-    flat = b_.binary(OpKind::Mul, flat, b_.dimValue(D(ref.axes[k].extent)));
-    flat = b_.binary(OpKind::Add, flat, values_.at(ref.axes[k].index));
+    flat = fn.b.binary(OpKind::Mul, flat, fn.b.dimValue(fn.D(ref.axes[k].extent)));
+    flat = fn.b.binary(OpKind::Add, flat, fn.values.at(ref.axes[k].index));
   }
   return flat;
 }
 
-/// Leaves as the body does at the first position where it does: it runs there once more (rule 13).
-void BodyLowering::leaveAt(const Node& node, ValueId position) {
+/// The body of a builder or reduction over `dims`: what it yields.
+std::vector<ValueId> nestBody(BodyLowering& fn, NodeId n, const NestBody& shape,
+                              const std::vector<DimId>& dims, core::NestBuilder& made, size_t rows) {
+  const Node& node = fn.instance.nodes[n];
   const Nest& ref = node.as<Nest>();
-  ValueId left = b_.compare(ops::CmpKind::Lt, position, b_.integer(std::numeric_limits<int64_t>::max()));
+  if (shape.isPlain()) return pointBody(fn, n, shape, dims, made, rows);
+  if (shape.positions) {
+    ValueId j = made.axis(dims[0]);
+    defineAxes(fn, ref, fn.b.getAt(shape.positions, std::vector<ValueId>{j}));
+  } else if (shape.filter) {
+    flatParam(fn, made, ref);
+  } else {
+    for (size_t k = 0; k < dims.size(); ++k) axisParam(fn, made, dims[k], ref.axes[k].index);
+  }
+  if (shape.leaves) fn.values[fn.exits.code] = fn.b.integer(static_cast<int64_t>(core::exits::on));
+  std::vector<ValueId> out = nestValue(fn, node, shape);
+  if (shape.leaves) {
+    int64_t never = std::numeric_limits<int64_t>::max();
+    out.push_back(fn.b.select(exitIs(fn, core::exits::on), fn.b.integer(never), flatIndex(fn, ref)));
+  }
+  return out;
+}
+
+/// Leaves as the body does at the first position where it does: it runs there once more (rule 13).
+void leaveAt(BodyLowering& fn, const Node& node, ValueId position) {
+  const Nest& ref = node.as<Nest>();
+  ValueId left = fn.b.compare(ops::CmpKind::Lt, position, fn.b.integer(std::numeric_limits<int64_t>::max()));
   auto body = [&](RegionId) {
-    expr(node.children[0]);
-    return unit();
+    fn.expr(node.children[0]);
+    return fn.unit();
   };
   auto again = [&](RegionId) {
-    defineAxes(ref, position);
+    defineAxes(fn, ref, position);
     if (!ref.filtered) return body({});
-    return after({node.children[1]}, types_.unit(), [&](std::vector<ValueId> keep) {
-      return branches(Builder::simple(OpKind::If, {keep[0]}), {body, [&](RegionId) { return unit(); }},
-                      types_.unit(), {});
+    return fn.after({node.children[1]}, fn.types.unit(), [&](std::vector<ValueId> keep) {
+      return branches(fn, Builder::simple(OpKind::If, {keep[0]}), {body, [&](RegionId) { return fn.unit(); }},
+                      fn.types.unit(), {});
     });
   };
-  branches(Builder::simple(OpKind::If, {left}), {again, [&](RegionId) { return unit(); }}, types_.unit(), {});
+  branches(fn, Builder::simple(OpKind::If, {left}), {again, [&](RegionId) { return fn.unit(); }},
+           fn.types.unit(), {});
 }
 
 /// The operation of an integer sum or product each step of which is checked under `--check-overflow`.
-std::optional<OpKind> BodyLowering::checkedStep(NestKind kind, TypeId type) {
-  TypeId element = types_.kind(type) == TypeKind::Array ? types_.element(type) : type;
-  if ((kind != NestKind::Sum && kind != NestKind::Prod) || !checksOverflow(element)) return std::nullopt;
+std::optional<OpKind> checkedStep(BodyLowering& fn, NestKind kind, TypeId type) {
+  TypeId element = fn.types.kind(type) == TypeKind::Array ? fn.types.element(type) : type;
+  if ((kind != NestKind::Sum && kind != NestKind::Prod) || !checksOverflow(fn, element)) return std::nullopt;
   return kind == NestKind::Sum ? OpKind::Add : OpKind::Mul;
 }
 
 /// What the body of a nest yields. Where a filter decides the positions first, their number takes the place
 /// of `dims`.
-BodyLowering::NestBody BodyLowering::shapeOf(const Node& node, std::vector<DimId>& dims) {
+NestBody shapeOf(BodyLowering& fn, const Node& node, std::vector<DimId>& dims) {
   const Nest& ref = node.as<Nest>();
   NestBody shape;
   bool collects = ref.kind == NestKind::Collect;
   bool arg = ref.kind == NestKind::ArgMax || ref.kind == NestKind::ArgMin;
   shape.leaves =
-      exitsIn(instance_, node.children[0]) || (ref.filtered && exitsIn(instance_, node.children[1]));
+      exitsIn(fn.instance, node.children[0]) || (ref.filtered && exitsIn(fn.instance, node.children[1]));
   shape.filter = ref.filtered && collects;
   if (ref.filtered && arg) {
-    shape.positions = positions(ref, node.children[1]);
-    dims = types_[b_.typeOf(shape.positions)].dims;
+    shape.positions = positions(fn, ref, node.children[1]);
+    dims = fn.types[fn.b.typeOf(shape.positions)].dims;
   } else if (shape.filter) {
-    dims = {flatExtent(ref)};
+    dims = {flatExtent(fn, ref)};
   }
   bool extremum = ref.kind == NestKind::Max || ref.kind == NestKind::Min;
-  shape.needsOne = arg || (extremum && !types_.isFloat(instance_.nodes[node.children[0]].type));
+  shape.needsOne = arg || (extremum && !fn.types.isFloat(fn.instance.nodes[node.children[0]].type));
   shape.counts = shape.needsOne && ref.filtered && !shape.positions;
-  shape.checkedStep = checkedStep(ref.kind, T(instance_.nodes[node.children[0]].type));
+  shape.checkedStep = checkedStep(fn, ref.kind, fn.T(fn.instance.nodes[node.children[0]].type));
   return shape;
 }
 
 /// The unit of a monoid that is a combination written in Core, computed before the nest: the user's, or that
 /// of a checked step. None for others.
-ValueId BodyLowering::unitBefore(const Node& node, const NestBody& shape) {
+ValueId unitBefore(BodyLowering& fn, const Node& node, const NestBody& shape) {
   const Nest& ref = node.as<Nest>();
-  if (ref.kind == NestKind::Reduce) return expr(node.children[node.children.size() - 2]);
-  return shape.checkedStep ? monoidUnit(ref.kind, T(instance_.nodes[node.children[0]].type))
+  if (ref.kind == NestKind::Reduce) return fn.expr(node.children[node.children.size() - 2]);
+  return shape.checkedStep ? monoidUnit(fn, ref.kind, fn.T(fn.instance.nodes[node.children[0]].type))
                            : ValueId::none();
 }
 
 /// The region in which two values of a type are combined.
-RegionId BodyLowering::combination(const Node& node, const NestBody& shape, TypeId yielded) {
+RegionId combination(BodyLowering& fn, const Node& node, const NestBody& shape, TypeId yielded) {
   const Nest& ref = node.as<Nest>();
-  const RegionId region = b_.newRegion();
-  inRegion(region, [&] {
-    ValueId left = b_.param(yielded), right = b_.param(yielded);
+  const RegionId region = fn.b.newRegion();
+  inRegion(fn, region, [&] {
+    ValueId left = fn.b.param(yielded), right = fn.b.param(yielded);
     if (shape.checkedStep) {
-      b_.yield({step(*shape.checkedStep, left, right)});
+      fn.b.yield({reductionStep(fn, *shape.checkedStep, left, right)});
       return;
     }
-    values_[ref.left] = left;
-    values_[ref.right] = right;
-    b_.yield({cast(expr(node.children.back()), yielded)});
+    fn.values[ref.left] = left;
+    fn.values[ref.right] = right;
+    fn.b.yield({fn.cast(fn.expr(node.children.back()), yielded)});
   });
   return region;
 }
 
 /// Adds the results of the nest whose body yields `out`: its own first, then the number of elements that
 /// passed, then where control left. The type of the first.
-TypeId BodyLowering::addResults(const Node& node, const NestBody& shape, std::span<const ValueId> out,
-                                core::NestBuilder& made) {
+TypeId addResults(BodyLowering& fn, const Node& node, const NestBody& shape, std::span<const ValueId> out,
+                  core::NestBuilder& made) {
   const Nest& ref = node.as<Nest>();
   const size_t axes = made.axes().size();
   core::NestResult spec = shape.filter ? core::filtering() : resultOf(ref.kind, axes);
   if (shape.checkedStep) spec.monoid = core::MonoidKind::Combine;
   const auto yields = out.first(core::yieldsOf(spec));
-  const TypeId yielded = b_.typeOf(yields.back());
+  const TypeId yielded = fn.b.typeOf(yields.back());
   core::NestOwn own;
-  if (shape.unit) own = {{shape.unit}, combination(node, shape, yielded), {}};
+  if (shape.unit) own = {{shape.unit}, combination(fn, node, shape, yielded), {}};
   if (shape.filter) {
-    own.size = b_.newDim("n");
-    dimMap_[node.resultDims[0]] = types_.dims.symbol(own.size);
+    own.size = fn.b.newDim("n");
+    fn.sizes.known[node.resultDims[0]] = fn.types.dims.symbol(own.size);
   }
   made.add(spec, yields, own);
   size_t next = yields.size();
@@ -302,49 +296,87 @@ TypeId BodyLowering::addResults(const Node& node, const NestBody& shape, std::sp
 }
 
 /// The value of the expression from the first `own` results of the op.
-ValueId BodyLowering::nestResult(const Node& node, const NestBody& shape, core::OpId made, size_t own) {
+ValueId nestResult(BodyLowering& fn, const Node& node, const NestBody& shape, core::OpId made, size_t own) {
   const Nest& ref = node.as<Nest>();
   if (shape.counts)
-    check(core::CheckKind::NotEmpty, {}, {types_.dims.symbol(b_.bindDim(b_.result(made, own), "n"))},
-          std::string(core::infoOf(monoidOf(ref.kind)).builtin));
-  if (ref.kind == NestKind::Collect) return cast(b_.result(made), T(node.type));
+    fn.check(core::CheckKind::NotEmpty, {}, {fn.types.dims.symbol(fn.b.bindDim(fn.b.result(made, own), "n"))},
+             std::string(core::infoOf(monoidOf(ref.kind)).builtin));
+  if (ref.kind == NestKind::Collect) return fn.cast(fn.b.result(made), fn.T(node.type));
   std::vector<ValueId> parts;
   if (shape.positions)
-    parts = unflatten(ref, b_.getAt(shape.positions, std::vector<ValueId>{b_.result(made)}));
+    parts = unflatten(fn, ref, fn.b.getAt(shape.positions, std::vector<ValueId>{fn.b.result(made)}));
   else
-    for (size_t k = 0; k < own; ++k) parts.push_back(b_.result(made, k));
-  return parts.size() == 1 ? parts[0] : b_.make(T(node.type), std::move(parts));
+    for (size_t k = 0; k < own; ++k) parts.push_back(fn.b.result(made, k));
+  return parts.size() == 1 ? parts[0] : fn.b.make(fn.T(node.type), std::move(parts));
 }
 
-ValueId BodyLowering::nest(NodeId n) {
-  const Node& node = instance_.nodes[n];
+} // namespace
+
+core::NestResult resultOf(NestKind kind, size_t axes) {
+  if (kind == NestKind::Collect) return core::collecting(axes);
+  return core::reducing(monoidOf(kind));
+}
+
+/// Lowers in a region: values and sizes that are known there only are forgotten behind it.
+void inRegion(BodyLowering& fn, RegionId region, const std::function<void()>& fill) {
+  const RegionId outer = std::exchange(fn.b.region, region);
+  const Values before = fn.values;
+  const types::DimSubst dimsBefore = fn.sizes.known;
+  fill();
+  fn.values = before;
+  fn.sizes.known = dimsBefore;
+  fn.b.region = outer;
+}
+
+/// A further axis of a nest whose body is the region at hand; `index` is its parameter there.
+ValueId axisParam(BodyLowering& fn, core::NestBuilder& made, DimId extent, LocalId index) {
+  ValueId i = made.axis(extent, fn.instance.locals[index].name);
+  fn.define(index, i);
+  return i;
+}
+
+/// `value`, or one that nobody reads where control left the body at hand.
+ValueId orFiller(BodyLowering& fn, ValueId value, TypeId type) {
+  FlowKind flow = fn.exits.flow;
+  fn.exits.flow = FlowKind::On;
+  if (flow == FlowKind::On) return value;
+  if (flow == FlowKind::Off) return filler(fn, fn.T(type));
+  return branches(fn, Builder::simple(OpKind::If, {exitIs(fn, core::exits::on)}),
+                  {[&](RegionId) { return value; }, [&](RegionId) { return filler(fn, fn.T(type)); }}, type,
+                  {});
+}
+
+/// Arrays of it may be read, since reads move.
+ValueId filler(BodyLowering& fn, TypeId type) { return core::filler(fn.b, type); }
+
+ValueId lowerNest(BodyLowering& fn, NodeId n) {
+  const Node& node = fn.instance.nodes[n];
   const Nest& ref = node.as<Nest>();
   // Over no axes the domain is one point (rule 28): the body alone.
   bool onePoint =
       ref.axes.empty() && !ref.filtered && ref.kind != NestKind::ArgMax && ref.kind != NestKind::ArgMin;
-  if (onePoint) return expr(node.children[0]);
+  if (onePoint) return fn.expr(node.children[0]);
   std::vector<DimId> dims;
-  for (const NestAxis& axis : ref.axes) dims.push_back(D(axis.extent));
+  for (const NestAxis& axis : ref.axes) dims.push_back(fn.D(axis.extent));
   bool keepsAll = ref.kind == NestKind::Collect && !ref.filtered;
-  keepsAll ? checkExtents(ref.axes) : checkCounts(ref.axes);
-  auto hoistedBefore = hoisted_;
-  const size_t rows = hoist(n);
-  NestBody shape = shapeOf(node, dims);
-  shape.unit = unitBefore(node, shape);
-  core::NestBuilder made(b_);
+  keepsAll ? checkExtents(fn, ref.axes) : checkCounts(fn, ref.axes);
+  auto hoistedBefore = fn.hoisting.ahead;
+  const size_t rows = hoist(fn, n);
+  NestBody shape = shapeOf(fn, node, dims);
+  shape.unit = unitBefore(fn, node, shape);
+  core::NestBuilder made(fn.b);
   std::vector<ValueId> out;
-  inRegion(made.body(), [&] { out = nestBody(n, shape, dims, made, rows); });
-  const TypeId type = addResults(node, shape, out, made);
+  inRegion(fn, made.body(), [&] { out = nestBody(fn, n, shape, dims, made, rows); });
+  const TypeId type = addResults(fn, node, shape, out, made);
   const size_t all = made.results(), own = all - size_t(shape.counts) - size_t(shape.leaves);
-  if (types_.kind(type) == TypeKind::Array && !shape.filter) checkShape(types_[type].dims);
+  if (fn.types.kind(type) == TypeKind::Array && !shape.filter) checkShape(fn, fn.types[type].dims);
   if (shape.needsOne && !shape.counts)
-    check(core::CheckKind::NotEmpty, {}, {types_.dims.product(dims)},
-          std::string(core::infoOf(monoidOf(ref.kind)).builtin));
+    fn.check(core::CheckKind::NotEmpty, {}, {fn.types.dims.product(dims)}, std::string(core::infoOf(monoidOf(ref.kind)).builtin));
   const core::OpId op = made.finish();
-  if (shape.leaves) leaveAt(node, b_.result(op, all - 1));
-  hoisted_ = hoistedBefore;
-  auto finish = [&] { return nestResult(node, shape, op, own); };
-  return shape.leaves ? guarded(node.type, finish) : finish();
+  if (shape.leaves) leaveAt(fn, node, fn.b.result(op, all - 1));
+  fn.hoisting.ahead = hoistedBefore;
+  auto finish = [&] { return nestResult(fn, node, shape, op, own); };
+  return shape.leaves ? fn.guarded(node.type, finish) : finish();
 }
 
 } // namespace melix::lower

@@ -1,19 +1,22 @@
 // Places: paths with their checks, reads, stores.
+#include "lower/place.h"
+
 #include "core/ir/nest.h"
 #include "lower/body.h"
+#include "lower/loops.h"
+#include "lower/nest.h"
+#include "lower/sizes.h"
 
 namespace melix::lower {
 
 using namespace check;
 
-/// The expressions in the steps of a place, in the order they are written.
-void BodyLowering::indexNodes(const std::vector<Step>& steps, std::vector<NodeId>& out) {
-  forEachIndex(steps, [&](NodeId index) { out.push_back(index); });
-}
+namespace {
+
+using Indices = std::vector<std::pair<ValueId, ValueId>>;
 
 /// Their values, start and end for each step, taken from `values` at `next`.
-BodyLowering::Indices BodyLowering::takeIndices(const std::vector<Step>& steps,
-                                                const std::vector<ValueId>& values, size_t& next) {
+Indices takeIndices(const std::vector<Step>& steps, const std::vector<ValueId>& values, size_t& next) {
   Indices out;
   for (const Step& s : steps) {
     ValueId index = s.index.valid() ? values[next++] : ValueId::none();
@@ -23,9 +26,13 @@ BodyLowering::Indices BodyLowering::takeIndices(const std::vector<Step>& steps,
   return out;
 }
 
+ValueId readPath(BodyLowering& fn, ValueId base, const LoweredPath& p) {
+  return fn.b.get(base, p.path, p.indices);
+}
+
 /// Core steps for a place in a value of `type`, with bounds checks.
-BodyLowering::LoweredPath BodyLowering::pathWith(TypeId type, ValueId base, const std::vector<Step>& steps,
-                                                 const Indices& indices) {
+LoweredPath pathWith(BodyLowering& fn, TypeId type, ValueId base, const std::vector<Step>& steps,
+                     const Indices& indices) {
   LoweredPath out;
   size_t axis = 0;
   for (size_t k = 0; k < steps.size(); ++k) {
@@ -34,15 +41,15 @@ BodyLowering::LoweredPath BodyLowering::pathWith(TypeId type, ValueId base, cons
     switch (s.kind) {
     case check::StepKind::Field:
       step.kind = core::StepKind::Field;
-      type = types_.element(type);
-      type = types_.kind(type) == TypeKind::Tuple   ? types_[type].parts[s.number]
-             : types_.kind(type) == TypeKind::Known ? types_[type].parts[s.number]
-                                                    : types_.fieldType(type, 0, s.number);
+      type = fn.types.element(type);
+      type = fn.types.kind(type) == TypeKind::Tuple   ? fn.types[type].parts[s.number]
+             : fn.types.kind(type) == TypeKind::Known ? fn.types[type].parts[s.number]
+                                                      : fn.types.fieldType(type, 0, s.number);
       axis = 0;
       break;
     case check::StepKind::Index:
       step.kind = core::StepKind::Index;
-      check(core::CheckKind::Index, {indices[k].first}, {types_[type].dims[axis++]});
+      fn.check(core::CheckKind::Index, {indices[k].first}, {fn.types[type].dims[axis++]});
       out.indices.push_back(indices[k].first);
       break;
     case check::StepKind::All:
@@ -51,21 +58,21 @@ BodyLowering::LoweredPath BodyLowering::pathWith(TypeId type, ValueId base, cons
       break;
     case check::StepKind::Slice: {
       step.kind = core::StepKind::Slice;
-      step.length = D(s.length);
-      DimId extent = types_[type].dims[axis++];
-      ValueId end = indices[k].second.valid() ? indices[k].second : b_.dimValue(extent);
-      check(core::CheckKind::Slice, {indices[k].first, end}, {extent});
-      if (s.mayWrap) checkSize(s.length); // then it is what the ends are apart
+      step.length = fn.D(s.length);
+      DimId extent = fn.types[type].dims[axis++];
+      ValueId end = indices[k].second.valid() ? indices[k].second : fn.b.dimValue(extent);
+      fn.check(core::CheckKind::Slice, {indices[k].first, end}, {extent});
+      if (s.mayWrap) checkSize(fn, s.length); // then it is what the ends are apart
       out.indices.push_back(indices[k].first);
       break;
     }
     case check::StepKind::Element: {
       step.kind = core::StepKind::Element;
-      ValueId list = out.path.empty() ? base : read(base, out);
-      ValueId length = b_.one(Builder::simple(OpKind::Length, {list}), types_.int64());
-      check(core::CheckKind::ListIndex, {indices[k].first, length}, {});
+      ValueId list = out.path.empty() ? base : readPath(fn, base, out);
+      ValueId length = fn.b.one(Builder::simple(OpKind::Length, {list}), fn.types.int64());
+      fn.check(core::CheckKind::ListIndex, {indices[k].first, length}, {});
       out.indices.push_back(indices[k].first);
-      type = types_[types_.element(type)].parts[0];
+      type = fn.types[fn.types.element(type)].parts[0];
       axis = 0;
       break;
     }
@@ -75,163 +82,170 @@ BodyLowering::LoweredPath BodyLowering::pathWith(TypeId type, ValueId base, cons
   return out;
 }
 
-ValueId BodyLowering::read(ValueId base, const LoweredPath& p) { return b_.get(base, p.path, p.indices); }
-
-ValueId BodyLowering::get(const Node& node) {
-  const std::vector<Step>& steps = node.as<Steps>().steps;
-  // Base, then indices in the order written.
-  auto* local = std::get_if<LocalRef>(&instance_.nodes[node.children[0]].payload);
-  ValueId known = local ? whole(local->local, steps) : ValueId::none();
-  std::vector<NodeId> children;
-  if (!known) children.push_back(node.children[0]);
-  indexNodes(steps, children);
-  return after(children, node.type, [&](std::vector<ValueId> v) {
-    ValueId base = known ? known : v[0];
-    size_t next = known ? 0 : 1;
-    Indices indices = takeIndices(steps, v, next);
-    if (types_.kind(b_.typeOf(base)) == TypeKind::Known)
-      return b_.one(Builder::simple(OpKind::Capture, {base}, steps[0].number),
-                    types_[b_.typeOf(base)].parts[steps[0].number]);
-    LoweredPath p = pathWith(b_.typeOf(base), base, steps, indices);
-    return cast(read(base, p), T(node.type));
-  });
-}
-
-void BodyLowering::write(const Place& place, const LoweredPath& p, ValueId value) {
-  if (p.path.empty()) {
-    define(place.root, cast(value, b_.typeOf(values_.at(place.root))));
-    return;
-  }
-  ValueId base = values_.at(place.root);
-  if (auto type = core::pathType(types_, b_.typeOf(base), p.path)) value = cast(value, *type);
-  ValueId next = b_.set(base, value, p.path, p.indices);
-  b_.fn().values[next].hint = b_.fn().values[base].hint;
-  values_[place.root] = next;
-}
-
-BodyLowering::LoweredPath BodyLowering::placePath(const Place& place, const std::vector<ValueId>& values,
-                                                  size_t& next) {
-  Indices indices = takeIndices(place.steps, values, next);
-  ValueId root = values_.at(place.root);
-  return pathWith(b_.typeOf(root), root, place.steps, indices);
-}
-
-ValueId BodyLowering::current(const Place& place, const LoweredPath& p) {
-  return p.path.empty() ? values_.at(place.root) : read(values_.at(place.root), p);
-}
-
-ValueId BodyLowering::assign(const Node& node) {
-  const Place& place = node.as<Place>();
-  std::vector<NodeId> children;
-  indexNodes(place.steps, children);
-  children.push_back(node.children[0]);
-  return after(children, types_.unit(), [&](std::vector<ValueId> v) {
-    size_t next = 0;
-    LoweredPath p = placePath(place, v, next);
-    write(place, p, v[next]);
-    return unit();
-  });
-}
-
-/// The place's indices, then the value, then check, read and store (rule 14).
-ValueId BodyLowering::update(const Node& node) {
-  const Update& ref = node.as<Update>();
-  std::vector<NodeId> children;
-  indexNodes(ref.place.steps, children);
-  children.push_back(node.children[0]);
-  return after(children, types_.unit(), [&](std::vector<ValueId> v) {
-    size_t next = 0;
-    LoweredPath p = placePath(ref.place, v, next);
-    values_[ref.current] = current(ref.place, p);
-    values_[ref.value] = v[next];
-    ValueId combined = expr(node.children[1]);
-    values_.erase(ref.value);
-    values_.erase(ref.current);
-    write(ref.place, p, combined);
-    return unit();
-  });
-}
-
 /// Whether an update adds a number to an element of a variable, or takes one away: `current ± value`.
-bool BodyLowering::addsToElement(NodeId statement) {
-  const Node& node = instance_.nodes[statement];
+bool addsToElement(BodyLowering& fn, NodeId statement) {
+  const Node& node = fn.instance.nodes[statement];
   if (node.kind != NodeKind::Update) return false;
   const Update& ref = node.as<Update>();
-  const Node& made = instance_.nodes[node.children[1]];
+  const Node& made = fn.instance.nodes[node.children[1]];
   bool sum = made.kind == NodeKind::Op &&
              (made.as<OpRef>().kind == OpKind::Add || made.as<OpRef>().kind == OpKind::Sub);
-  if (!sum || !types_.isScalar(made.type) || ref.place.steps.empty()) return false;
+  if (!sum || !fn.types.isScalar(made.type) || ref.place.steps.empty()) return false;
   for (const Step& s : ref.place.steps)
     if (s.kind != check::StepKind::Index) return false;
   auto readsCurrent = [&](NodeId n) {
-    auto* local = std::get_if<LocalRef>(&instance_.nodes[n].payload);
+    auto* local = std::get_if<LocalRef>(&fn.instance.nodes[n].payload);
     return local && local->local == ref.current;
   };
   bool again = false;
-  forEachNode(instance_, made.children[1], [&](NodeId n) { again |= readsCurrent(n); });
+  forEachNode(fn.instance, made.children[1], [&](NodeId n) { again |= readsCurrent(n); });
   return readsCurrent(made.children[0]) && !again;
 }
 
 /// `x[ids] += v`: every point adds to an accumulator that begins as `x`.
-ValueId BodyLowering::scatterSum(const Node& node) {
+ValueId lowerScatterSum(BodyLowering& fn, const Node& node) {
   const Scatter& ref = node.as<Scatter>();
-  const Node& statement = instance_.nodes[node.children[0]];
+  const Node& statement = fn.instance.nodes[node.children[0]];
   const Update& update = statement.as<Update>();
-  const Node& made = instance_.nodes[statement.children[1]];
-  ValueId root = values_.at(update.place.root);
-  TypeId type = b_.typeOf(root);
-  core::NestBuilder nest(b_);
-  checkCounts(ref.axes);
-  inRegion(nest.body(), [&] {
-    for (const NestAxis& axis : ref.axes) axisParam(nest, D(axis.extent), axis.index);
+  const Node& made = fn.instance.nodes[statement.children[1]];
+  ValueId root = fn.values.at(update.place.root);
+  TypeId type = fn.b.typeOf(root);
+  core::NestBuilder nest(fn.b);
+  checkCounts(fn, ref.axes);
+  inRegion(fn, nest.body(), [&] {
+    for (const NestAxis& axis : ref.axes) axisParam(fn, nest, fn.D(axis.extent), axis.index);
     ValueId sum = nest.accumulator(root);
     std::vector<NodeId> nodes;
     indexNodes(update.place.steps, nodes);
     std::vector<ValueId> indices;
-    for (NodeId n : nodes) indices.push_back(expr(n));
-    values_[update.value] = expr(statement.children[0]);
+    for (NodeId n : nodes) indices.push_back(fn.expr(n));
+    fn.values[update.value] = fn.expr(statement.children[0]);
     size_t next = 0;
-    LoweredPath p = pathWith(type, root, update.place.steps, takeIndices(update.place.steps, indices, next));
-    ValueId value = expr(made.children[1]);
-    if (made.as<OpRef>().kind == OpKind::Sub) value = b_.unary(OpKind::Neg, value);
-    nest.end(b_.addAt(sum, value, p.path, p.indices));
+    LoweredPath p =
+        pathWith(fn, type, root, update.place.steps, takeIndices(update.place.steps, indices, next));
+    ValueId value = fn.expr(made.children[1]);
+    if (made.as<OpRef>().kind == OpKind::Sub) value = fn.b.unary(OpKind::Neg, value);
+    nest.end(fn.b.addAt(sum, value, p.path, p.indices));
   });
-  values_[update.place.root] = nest.one();
-  return unit();
+  fn.values[update.place.root] = nest.one();
+  return fn.unit();
 }
 
-/// `x[ids] op= v`: one statement for each point, in row-major order.
-ValueId BodyLowering::scatter(const Node& node) {
-  if (addsToElement(node.children[0])) return scatterSum(node);
-  const Scatter& ref = node.as<Scatter>();
-  std::function<void(size_t)> level = [&](size_t k) {
-    if (k == ref.axes.size()) {
-      expr(node.children[0]);
-      return;
-    }
-    DimId extent = D(ref.axes[k].extent);
-    checkCounts({ref.axes[k]});
-    Counted range;
-    range.type = types_.int64();
-    range.count = b_.dimValue(extent);
-    countedLoop(ref.axes[k].index, {node.children[0]}, range, false, [&] { level(k + 1); });
-  };
-  level(0);
-  return unit();
+} // namespace
+
+/// The expressions in the steps of a place, in the order they are written.
+void indexNodes(const std::vector<Step>& steps, std::vector<NodeId>& out) {
+  forEachIndex(steps, [&](NodeId index) { out.push_back(index); });
 }
 
-ValueId BodyLowering::pop(const Node& node) {
+ValueId lowerGet(BodyLowering& fn, const Node& node) {
+  const std::vector<Step>& steps = node.as<Steps>().steps;
+  // Base, then indices in the order written.
+  auto* local = std::get_if<LocalRef>(&fn.instance.nodes[node.children[0]].payload);
+  ValueId known = local ? whole(fn, local->local, steps) : ValueId::none();
+  std::vector<NodeId> children;
+  if (!known) children.push_back(node.children[0]);
+  indexNodes(steps, children);
+  return fn.after(children, node.type, [&](std::vector<ValueId> v) {
+    ValueId base = known ? known : v[0];
+    size_t next = known ? 0 : 1;
+    Indices indices = takeIndices(steps, v, next);
+    if (fn.types.kind(fn.b.typeOf(base)) == TypeKind::Known)
+      return fn.b.one(Builder::simple(OpKind::Capture, {base}, steps[0].number),
+                      fn.types[fn.b.typeOf(base)].parts[steps[0].number]);
+    LoweredPath p = pathWith(fn, fn.b.typeOf(base), base, steps, indices);
+    return fn.cast(readPath(fn, base, p), fn.T(node.type));
+  });
+}
+
+void writePath(BodyLowering& fn, const Place& place, const LoweredPath& p, ValueId value) {
+  if (p.path.empty()) {
+    fn.define(place.root, fn.cast(value, fn.b.typeOf(fn.values.at(place.root))));
+    return;
+  }
+  ValueId base = fn.values.at(place.root);
+  if (auto type = core::pathType(fn.types, fn.b.typeOf(base), p.path)) value = fn.cast(value, *type);
+  ValueId next = fn.b.set(base, value, p.path, p.indices);
+  fn.b.fn().values[next].hint = fn.b.fn().values[base].hint;
+  fn.values[place.root] = next;
+}
+
+LoweredPath placePath(BodyLowering& fn, const Place& place, const std::vector<ValueId>& values,
+                      size_t& next) {
+  Indices indices = takeIndices(place.steps, values, next);
+  ValueId root = fn.values.at(place.root);
+  return pathWith(fn, fn.b.typeOf(root), root, place.steps, indices);
+}
+
+ValueId current(BodyLowering& fn, const Place& place, const LoweredPath& p) {
+  return p.path.empty() ? fn.values.at(place.root) : readPath(fn, fn.values.at(place.root), p);
+}
+
+ValueId lowerAssign(BodyLowering& fn, const Node& node) {
   const Place& place = node.as<Place>();
   std::vector<NodeId> children;
   indexNodes(place.steps, children);
-  return after(children, node.type, [&](std::vector<ValueId> v) {
+  children.push_back(node.children[0]);
+  return fn.after(children, fn.types.unit(), [&](std::vector<ValueId> v) {
     size_t next = 0;
-    LoweredPath p = placePath(place, v, next);
-    ValueId list = current(place, p);
-    TypeId listType = b_.typeOf(list);
-    core::OpId made = b_.append(Builder::simple(OpKind::Pop, {list}), {types_[listType].parts[0], listType});
-    write(place, p, b_.result(made, 1));
-    return b_.result(made, 0);
+    LoweredPath p = placePath(fn, place, v, next);
+    writePath(fn, place, p, v[next]);
+    return fn.unit();
+  });
+}
+
+/// The place's indices, then the value, then check, read and store (rule 14).
+ValueId lowerUpdate(BodyLowering& fn, const Node& node) {
+  const Update& ref = node.as<Update>();
+  std::vector<NodeId> children;
+  indexNodes(ref.place.steps, children);
+  children.push_back(node.children[0]);
+  return fn.after(children, fn.types.unit(), [&](std::vector<ValueId> v) {
+    size_t next = 0;
+    LoweredPath p = placePath(fn, ref.place, v, next);
+    fn.values[ref.current] = current(fn, ref.place, p);
+    fn.values[ref.value] = v[next];
+    ValueId combined = fn.expr(node.children[1]);
+    fn.values.erase(ref.value);
+    fn.values.erase(ref.current);
+    writePath(fn, ref.place, p, combined);
+    return fn.unit();
+  });
+}
+
+/// `x[ids] op= v`: one statement for each point, in row-major order.
+ValueId lowerScatter(BodyLowering& fn, const Node& node) {
+  if (addsToElement(fn, node.children[0])) return lowerScatterSum(fn, node);
+  const Scatter& ref = node.as<Scatter>();
+  std::function<void(size_t)> level = [&](size_t k) {
+    if (k == ref.axes.size()) {
+      fn.expr(node.children[0]);
+      return;
+    }
+    DimId extent = fn.D(ref.axes[k].extent);
+    checkCounts(fn, {ref.axes[k]});
+    Counted range;
+    range.type = fn.types.int64();
+    range.count = fn.b.dimValue(extent);
+    countedLoop(fn, ref.axes[k].index, {node.children[0]}, range, false, [&] { level(k + 1); });
+  };
+  level(0);
+  return fn.unit();
+}
+
+ValueId lowerPop(BodyLowering& fn, const Node& node) {
+  const Place& place = node.as<Place>();
+  std::vector<NodeId> children;
+  indexNodes(place.steps, children);
+  return fn.after(children, node.type, [&](std::vector<ValueId> v) {
+    size_t next = 0;
+    LoweredPath p = placePath(fn, place, v, next);
+    ValueId list = current(fn, place, p);
+    TypeId listType = fn.b.typeOf(list);
+    core::OpId made =
+        fn.b.append(Builder::simple(OpKind::Pop, {list}), {fn.types[listType].parts[0], listType});
+    writePath(fn, place, p, fn.b.result(made, 1));
+    return fn.b.result(made, 0);
   });
 }
 

@@ -1,5 +1,6 @@
 // What a part of the typed tree assigns, and its sizes.
 #include "lower/body.h"
+#include "lower/loops.h"
 
 #include <algorithm>
 
@@ -8,26 +9,26 @@ namespace melix::lower {
 using namespace check;
 
 /// The sizes that the body defines, and those that its types mention.
-void BodyLowering::collectSizes() {
+void collectSizes(BodyLowering& fn) {
   std::vector<DimSym> used;
-  for (const Node& node : instance_.nodes) collectSymbols(node, types_, used);
-  for (const Local& local : instance_.locals) types_.collectSymbols(local.type, used);
-  for (const Pattern& pattern : instance_.patterns) types_.collectSymbols(pattern.type, used);
-  types_.collectSymbols(instance_.result, used);
-  usedSizes_.insert(used.begin(), used.end());
+  for (const Node& node : fn.instance.nodes) collectSymbols(node, fn.types, used);
+  for (const Local& local : fn.instance.locals) fn.types.collectSymbols(local.type, used);
+  for (const Pattern& pattern : fn.instance.patterns) fn.types.collectSymbols(pattern.type, used);
+  fn.types.collectSymbols(fn.instance.result, used);
+  fn.sizes.used.insert(used.begin(), used.end());
   Names defined;
-  collectDefined(instance_, instance_.body, defined);
-  ownSizes_ = std::move(defined.sizes);
-  for (const Local& local : instance_.locals)
-    if (local.asDim) ownSizes_.insert(local.asDim);
+  collectDefined(fn.instance, fn.instance.body, defined);
+  fn.sizes.own = std::move(defined.sizes);
+  for (const Local& local : fn.instance.locals)
+    if (local.asDim) fn.sizes.own.insert(local.asDim);
 }
 
-std::set<LocalId> BodyLowering::assignedIn(const std::vector<NodeId>& nodes) {
+std::set<LocalId> assignedIn(BodyLowering& fn, const std::vector<NodeId>& nodes) {
   std::set<LocalId> roots;
-  for (NodeId n : nodes) collectChanged(instance_, n, roots);
+  for (NodeId n : nodes) collectChanged(fn.instance, n, roots);
   std::set<LocalId> outer;
   for (LocalId l : roots)
-    if (values_.contains(l)) outer.insert(l);
+    if (fn.values.contains(l)) outer.insert(l);
   return outer;
 }
 

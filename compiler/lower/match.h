@@ -1,0 +1,27 @@
+#pragma once
+// Matches: patterns tested, bound, and put together again.
+
+#include "lower/body.h"
+
+namespace melix::lower {
+
+/// A match being lowered; `held` is the place whose parts the arms change, without its value.
+struct Matching {
+  ValueId value;
+  std::vector<check::Arm> arms;
+  TypeId type;
+  std::vector<DimSym> sizes;
+  std::optional<Held> held;
+};
+
+ValueId lowerMatch(BodyLowering& fn, const check::Node& node);
+ValueId matchChain(BodyLowering& fn, const Matching& m, size_t k);
+ValueId armBody(BodyLowering& fn, const Matching& m, const check::Arm& arm);
+std::optional<ValueId> matchTable(BodyLowering& fn, const Matching& m, size_t k);
+ValueId testPattern(BodyLowering& fn, ValueId value, check::PatternId p);
+ValueId testLiteral(BodyLowering& fn, ValueId value, const check::Pattern& p,
+                    ops::CmpKind how = ops::CmpKind::Eq);
+void bindPattern(BodyLowering& fn, ValueId value, check::PatternId p);
+ValueId openSizes(BodyLowering& fn, ValueId value, const check::Pattern& p);
+
+} // namespace melix::lower
