@@ -44,24 +44,18 @@ std::vector<DeclId> namedBy(Body& body, const syntax::Call& call) {
   return out;
 }
 
-/// The record that a type is written as: `Result` of `Result[T, E]`.
-DeclId recordWritten(Body& body, const FunctionDecl& fn, SynId type) {
-  const Ast& ast = body.c.ast(fn.decl);
-  if (!type || ast.kind(type) != SynKind::Brackets) return DeclId::none();
-  const SynId base = ast[type].as<Brackets>().base;
-  return ast.kind(base) == SynKind::Name ? body.c.typeDecl(fn.module, ast[base].as<Name>().name)
-                                         : DeclId::none();
+/// The record that a type of a signature is; none if it is none.
+DeclId recordOf(Body& body, TypeId type) {
+  const types::RecordId record = type ? body.types[type].record : types::RecordId::none();
+  return record ? DeclId(body.types.recordInfo(record).declaration) : DeclId::none();
 }
 
-/// The place among the brackets of its first parameter's type of the parameter that the function gives back.
-std::optional<size_t> placeOfResult(const Ast& ast, const FunctionDecl& fn) {
-  if (!fn.result || ast.kind(fn.result) != SynKind::Name) return std::nullopt;
-  const std::vector<Argument>& items = ast[fn.params[0].type].as<Brackets>().items;
-  for (size_t k = 0; k < items.size(); ++k)
-    if (ast.kind(items[k].value) == SynKind::Name &&
-        ast[items[k].value].as<Name>().name == ast[fn.result].as<Name>().name)
-      return k;
-  return std::nullopt;
+/// The place among the type arguments of its first parameter of the parameter that the function gives back.
+std::optional<size_t> placeOfResult(Body& body, const Signature& signature) {
+  if (body.types.kind(signature.result.type) != TypeKind::Var) return std::nullopt;
+  const std::vector<TypeId>& args = body.types.typeArgs(signature.params[0].type);
+  const auto found = std::ranges::find(args, signature.result.type);
+  return found == args.end() ? std::nullopt : std::optional(static_cast<size_t>(found - args.begin()));
 }
 
 /// The last expression of a block.
@@ -111,16 +105,15 @@ NodeId checkAsked(Body& body, SynId value, TypeId asked) {
 TypeId askedOfReceiver(Body& body, const Member& member, TypeId expected) {
   if (!tells(body, member.base, expected)) return TypeId::none();
   std::vector<DeclId> given;
-  for (DeclId inner : namedBy(body, body.ast[member.base].as<syntax::Call>())) {
-    const FunctionDecl& fn = body.c.function(inner);
-    if (DeclId record = recordWritten(body, fn, fn.result)) given.push_back(record);
-  }
+  for (DeclId inner : namedBy(body, body.ast[member.base].as<syntax::Call>()))
+    if (DeclId record = recordOf(body, body.c.signatures.of(inner).result.type)) given.push_back(record);
   for (const std::vector<DeclId>& layer : body.c.functionLayers(body.module, member.name))
     for (DeclId outer : layer) {
-      const FunctionDecl& fn = body.c.function(outer);
-      const DeclId record = fn.params.empty() ? DeclId::none() : recordWritten(body, fn, fn.params[0].type);
+      const Signature& signature = body.c.signatures.of(outer);
+      if (signature.params.empty() || !signature.result.isWritten()) continue;
+      const DeclId record = recordOf(body, signature.params[0].type);
       if (!record || std::ranges::find(given, record) == given.end()) continue;
-      const std::optional<size_t> place = placeOfResult(body.c.ast(outer), fn);
+      const std::optional<size_t> place = placeOfResult(body, signature);
       const TypeId asked = place ? openRecord(body, record, body.ast.span(member.base)) : TypeId::none();
       if (!asked || *place >= body.types.typeArgs(asked).size()) continue;
       body.infer.unify(body.types.typeArgs(asked)[*place], withSizesHidden(body, expected));

@@ -299,13 +299,13 @@ public:
   TypeId expectedArgument(TypeId function, size_t k, size_t count);
   TypeId expectedTangent(TypeId function, const std::vector<uint32_t>& wrt, size_t count);
   TypeId expectedInput(TypeId function, SynId x);
-  TypeId writtenType(const syntax::Ast& tree, ModuleId home, const TypeEnv& env, SynId written);
+  TypeId writtenType(const Signature& signature, const TypeEnv& env, size_t k);
   NodeId transformArg(const CallArg& arg, TypeId asked);
   NodeId callKnown(NodeId function, const std::vector<CallArg>& args, TypeId expected, Span span);
   NodeId callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args, const Explicit* explicitArgs,
                        TypeId expected, Span span);
-  NodeId callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args, TypeEnv& bound, TypeId expected,
-                     Span span);
+  NodeId callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args, TypeId declared,
+                     std::vector<DimSym> sizes, TypeId expected, Span span);
   NodeId construct(DeclId decl, uint32_t caseIndex, const std::vector<CallArg>& args,
                    const Explicit* explicitArgs, TypeId expected, Span span);
   bool intoArguments(const std::vector<CallArg>& args);
@@ -313,7 +313,7 @@ public:
                                Span span, bool report);
   bool boundMet(std::string_view of, const GenericParam& g, TypeId type, Span span);
   TypeId openedPack(TypeId pack);
-  bool bindPackAxes(const FunctionDecl& fn, SynId type, TypeId given, TypeEnv& bound, Span at);
+  std::optional<std::vector<DimId>> axesLeft(const SignatureType& type, TypeId given, NameId pack, Span at);
   UnifyResult unifyGiven(TypeId want, TypeId given);
   bool applicable(DeclId decl, const std::vector<CallArg>& args, std::vector<int>& score);
   NodeId checkArg(const CallArg& arg, TypeId expected = TypeId::none());
@@ -323,6 +323,9 @@ public:
                  bool report, Span span);
   std::vector<ModuleId> homeModules(TypeId type);
   NodeId templateValue(Known known, std::vector<NodeId> captures, Span span);
+  KnownId nestedNamed(DeclId decl) const;
+  const TypeEnv* aroundNamed(DeclId decl) const;
+  const Signature& signatureOf(const Known& known, size_t candidate);
   bool mayBeFunction(const CallArg& arg);
   void unifyMonomorphic(NodeId function, TypeId asked);
   NodeId intrinsicValue(IntrinsicKind kind, Span span);
@@ -460,12 +463,6 @@ public:
   /// With `binds`, `?N` and `_` become sizes to be found; with `keepsSizes`, the sizes for `_` are kept
   /// beside the value, where they may change.
   TypeId resolveType(SynId node, bool binds, bool keepsSizes = false);
-  /// The type of a parameter: a dimension variable that is new there becomes a size to be found, too.
-  /// Names that stand in expressions go to `inside`: another parameter has to settle them.
-  TypeId resolveParameter(SynId node, std::map<NameId, Span>& inside);
-  void bindHooks(TypeResolver& resolver);
-  DimId dimOfSyntax(SynId node);
-  std::string whyNoSize(NameId name);
   std::string conversionHint(std::string_view type, Span callee);
   LocalId lookup(NameId name);
   LocalId lookupAny(NameId name); ///< without marking it used

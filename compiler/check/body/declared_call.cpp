@@ -1,6 +1,7 @@
 #include "check/body/declared_call.h"
 
 #include "check/body/attempt.h"
+#include "check/body/body_values.h"
 #include "check/body/other_tree.h"
 #include "check/signatures/free_names.h"
 #include "check/tree/quotients.h"
@@ -11,60 +12,48 @@ namespace melix::check {
 
 using namespace syntax;
 
-std::vector<size_t> orderOfTelling(const FunctionDecl& fn, const Ast& tree, Interner& names) {
-  NameId tangent = names.intern("Tangent");
-  std::function<bool(SynId)> mentionsTangent = [&](SynId type) {
-    bool found = tree.kind(type) == SynKind::Name && tree[type].as<Name>().name == tangent;
-    forEachChild(tree, type, [&](SynId part) { found |= mentionsTangent(part); });
-    return found;
-  };
-  auto lateness = [&](size_t p) {
-    SynId type = fn.params[p].type;
-    return !type ? 0 : tree.kind(type) == SynKind::FunctionType ? 2 : mentionsTangent(type) ? 1 : 0;
-  };
-  std::vector<size_t> order(fn.params.size());
-  std::iota(order.begin(), order.end(), size_t(0));
-  std::stable_sort(order.begin(), order.end(), [&](size_t p, size_t q) { return lateness(p) < lateness(q); });
-  return order;
+/// The value of a function inside of another one that is called by its name; none for others.
+KnownId Body::nestedNamed(DeclId decl) const {
+  for (size_t k = given.size(); k-- > 0;)
+    if (given[k].nested && given[k].functions[0] == decl) return given[k].nested;
+  return KnownId::none();
+}
+
+static PendingCall begun(DeclId decl, KnownId known) {
+  PendingCall call;
+  call.decl = decl;
+  call.known = known;
+  return call;
+}
+
+const TypeEnv* Body::aroundNamed(DeclId decl) const {
+  const KnownId nested = nestedNamed(decl);
+  return nested ? &c.program_.known(nested).env : nullptr;
 }
 
 DeclaredCall::DeclaredCall(Body& body, DeclId decl, Span span)
-    : body_(body), types_(body.types), b_(body.b), fn_(body.c.function(decl)), tree_(body.c.ast(decl)),
-      span_(span), resolver_(body.c, fn_.module, tree_, call_.bound) {
-  call_.decl = decl;
-  findCaptures(decl);
+    : body_(body), types_(body.types), b_(body.b), fn_(body.c.function(decl)), span_(span),
+      call_(begun(decl, body.nestedNamed(decl))),
+      signature_(body.c.signatures.of(decl, body.aroundNamed(decl))), use_(body.c, signature_) {
+  findCaptures();
+  use_.takeOuter(call_.bound);
   given_.resize(fn_.params.size());
-  resolver_.around.bindDim = [this](NameId dim, Span at) {
-    return types_.dims.symbol(body_.infer.freshDim(std::string(types_.names.text(dim)), at));
-  };
-  resolver_.around.valueDim = [this](SynId s) { return sizeOfValue(s); };
-  resolver_.around.whyNoSize = [this](NameId name) { return whyNoSize(body_.c, fn_, name); };
-  resolver_.around.solved = [this](TypeId type) { return body_.infer.zonk(type); };
-  resolver_.around.bindType = [this](NameId type, Span at) -> TypeId {
-    if (type && types_.names.text(type).find('.') == std::string_view::npos)
-      return TypeId::none(); // an unknown name, not a bare record's parameter
-    TypeId var = body_.fresh(at);
-    if (type) {
-      call_.bound.types[type] = var;
-      call_.genericNames.push_back(type);
-    }
-    return var;
-  };
 }
 
 /// What the function captured, and what names of the place where it stands mean here.
-void DeclaredCall::findCaptures(DeclId decl) {
-  for (size_t k = body_.given.size(); k-- > 0;) {
-    const Given given = body_.given[k];
-    if (!given.nested || given.functions[0] != decl) continue;
-    const Known& known = body_.c.program_.known(given.nested);
-    call_.known = given.nested;
+void DeclaredCall::findCaptures() {
+  if (call_.known) {
+    const auto given = std::find_if(body_.given.rbegin(), body_.given.rend(), [this](const Given& each) {
+      return each.nested == call_.known && each.functions[0] == call_.decl;
+    });
+    const NodeId value = given->value;
+    const Known& known = body_.c.program_.known(call_.known);
     target_.known = true;
-    captures_ = {given.value};
-    call_.untyped = types_[b_.typeOf(given.value)].parts;
+    captures_ = {value};
+    call_.untyped = types_[b_.typeOf(value)].parts;
     call_.bound = known.env;
     if (known.nesting.owner == body_.id) return;
-    if (body_.c.info(body_.id).key.known == given.nested) { // it calls itself: its own sizes are others
+    if (body_.c.info(body_.id).key.known == call_.known) { // it calls itself: its own sizes are others
       for (auto& [name, dim] : call_.bound.dims)
         if (auto here = body_.env->dims.find(name); here != body_.env->dims.end()) dim = here->second;
       for (auto& [name, pack] : call_.bound.packs)
@@ -81,14 +70,14 @@ void DeclaredCall::findCaptures(DeclId decl) {
     for (NameId name : body_.undeterminedDims(known)) {
       auto at = std::find(known.captures.names.begin(), known.captures.names.end(), name) -
                 known.captures.names.begin();
-      NodeId size = body_.part(given.value, static_cast<uint32_t>(at), span_);
+      NodeId size = body_.part(value, static_cast<uint32_t>(at), span_);
       *body_.capturedDim(call_.bound, name) =
           b_.dimOf(b_.local(b_.bind(types_.names.text(name), size, before_.lets), span_));
     }
     return;
   }
-  for (NameId let : body_.c.scriptLets(decl)) {
-    NodeId value = body_.scriptLet(decl, let, span_);
+  for (NameId let : body_.c.scriptLets(call_.decl)) {
+    NodeId value = body_.scriptLet(call_.decl, let, span_);
     captures_.push_back(value.valid() ? value : b_.unit(span_));
     call_.untyped.push_back(b_.typeOf(captures_.back()));
   }
@@ -98,16 +87,15 @@ void DeclaredCall::findCaptures(DeclId decl) {
 NodeId DeclaredCall::check(const std::vector<CallArg>& args, const std::vector<int>& argOf,
                            const Explicit* explicitArgs, TypeId expected) {
   args_ = args;
-  openGenerics();
+  openVariables();
   if (explicitArgs && !bindExplicit(*explicitArgs)) return b_.error(span_);
   bindFromResult(expected ? body_.infer.zonk(expected) : TypeId::none());
   std::vector<int> given;
   std::copy_if(argOf.begin(), argOf.end(), std::back_inserter(given), [](int at) { return at >= 0; });
   if (!std::is_sorted(given.begin(), given.end())) before_.written.resize(args_.size());
   unifyMonomorphicArguments(argOf);
-  for (size_t p : orderOfTelling(fn_, tree_, types_.names)) {
+  for (size_t p : signature_.order) {
     if (failed_) break;
-    resolver_.owner = fn_.params[p].name;
     if (argOf[p] < 0)
       defaultArgument(p);
     else if (fn_.params[p].isInout)
@@ -117,30 +105,34 @@ NodeId DeclaredCall::check(const std::vector<CallArg>& args, const std::vector<i
   }
   if (NodeId ended = failed_ ? NodeId::none() : divergingArgument(); ended.valid()) return inBlock(ended);
   if (failed_ || !tangentsFit() || !boundsMet()) return b_.error(span_);
-  resolver_.owner = NameId::none();
-  if (fn_.result) nameSizesOfResult();
+  nameSizesOfResult();
+  for (size_t k = 0; k < use_.packs.size(); ++k)
+    if (use_.packs[k] && signature_.packs[k].source != VariableSource::Outer)
+      call_.packNames.push_back(signature_.packs[k].name);
   std::vector<NodeId> children = captures_;
   for (size_t p = 0; p < fn_.params.size(); ++p) {
     if (given_[p].value.valid()) children.push_back(given_[p].value);
-    if (!fn_.params[p].type) call_.untyped.push_back(given_[p].type);
+    if (!signature_.params[p].isWritten()) call_.untyped.push_back(given_[p].type);
   }
-  if (!fn_.builtin.empty()) return inBlock(body_.callBuiltin(fn_, children, call_.bound, expected, span_));
+  if (!fn_.builtin.empty()) {
+    std::vector<DimSym> sizes = findSizesOfResult();
+    const TypeId result = signature_.result.isWritten() ? typeOf(signature_.result) : types_.unit();
+    return inBlock(body_.callBuiltin(fn_, children, result, std::move(sizes), expected, span_));
+  }
   NodeId node = b_.make(NodeKind::Call, types_.error(), span_, std::move(children), std::move(target_));
-  return inBlock(fn_.result ? declaredResult(node, expected)
-                            : body_.finishInferred(std::move(call_), node, span_));
+  return inBlock(signature_.result.isWritten() ? declaredResult(node, expected)
+                                               : body_.finishInferred(std::move(call_), node, span_));
 }
 
 /// A function that is no template says the types of its parameters before other arguments are asked for
 /// theirs.
 void DeclaredCall::unifyMonomorphicArguments(const std::vector<int>& argOf) {
   for (size_t p = 0; p < fn_.params.size(); ++p) {
-    const SynId written = fn_.params[p].type;
-    if (argOf[p] < 0 || !written || tree_.kind(written) != SynKind::FunctionType) continue;
+    if (argOf[p] < 0 || !signature_.params[p].isFunction) continue;
     CallArg& arg = args_[static_cast<size_t>(argOf[p])];
     if (!body_.mayBeFunction(arg)) continue;
     arg.node = body_.checkArg(arg);
-    resolver_.owner = fn_.params[p].name;
-    body_.unifyMonomorphic(arg.node, resolver_.type(written));
+    body_.unifyMonomorphic(arg.node, typeOf(p));
   }
 }
 
@@ -159,24 +151,33 @@ NodeId DeclaredCall::divergingArgument() {
 // --- generics
 // -------------------------------------------------------------------------------------------------------
 
-void DeclaredCall::openGenerics() {
-  for (const GenericParam& g : fn_.generics) {
-    if (g.kind == GenericKind::Type) {
-      call_.bound.types[g.name] = body_.fresh(span_);
-      call_.genericNames.push_back(g.name);
-    } else if (g.kind == GenericKind::Dim) {
-      call_.bound.dims[g.name] =
-          types_.dims.symbol(body_.infer.freshDim(std::string(types_.names.text(g.name)), span_));
-    } else {
-      call_.packNames.push_back(g.name);
-    }
+/// Types and sizes to be found for the variables, but for those that values tell.
+void DeclaredCall::openVariables() {
+  for (size_t k = 0; k < use_.types.size(); ++k) {
+    const TypeVariable& v = signature_.types[k];
+    if (v.source == VariableSource::Outer) continue;
+    const bool isDeclared = v.source == VariableSource::Declared;
+    call_.bound.types[v.name] = use_.types[k] = body_.fresh(isDeclared ? span_ : v.span);
+    call_.genericNames.push_back(v.name);
   }
+  for (uint32_t k = 0; k < use_.sizes.size(); ++k) {
+    const SizeVariable& v = signature_.sizes[k];
+    const bool isDeclared = v.source == VariableSource::Declared;
+    if (!isDeclared && v.source != VariableSource::Implied) continue;
+    setSize(k, types_.dims.symbol(body_.infer.freshDim(std::string(types_.names.text(v.name)),
+                                                       isDeclared ? span_ : v.span)));
+  }
+}
+
+void DeclaredCall::setSize(uint32_t k, DimId size) {
+  use_.sizes[k] = size;
+  if (NameId name = signature_.sizes[k].name) call_.bound.dims[name] = size;
 }
 
 bool DeclaredCall::bindExplicit(const Explicit& items) {
   TypeEnv mine = body_.env;
-  TypeResolver outer(body_.c, body_.module, body_.ast, mine);
-  outer.around.valueDim = [this](SynId s) { return body_.dimOfSyntax(s); };
+  BodyValues values(body_);
+  TypeResolver outer(body_.c, body_.module, body_.ast, mine, {.values = &values});
   size_t position = 0;
   for (const Argument& item : items) {
     const GenericParam* g = nullptr;
@@ -199,59 +200,49 @@ bool DeclaredCall::bindExplicit(const Explicit& items) {
   return true;
 }
 
-bool DeclaredCall::bindPack(SynId type, TypeId given, Span at) {
-  NameId name = packIn(tree_, type, call_.bound);
-  if (!name) return true;
-  if (!body_.bindPackAxes(fn_, type, given, call_.bound, at)) return false;
-  if (std::find(call_.packNames.begin(), call_.packNames.end(), name) == call_.packNames.end())
-    call_.packNames.push_back(name);
+/// The first pack among the axes of a type that is not known yet gets those of `given` that the other axes
+/// leave; false if these are more.
+bool DeclaredCall::bindPack(const SignatureType& type, TypeId given, Span at) {
+  const std::optional<uint32_t> pack = use_.openPack(type);
+  if (!pack) return true;
+  std::optional<std::vector<DimId>> axes = body_.axesLeft(type, given, signature_.packs[*pack].name, at);
+  if (!axes) return false;
+  call_.bound.packs[signature_.packs[*pack].name] = *axes;
+  use_.packs[*pack] = std::move(axes);
   return true;
 }
 
-bool DeclaredCall::mentions(SynId written, NameId wanted) const {
-  return check::mentions(tree_, written, wanted);
-}
-
+/// Parameters that only the result decides are taken from the type asked for. What the result finds may be of
+/// any size here.
 void DeclaredCall::bindFromResult(TypeId want) {
-  bool resultDecides = false;
-  for (const GenericParam& g : fn_.generics)
-    resultDecides |= std::none_of(fn_.params.begin(), fn_.params.end(),
-                                  [&](const ParamDecl& p) { return mentions(p.type, g.name); });
-  if (!resultDecides || !fn_.result || !want || types_.kind(want) == TypeKind::Var) return;
+  const SignatureType& result = signature_.result;
+  if (!signature_.resultDecides || !result.isWritten() || !want || types_.kind(want) == TypeKind::Var) return;
   TypeId array = want; // of a value whose sizes are kept beside it, for results that are arrays
   if (types_.kind(want) == TypeKind::Pack) array = body_.openedPack(want);
-  if (!bindPack(fn_.result, array, span_)) return;
-  TypeEnv saved = call_.bound;
+  if (!bindPack(result, array, span_) || result.isWrong) return;
+  SignatureUse any = use_;
+  for (uint32_t k : result.sizes)
+    if (!any.sizes[k]) any.sizes[k] = types_.dims.symbol(body_.infer.freshDim("_", signature_.sizes[k].span));
   Messages told(body_.sink);
-  resolver_.around.freshDim = [this](NameId, Span at) {
-    return types_.dims.symbol(body_.infer.freshDim("_", at));
-  };
-  resolver_.around.valueDim = [this](SynId) { return types_.dims.symbol(body_.infer.freshDim("_", span_)); };
-  TypeId result = resolver_.result(fn_.result);
-  resolver_.around.freshDim = nullptr;
-  resolver_.around.valueDim = [this](SynId s) { return sizeOfValue(s); };
+  const TypeId type = any.type(result, &body_.infer);
   if (!told.any())
-    body_.infer.unify(result, types_.kind(result) == TypeKind::Array ? array : want);
+    body_.infer.unify(type, types_.kind(type) == TypeKind::Array ? array : want);
   else
     told.drop();
-  for (auto& [dim, value] : saved.dims) call_.bound.dims[dim] = value;
-  if (!saved.packs.empty()) call_.bound.packs = saved.packs;
 }
 
 /// A `Tangent[P]` that tells P is a tangent of its own type: whether what was given is one.
 bool DeclaredCall::tangentsFit() {
-  const NameId tangent = types_.names.intern("Tangent");
-  for (size_t p = 0; p < fn_.params.size(); ++p) {
-    const ParamDecl& param = fn_.params[p];
-    if (!given_[p].value.valid() || !param.type || !mentions(param.type, tangent)) continue;
+  for (size_t p = 0; p < signature_.params.size(); ++p) {
+    const SignatureType& param = signature_.params[p];
+    if (!given_[p].value.valid() || !param.namesTangent) continue;
     TypeId type = body_.infer.zonk(b_.typeOf(given_[p].value));
     for (TypeId open : body_.infer.openVars({type})) // a whole number is a float here
       if (body_.infer.varClass(open) == types::VarClass::OpenInt)
         body_.infer.unify(body_.infer.freshVar(types::VarClass::OpenFloat, span_), open);
-    if (body_.infer.unify(resolver_.parameter(param.type, param.isInout), type).kind <= UnifyKind::NeedsCheck)
-      continue;
-    body_.sink.report(DiagId::ArgumentType, b_.spanOf(given_[p].value), name(),
-                      body_.c.modules.sources.text(tree_.span(param.type)), b_.show(type));
+    if (body_.infer.unify(typeOf(param), type).kind <= UnifyKind::NeedsCheck) continue;
+    body_.sink.report(DiagId::ArgumentType, b_.spanOf(given_[p].value), name(), written(param),
+                      b_.show(type));
     return false;
   }
   return true;
@@ -269,13 +260,16 @@ void DeclaredCall::hintFloat(Messages& told, TypeId given) {
 }
 
 bool DeclaredCall::boundsMet() {
+  size_t next = 0, nextPack = 0;
   for (const GenericParam& g : fn_.generics) {
     if (g.kind == GenericKind::Type) {
+      const TypeVariable& v = signature_.types[next++];
       TypeId type = body_.infer.zonk(call_.bound.types[g.name]);
       if (types_.kind(type) == TypeKind::Var && body_.infer.varClass(type) == types::VarClass::Any &&
-          g.defaultType) {
-        TypeResolver defaults(body_.c, fn_.module, tree_, call_.bound);
-        const TypeId standard = defaults.nested(g.defaultType);
+          v.standard) {
+        if (types_.kind(v.standard) == TypeKind::Error)
+          body_.c.signatures.report(call_.decl, body_.aroundNamed(call_.decl));
+        const TypeId standard = use_.substituted(v.standard, &body_.infer);
         // What open floats become where nothing settles them is left to what does (rule 15).
         const bool isOpen = types_.kind(standard) == TypeKind::F32;
         body_.infer.unify(type, isOpen ? body_.infer.freshVar(types::VarClass::OpenFloat, span_) : standard);
@@ -286,7 +280,7 @@ bool DeclaredCall::boundsMet() {
         if (types_.isInt(given)) hintFloat(told, given);
         return false;
       }
-    } else if (g.kind == GenericKind::Pack && !call_.bound.packs.contains(g.name)) {
+    } else if (g.kind == GenericKind::Pack && !use_.packs[nextPack++]) {
       if (!body_.messages.anyErrors()) // else what would settle it may be what went wrong
         body_.sink.report(DiagId::NothingSettles, span_, "the shape of `" + std::string(name()) + "`");
       return false;
@@ -309,11 +303,9 @@ NodeId DeclaredCall::inBlock(NodeId result) {
 
 /// Arguments that are sizes of the result get names, unless they are sizes as they stand.
 void DeclaredCall::nameSizesOfResult() {
-  for (size_t p = 0; p < fn_.params.size(); ++p) {
+  for (uint32_t p : signature_.result.named) {
     const ParamDecl& param = fn_.params[p];
-    if (!given_[p].value.valid() || param.isInout || !mentions(fn_.result, param.name) ||
-        b_.dimOf(given_[p].value))
-      continue;
+    if (!given_[p].value.valid() || param.isInout || b_.dimOf(given_[p].value)) continue;
     NodeId value = valueNamed(param.name);
     given_[p].value = b_.local(b_.bind(types_.names.text(param.name), value, before_.lets), span_);
   }
@@ -327,28 +319,35 @@ void DeclaredCall::solveSizes(TypeId result, TypeId expected) {
   if (body_.infer.unify(body_.infer.zonk(expected), result).kind <= UnifyKind::NeedsCheck) attempt.keep();
 }
 
-/// The declared result type; sizes that the callee finds come into scope.
+/// Sizes of the result that are not known from the arguments' types: of a value that was given, or found by
+/// the callee, which come into scope.
+std::vector<DimSym> DeclaredCall::findSizesOfResult() {
+  std::vector<DimSym> found;
+  auto unknown = [&](std::string_view name, Span at) {
+    found.push_back(types_.dims.newSym({std::string(name), types::DimSymKind::Unknown, 0, at}));
+    return types_.dims.symbol(found.back());
+  };
+  for (uint32_t k : signature_.result.sizes) {
+    const SizeVariable& v = signature_.sizes[k];
+    if (use_.sizes[k]) continue;
+    if (v.source == VariableSource::Found) {
+      setSize(k, unknown(v.name ? types_.names.text(v.name) : "_", v.span));
+      continue;
+    }
+    const auto param = std::find_if(fn_.params.begin(), fn_.params.end(),
+                                    [&](const ParamDecl& p) { return v.name && p.name == v.name; });
+    const auto p = static_cast<size_t>(param - fn_.params.begin());
+    if (param == fn_.params.end() || !given_[p].value.valid()) continue;
+    const DimId known = b_.dimOf(given_[p].value);
+    setSize(k, known ? known : unknown(types_.names.text(v.name), span_));
+  }
+  return found;
+}
+
+/// The declared result type.
 NodeId DeclaredCall::declaredResult(NodeId node, TypeId expected) {
-  std::vector<DimSym> sizes;
-  auto unknownSize = [&](std::string_view name, Span at) {
-    sizes.push_back(types_.dims.newSym({std::string(name), types::DimSymKind::Unknown, 0, at}));
-    return types_.dims.symbol(sizes.back());
-  };
-  resolver_.around.bindDim = nullptr;
-  resolver_.around.freshDim = [&](NameId dim, Span at) {
-    return unknownSize(dim ? types_.names.text(dim) : "_", at);
-  };
-  resolver_.around.valueDim = [&](SynId s) -> DimId {
-    if (tree_.kind(s) != SynKind::Name) return DimId::none();
-    NameId name = tree_[s].as<Name>().name;
-    for (size_t p = 0; p < fn_.params.size(); ++p)
-      if (fn_.params[p].name == name && given_[p].value.valid()) {
-        DimId known = b_.dimOf(given_[p].value);
-        return known ? known : unknownSize(types_.names.text(name), span_);
-      }
-    return sizeOfValue(s);
-  };
-  TypeId result = body_.infer.zonk(resolver_.result(fn_.result));
+  std::vector<DimSym> sizes = findSizesOfResult();
+  TypeId result = body_.infer.zonk(typeOf(signature_.result));
   if (!body_.infer.openVars(call_.untyped).empty()) {
     solveSizes(result, expected);
     if (body_.c.program_.instance(body_.checkCallee(call_, span_).instance).failed) return b_.error(span_);

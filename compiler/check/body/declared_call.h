@@ -7,13 +7,6 @@
 
 namespace melix::check {
 
-/// Parameters in the order in which their arguments tell types: lambdas come last, `Tangent[T]` says nothing
-/// of T.
-std::vector<size_t> orderOfTelling(const FunctionDecl& fn, const syntax::Ast& tree, Interner& names);
-
-/// The first pack among the axes of an array type that `env` does not have; none if there is none.
-NameId packIn(const syntax::Ast& ast, SynId type, const TypeEnv& env);
-
 class DeclaredCall {
 public:
   DeclaredCall(Body& body, DeclId decl, Span span);
@@ -24,13 +17,13 @@ public:
                TypeId expected);
 
 private:
-  void findCaptures(DeclId decl);
-  void openGenerics();
+  void findCaptures();
+  void openVariables();
+  void setSize(uint32_t k, DimId size);
   bool bindExplicit(const Explicit& items);
   /// Parameters that only the result decides are taken from the type asked for.
   void bindFromResult(TypeId want);
-  bool bindPack(SynId type, TypeId given, Span at);
-  bool mentions(SynId written, NameId wanted) const;
+  bool bindPack(const SignatureType& type, TypeId given, Span at);
   NodeId asWritten(NodeId value, const CallArg& arg);
 
   TypeId askedOf(size_t p, TypeId type);
@@ -40,8 +33,12 @@ private:
   void openInside(Target& target);
   void checkApart(const Target& target, Span at);
   NodeId valueNamed(NameId name);
-  DimId sizeOfValue(SynId s);
+  DimId sizeOfValue(const SizeVariable& size);
+  bool findSizes(const SignatureType& type);
+  TypeId typeOf(const SignatureType& type);
+  TypeId typeOf(size_t p) { return typeOf(signature_.params[p]); }
   TypeId parameterType(size_t p, NodeId& value, const CallArg& arg);
+  std::string written(const SignatureType& type) const;
   void defaultArgument(size_t p);
   NodeId defaultValue(SynId written, TypeId type, size_t mark);
   bool tangentsFit();
@@ -52,6 +49,7 @@ private:
   NodeId divergingArgument();
   void nameSizesOfResult();
   void solveSizes(TypeId result, TypeId expected);
+  std::vector<DimSym> findSizesOfResult();
   NodeId declaredResult(NodeId node, TypeId expected);
   void fail() { failed_ = true; }
   std::string_view name() const { return types_.names.text(fn_.name); }
@@ -75,11 +73,11 @@ private:
   Body& body_;
   TypeStore& types_;
   NodeBuilder& b_;
-  const FunctionDecl fn_;
-  const syntax::Ast& tree_; ///< where the function stands
-  Span span_;
+  const FunctionDecl& fn_;
+  const Span span_;
   PendingCall call_;
-  TypeResolver resolver_;
+  const Signature& signature_;
+  SignatureUse use_;
   CallTarget target_;
   std::vector<CallArg> args_;
   Inouts inouts_;

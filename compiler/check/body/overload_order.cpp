@@ -10,7 +10,7 @@ namespace {
 
 /// A part of a written type of a parameter.
 struct Part {
-  const FunctionDecl& fn;
+  const std::vector<GenericParam>& generics;
   const Ast& tree;
   SynId type;
 
@@ -18,7 +18,7 @@ struct Part {
   int atRoot() const {
     if (tree.kind(type) == SynKind::PackUse) return 2;
     if (tree.kind(type) != SynKind::Name) return 5;
-    for (const GenericParam& g : fn.generics)
+    for (const GenericParam& g : generics)
       if (g.kind == GenericKind::Type && g.name == tree[type].as<Name>().name) return g.bound ? 4 : 3;
     return 5;
   }
@@ -35,7 +35,7 @@ bool isAsSpecific(const Part& a, const Part& b) {
   const std::vector<SynId> inA = a.children(), inB = b.children();
   if (a.tree.kind(a.type) != b.tree.kind(b.type) || inA.size() != inB.size()) return true;
   for (size_t k = 0; k < inA.size(); ++k)
-    if (!isAsSpecific({a.fn, a.tree, inA[k]}, {b.fn, b.tree, inB[k]})) return false;
+    if (!isAsSpecific({a.generics, a.tree, inA[k]}, {b.generics, b.tree, inB[k]})) return false;
   return true;
 }
 
@@ -48,10 +48,10 @@ SynId typeFor(const FunctionDecl& fn, const std::vector<int>& argOf, size_t argu
 
 } // namespace
 
-int howSpecific(const FunctionDecl& fn, const Ast& tree, SynId type) {
-  const Part part{fn, tree, type};
+int howSpecific(const std::vector<GenericParam>& generics, const Ast& tree, SynId type) {
+  const Part part{generics, tree, type};
   int least = part.atRoot();
-  for (SynId child : part.children()) least = std::min(least, howSpecific(fn, tree, child));
+  for (SynId child : part.children()) least = std::min(least, howSpecific(generics, tree, child));
   return least;
 }
 
@@ -63,7 +63,8 @@ bool isAsSpecificInParts(Body& body, DeclId a, DeclId b, const std::vector<CallA
   body.matchArgs(fnB, args, argsOfB, false, Span());
   for (size_t k = 0; k < args.size(); ++k) {
     const SynId ofA = typeFor(fnA, argsOfA, k), ofB = typeFor(fnB, argsOfB, k);
-    if (ofA && ofB && !isAsSpecific({fnA, body.c.ast(a), ofA}, {fnB, body.c.ast(b), ofB})) return false;
+    if (ofA && ofB && !isAsSpecific({fnA.generics, body.c.ast(a), ofA}, {fnB.generics, body.c.ast(b), ofB}))
+      return false;
   }
   return true;
 }

@@ -307,20 +307,20 @@ bool Body::holdsUnresolved(TypeId type) {
 /// A lambda that nothing has called, at the types that are written; their sizes are any.
 void Body::settleLambda(KnownId id, std::vector<TypeId> args) {
   const Known& known = c.program_.known(id);
-  const std::vector<syntax::Parameter> params =
-      (*known.lambda.tree)[known.lambda.node].as<syntax::Lambda>().params;
-  auto isTyped = [](const syntax::Parameter& p) { return p.type.valid(); };
-  if (c.isCalled(known) || !std::all_of(params.begin(), params.end(), isTyped)) return;
-  TypeEnv scratch = known.env;
-  TypeResolver resolver(c, known.module, *known.lambda.tree, scratch);
+  const Signature& signature = c.signatures.ofLambda(known);
+  const std::vector<SignatureType>& params = signature.params;
+  if (c.isCalled(known) || !std::ranges::all_of(params, &SignatureType::isWritten)) return;
+  if (std::ranges::any_of(params, &SignatureType::isWrong)) return c.signatures.reportLambda(known);
   auto size = [this](Span at) {
     return types.dims.symbol(types.dims.newSym({"_", DimSymKind::Unknown, 0, at}));
   };
-  resolver.around.freshDim = resolver.around.bindDim = [&](NameId, Span at) { return size(at); };
-  resolver.around.valueDim = [&](SynId s) { return size(known.lambda.tree->span(s)); };
+  SignatureUse use(c, signature);
+  use.takeOuter(known.env);
+  for (size_t k = 0; k < use.sizes.size(); ++k)
+    if (!use.sizes[k]) use.sizes[k] = size(signature.sizes[k].span);
   const Messages ofTypes(sink);
-  for (const syntax::Parameter& p : params) {
-    types::Type written = types[resolver.type(p.type)];
+  for (const SignatureType& p : params) {
+    types::Type written = types[use.type(p)];
     for (DimId& d : written.dims)
       if (!types.dims.asConstant(d)) d = size(p.span);
     args.push_back(types.intern(std::move(written)));
@@ -449,10 +449,10 @@ NodeId Body::callPrelude(std::string_view name, std::vector<NodeId> args, Span s
   return b.error(span);
 }
 
-/// A function of builtins.def, or one that only the checker can type. Sizes asked for but not known come into
-/// scope; parts of the result that hide sizes are packed here.
-NodeId Body::callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args, TypeEnv& bound,
-                         TypeId expected, Span span) {
+/// A function of builtins.def, or one that only the checker can type. `sizes` of the `declared` result come
+/// into scope with it; parts of it that hide sizes are packed here.
+NodeId Body::callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args, TypeId declared,
+                         std::vector<DimSym> sizes, TypeId expected, Span span) {
   if (fn.builtin == "unzip") return unzipped(*this, args[0], span);
   if (fn.builtin == "growing")
     return growing(
@@ -478,14 +478,10 @@ NodeId Body::callBuiltin(const FunctionDecl& fn, const std::vector<NodeId>& args
   }
   if (row->io) doesIo(span);
   if (row->io && builderDepth > 0) sink.report(DiagId::BuilderIo, span);
-  TypeResolver resolver(c, fn.module, c.ast(fn.decl), bound);
-  std::vector<DimSym> sizes;
   auto freshSize = [&](Span at) {
     sizes.push_back(types.dims.newSym({"_", DimSymKind::Unknown, 0, at}));
     return types.dims.symbol(sizes.back());
   };
-  resolver.around.freshDim = [&](NameId, Span at) { return freshSize(at); };
-  TypeId declared = fn.result ? resolver.type(fn.result) : types.unit();
   if (expected) infer.unify(declared, expected);
   declared = infer.zonk(declared);
   auto opened = [&](TypeId t) {

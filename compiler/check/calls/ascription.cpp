@@ -100,21 +100,8 @@ bool Body::callNeedsType(SynId node) {
     if (ModuleId used = c.modules.prefix(module, ast[ast[callee].as<Member>().base].as<Name>().name))
       layers = {c.functionsIn(used, name, true)};
   for (const auto& layer : layers)
-    for (DeclId decl : layer) {
-      const FunctionDecl& fn = c.function(decl);
-      const Ast& tree = c.ast(decl);
-      for (const GenericParam& g : fn.generics) {
-        bool inParams = false;
-        std::function<void(SynId)> look = [&](SynId s) {
-          if (tree.kind(s) == SynKind::Name || tree.kind(s) == SynKind::PackUse)
-            inParams |= tree[s].as<Name>().name == g.name;
-          forEachChild(tree, s, look);
-        };
-        for (const ParamDecl& p : fn.params)
-          if (p.type) look(p.type);
-        if (!inParams) return true;
-      }
-    }
+    for (DeclId decl : layer)
+      if (c.signatures.of(decl).resultDecides) return true;
   std::optional<IntrinsicKind> intrinsic = findIntrinsic(types.names.text(name));
   return layers.empty() && intrinsic && infersFromExpected(*intrinsic);
 }

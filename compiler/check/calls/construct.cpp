@@ -1,4 +1,5 @@
 // Structs and enum cases made from their fields.
+#include "check/body/body_values.h"
 #include "check/body/other_tree.h"
 #include "check/signatures/free_names.h"
 
@@ -68,8 +69,8 @@ private:
 
 /// The type with its parameters open, but for those that are written or that the type asked for tells.
 bool Construction::openType(const Explicit* explicitArgs, TypeId expected) {
-  TypeResolver outer(body_.c, body_.module, body_.ast, body_.env.edit());
-  outer.around.valueDim = [this](SynId s) { return body_.dimOfSyntax(s); };
+  BodyValues values(body_);
+  TypeResolver outer(body_.c, body_.module, body_.ast, body_.env.edit(), {.values = &values});
   size_t position = 0;
   for (const GenericParam& g : record_.generics) {
     const Argument* given =

@@ -1,5 +1,6 @@
 // Types asked for: coercion, what is written in annotations.
 #include "check/body/attempt.h"
+#include "check/body/body_values.h"
 #include "check/body/function_values.h"
 #include "check/body/key_hint.h"
 #include "check/signatures/ended_names.h"
@@ -271,63 +272,40 @@ NodeId Body::checkSized(SynId node, TypeId want) {
 }
 
 TypeId Body::resolveType(SynId node, bool binds, bool keepsSizes) {
-  TypeResolver resolver(c, module, ast, env.edit());
-  if (binds)
-    resolver.around.freshDim = [&](NameId name, Span at) {
-      return types.dims.symbol(infer.freshDim(name ? std::string(types.names.text(name)) : "_", at));
-    };
-  bindHooks(resolver);
+  BodyValues values(*this);
+  TypeSurroundings around{.values = &values};
+  if (binds) around.newSizes = types::DimSymKind::Inference;
+  TypeResolver resolver(c, module, ast, env.edit(), around);
   return keepsSizes ? resolver.nested(node) : resolver.type(node);
 }
 
-TypeId Body::resolveParameter(SynId node, std::map<NameId, Span>& inside) {
-  TypeResolver resolver(c, module, ast, env.edit());
-  resolver.around.freshDim = resolver.around.bindDim = [this](NameId name, Span at) {
-    return types.dims.symbol(infer.freshDim(name ? std::string(types.names.text(name)) : "_", at));
-  };
-  bindHooks(resolver);
-  TypeId type = resolver.type(node);
-  inside.insert(resolver.unsettled.begin(), resolver.unsettled.end());
-  return type;
+TypeId BodyValues::typeOf(NameId name) {
+  LocalId l = body_.lookup(name);
+  return l ? body_.infer.zonk(body_.instance.locals[l].type) : TypeId::none();
 }
 
-/// What the names in a type written here mean.
-void Body::bindHooks(TypeResolver& resolver) {
-  resolver.around.valueDim = [&](SynId s) { return dimOfSyntax(s); };
-  resolver.around.whyNoSize = [&](NameId name) { return whyNoSize(name); };
-  resolver.around.sizesInScope = [&] { return visibleNames(); };
-  resolver.around.readDim = [&](NameId name) { lookup(name); };
-  resolver.around.valueType = [&](NameId name) {
-    LocalId l = lookup(name);
-    return l ? infer.zonk(instance.locals[l].type) : TypeId::none();
-  };
-}
-
-/// Why a variable in scope is no dimension; nothing if there is none of that name.
-std::string Body::whyNoSize(NameId name) {
-  LocalId local = lookupAny(name);
+std::string BodyValues::whyNoSize(NameId name) {
+  LocalId local = body_.lookupAny(name);
   if (!local) return "";
-  std::string shown = "`" + std::string(types.names.text(name)) + "`";
-  if (instance.locals[local].isVar)
-    return shown + " is a `var`; `let n = " + std::string(types.names.text(name)) +
-           "` names the value it has";
-  return shown + " is `" + b.show(instance.locals[local].type) + "`, and a dimension is an `int`";
+  const std::string text(body_.types.names.text(name)), shown = "`" + text + "`";
+  if (body_.instance.locals[local].isVar)
+    return shown + " is a `var`; `let n = " + text + "` names the value it has";
+  return shown + " is `" + body_.b.show(body_.instance.locals[local].type) + "`, and a dimension is an `int`";
 }
 
-/// The dimension that an expression in a type stands for; none without a report if it is none.
-DimId Body::dimOfSyntax(SynId node) {
-  Attempt attempt(*this);
-  NodeId value = checkExpr(node);
+DimId BodyValues::sizeOf(SynId node) {
+  Attempt attempt(body_);
+  NodeId value = body_.checkExpr(node);
   if (!attempt.hasMessages())
-    if (DimId size = b.dimOf(value)) {
+    if (DimId size = body_.b.dimOf(value)) {
       attempt.keep();
       return size;
     }
   attempt.drop();
-  bool hidden = ast.kind(node) == SynKind::Name && lookupAny(ast[node].as<Name>().name);
-  DeclId constant = hidden ? DeclId::none() : c.constDecl(module, ast, node);
-  if (!constant) return DimId::none();
-  return c.constantSize(constant).dim;
+  const syntax::Ast& ast = body_.ast;
+  bool hidden = ast.kind(node) == SynKind::Name && body_.lookupAny(ast[node].as<Name>().name);
+  DeclId constant = hidden ? DeclId::none() : body_.c.constDecl(body_.module, ast, node);
+  return constant ? body_.c.constantSize(constant).dim : DimId::none();
 }
 
 } // namespace melix::check

@@ -3,6 +3,8 @@
 
 #include "check/body/hints.h"
 #include "check/body/other_tree.h"
+#include "check/signatures/free_names.h"
+#include "check/signatures/resolve.h"
 
 namespace melix::check {
 
@@ -40,20 +42,19 @@ void DeclaredCall::inoutArgument(size_t p, const CallArg& arg) {
   TypeId type = body_.infer.zonk(place.type);
   given_[p].type = type;
   std::vector<DimCheckItem> checks;
-  if (param.type) {
-    if (!bindPack(param.type, type, arg.span)) {
-      body_.sink.report(DiagId::ArgumentType, arg.span, name(),
-                        body_.c.modules.sources.text(tree_.span(param.type)), b_.show(type));
+  if (const SignatureType& declared = signature_.params[p]; declared.isWritten()) {
+    if (!bindPack(declared, type, arg.span)) {
+      body_.sink.report(DiagId::ArgumentType, arg.span, name(), written(declared), b_.show(type));
       return fail();
     }
-    TypeId paramType = resolver_.parameter(param.type, true);
+    TypeId paramType = typeOf(declared);
     if (types_.kind(type) == TypeKind::Pack && types_.kind(body_.infer.zonk(paramType)) == TypeKind::Array) {
       body_.openTarget(target, arg.span); // the size stays as it is
       given_[p].type = type = body_.infer.zonk(place.type);
     }
     UnifyResult match = body_.infer.unify(paramType, type);
     if (match.kind == UnifyKind::DimsDiffer) {
-      b_.reportMismatch(match, paramType, type, NodeId::none(), arg.span, {name(), tree_.span(param.type)});
+      b_.reportMismatch(match, paramType, type, NodeId::none(), arg.span, {name(), declared.span});
       return fail();
     }
     if (match.kind == UnifyKind::Mismatch) {
@@ -126,31 +127,58 @@ NodeId DeclaredCall::valueNamed(NameId name) {
 }
 
 /// The dimension that it stands for, which is one of the callee.
-DimId DeclaredCall::sizeOfValue(SynId s) {
-  if (tree_.kind(s) != SynKind::Name) return DimId::none();
-  NameId name = tree_[s].as<Name>().name;
-  NodeId value = valueNamed(name);
-  if (!value.valid()) return body_.c.constantDim(fn_.module, name);
+DimId DeclaredCall::sizeOfValue(const SizeVariable& v) {
+  if (!v.name) return DimId::none();
+  NodeId value = valueNamed(v.name);
+  if (!value.valid()) return body_.c.constantDim(fn_.module, v.name);
   DimId size = b_.dimOf(value);
-  if (!size) size = b_.dimOf(b_.local(b_.bind(types_.names.text(name), value, before_.lets), span_));
-  if (size) call_.bound.dims[name] = size;
-  return size;
+  return size ? size : b_.dimOf(b_.local(b_.bind(types_.names.text(v.name), value, before_.lets), span_));
+}
+
+/// Finds the sizes in a type that values tell; false after a message that one is none.
+bool DeclaredCall::findSizes(const SignatureType& type) {
+  for (uint32_t k : type.sizes) {
+    const SizeVariable& v = signature_.sizes[k];
+    if (use_.sizes[k]) continue;
+    if (DimId size = sizeOfValue(v)) {
+      setSize(k, size);
+      continue;
+    }
+    if (!v.name) {
+      reportNotASize(body_.c, v.span);
+      return false;
+    }
+    std::vector<NameId> inScope;
+    for (const auto& [name, size] : call_.bound.dims) inScope.push_back(name);
+    reportNoSize(body_.c, fn_.module, v.name, v.span, whyNoSize(body_.c, fn_, v.name), inScope);
+    return false;
+  }
+  return true;
+}
+
+/// A type of the signature here.
+TypeId DeclaredCall::typeOf(const SignatureType& type) {
+  if (type.isWrong) body_.c.signatures.report(call_.decl, body_.aroundNamed(call_.decl));
+  return findSizes(type) ? use_.type(type, &body_.infer) : types_.error();
+}
+
+std::string DeclaredCall::written(const SignatureType& type) const {
+  return std::string(body_.c.modules.sources.text(type.span));
 }
 
 /// The type of parameter `p`; a pack in it takes its rank from the argument, which is then checked first.
 TypeId DeclaredCall::parameterType(size_t p, NodeId& value, const CallArg& arg) {
-  SynId type = fn_.params[p].type;
-  if (packIn(tree_, type, call_.bound)) {
+  const SignatureType& type = signature_.params[p];
+  if (use_.openPack(type)) {
     value = body_.checkArg(arg);
     if (b_.kindOf(value) == TypeKind::Error) return TypeId::none();
     if (!bindPack(type, b_.typeOf(value), arg.span)) {
-      body_.sink.report(DiagId::ArgumentType, arg.span, name(),
-                        body_.c.modules.sources.text(tree_.span(type)), b_.show(b_.typeOf(value)));
+      body_.sink.report(DiagId::ArgumentType, arg.span, name(), written(type), b_.show(b_.typeOf(value)));
       return TypeId::none();
     }
-    if (packIn(tree_, type, call_.bound)) return TypeId::none(); // told where it is declared
+    if (use_.openPack(type)) return TypeId::none(); // told where it is declared
   }
-  return resolver_.type(type);
+  return typeOf(type);
 }
 
 /// What argument `p` is asked for, of a parameter of `type`: sizes that arguments behind it may find are no
@@ -172,7 +200,7 @@ void DeclaredCall::argument(size_t p, const CallArg& arg) {
   }
   NodeId value;
   Messages told(body_.sink);
-  if (!param.type) {
+  if (!signature_.params[p].isWritten()) {
     value = body_.unpacked(body_.checkArg(arg), arg.span);
     bool terms = arg.syntax && body_.ast.kind(arg.syntax) == SynKind::Generator;
     if (terms && fn_.combinesTerms) value = body_.inOneAxis(value, arg.span);
@@ -184,7 +212,7 @@ void DeclaredCall::argument(size_t p, const CallArg& arg) {
     value = asWritten(value.valid() ? value : body_.checkArg(arg, askedOf(p, type)), arg);
     if (types_.kind(body_.infer.shallow(type)) == TypeKind::Function && b_.kindOf(value) == TypeKind::Known)
       value = body_.asFunction(value, body_.infer.zonk(type), arg.span);
-    value = body_.coerce(value, type, arg.span, DiagId::ArgumentType, name(), tree_.span(fn_.params[p].type));
+    value = body_.coerce(value, type, arg.span, DiagId::ArgumentType, name(), signature_.params[p].span);
     if (told.anyErrors()) adviseLast(told, body_, span_, arg.span);
   }
   given_[p].value = value;
@@ -198,10 +226,11 @@ void DeclaredCall::defaultArgument(size_t p) {
     body_.sink.report(DiagId::DefaultCycle, param.span, types_.names.text(param.name), name());
     return fail();
   }
-  TypeId type = param.type ? resolver_.type(param.type) : TypeId::none();
+  TypeId type = signature_.params[p].isWritten() ? typeOf(p) : TypeId::none();
   size_t mark = body_.scope.size();
   bool usesEarlier = false;
-  for (size_t q = 0; q < p; ++q) usesEarlier |= mentions(param.defaultValue, fn_.params[q].name);
+  for (size_t q = 0; q < p; ++q)
+    usesEarlier |= mentions(body_.c.ast(call_.decl), param.defaultValue, fn_.params[q].name);
   for (size_t q = 0; q < p && usesEarlier; ++q) {
     if (!given_[q].value.valid()) continue;
     if (body_.instance.nodes[given_[q].value].kind != NodeKind::Local)
@@ -222,7 +251,7 @@ void DeclaredCall::defaultArgument(size_t p) {
 /// names around it.
 NodeId DeclaredCall::defaultValue(SynId written, TypeId type, size_t mark) {
   if (call_.known) return body_.checkExpr(written, type);
-  Elsewhere home(body_, tree_, fn_.module, call_.bound, mark);
+  Elsewhere home(body_, body_.c.ast(call_.decl), fn_.module, call_.bound, mark);
   return body_.checkExpr(written, type);
 }
 

@@ -2,7 +2,6 @@
 #include "check/body/attempt.h"
 #include "check/body/body.h"
 #include "check/body/declared_call.h"
-#include "check/body/overload_order.h"
 
 #include <algorithm>
 
@@ -16,9 +15,9 @@ namespace {
 class OverloadTrial {
 public:
   OverloadTrial(Body& body, DeclId decl, const std::vector<CallArg>& args)
-      : body_(body), fn_(body.c.function(decl)), tree_(body.c.ast(decl)), args_(args),
-        resolver_(body.c, fn_.module, tree_, bound_) {
-    declareGenerics();
+      : body_(body), fn_(body.c.function(decl)), args_(args),
+        signature_(body.c.signatures.of(decl, body.aroundNamed(decl))), use_(body.c, signature_) {
+    openVariables();
   }
 
   /// Whether the parameters take the arguments `argOf` gives them; how specific the parameter of each is goes
@@ -26,39 +25,27 @@ public:
   bool fits(const std::vector<int>& argOf, std::vector<int>& score);
 
 private:
-  void declareGenerics();
+  void openVariables();
   bool isLentAsWritten(size_t p, const CallArg& arg) const;
   bool argument(size_t p, const CallArg& arg, int& specific);
   bool boundsMet();
-  DimId freshSize(std::string name) {
-    return body_.types.dims.symbol(body_.infer.freshDim(std::move(name), fn_.span));
-  }
 
   Body& body_;
-  const FunctionDecl fn_;
-  const Ast& tree_;
+  const FunctionDecl& fn_;
   const std::vector<CallArg>& args_;
-  TypeEnv bound_;
-  TypeResolver resolver_;
+  const Signature& signature_;
+  SignatureUse use_;
 };
 
-void OverloadTrial::declareGenerics() {
-  resolver_.around.bindDim = [this](NameId dim, Span at) {
-    const std::string name = dim ? std::string(body_.types.names.text(dim)) : "_";
-    return body_.types.dims.symbol(body_.infer.freshDim(name, at));
-  };
-  resolver_.around.bindType = [this](NameId, Span at) { return body_.fresh(at); };
-  resolver_.around.valueDim = [this](SynId) { return freshSize("_"); };
-  resolver_.around.solved = [this](TypeId type) { return body_.infer.zonk(type); };
-  for (const GenericParam& g : fn_.generics)
-    if (g.kind == GenericKind::Type)
-      bound_.types[g.name] = body_.fresh(fn_.span);
-    else if (g.kind == GenericKind::Dim)
-      bound_.dims[g.name] = freshSize("d");
+/// Types and sizes to be found: what the values of arguments say of sizes is not looked at.
+void OverloadTrial::openVariables() {
+  for (TypeId& type : use_.types) type = body_.fresh(fn_.span);
+  for (size_t k = 0; k < use_.sizes.size(); ++k)
+    use_.sizes[k] = body_.types.dims.symbol(body_.infer.freshDim("_", signature_.sizes[k].span));
 }
 
 bool OverloadTrial::fits(const std::vector<int>& argOf, std::vector<int>& score) {
-  for (size_t p : orderOfTelling(fn_, tree_, body_.types.names)) {
+  for (size_t p : signature_.order) {
     if (argOf[p] < 0) continue;
     const auto at = static_cast<size_t>(argOf[p]);
     if (!isLentAsWritten(p, args_[at]) || !argument(p, args_[at], score[at])) return false;
@@ -76,30 +63,34 @@ bool OverloadTrial::isLentAsWritten(size_t p, const CallArg& arg) const {
 }
 
 bool OverloadTrial::argument(size_t p, const CallArg& arg, int& specific) {
-  const ParamDecl& param = fn_.params[p];
-  if (!param.type) return true;
+  const SignatureType& param = signature_.params[p];
+  if (!param.isWritten()) return true;
   specific = 5;
   if (!arg.node.valid()) return true;
   TypeStore& types = body_.types;
-  const TypeId type = body_.b.typeOf(param.isInout ? arg.node : body_.unpacked(arg.node, arg.span));
-  if (!body_.bindPackAxes(fn_, param.type, type, bound_, fn_.span)) return false;
-  resolver_.owner = param.name;
-  const TypeId want = resolver_.parameter(param.type, param.isInout);
+  const bool isInout = fn_.params[p].isInout;
+  const TypeId type = body_.b.typeOf(isInout ? arg.node : body_.unpacked(arg.node, arg.span));
+  if (const auto pack = use_.openPack(param)) {
+    use_.packs[*pack] = body_.axesLeft(param, type, signature_.packs[*pack].name, fn_.span);
+    if (!use_.packs[*pack]) return false;
+  }
+  const TypeId want = use_.type(param, &body_.infer);
   const bool isFunction = types.kind(body_.infer.shallow(want)) == TypeKind::Function;
   const size_t axes = types.rank(want);
   if (!(isFunction && types.kind(type) == TypeKind::Known) &&
       body_.unifyGiven(want, type).kind == UnifyKind::Mismatch)
     return false;
   const bool ofRows = types.rank(body_.infer.zonk(want)) > axes; // `T[N]` of a matrix
-  specific = ofRows ? 1 : howSpecific(fn_, tree_, param.type);
+  specific = ofRows ? 1 : param.specific;
   return true;
 }
 
 bool OverloadTrial::boundsMet() {
+  size_t next = 0;
   return std::all_of(fn_.generics.begin(), fn_.generics.end(), [&](const GenericParam& g) {
-    return g.kind != GenericKind::Type || !g.bound ||
-           body_.boundMet(body_.types.names.text(fn_.name), g, body_.infer.zonk(bound_.types[g.name]),
-                          fn_.span);
+    if (g.kind != GenericKind::Type) return true;
+    const TypeId given = body_.infer.zonk(use_.types[next++]);
+    return !g.bound || body_.boundMet(body_.types.names.text(fn_.name), g, given, fn_.span);
   });
 }
 

@@ -324,33 +324,16 @@ UnifyResult Body::unifyGiven(TypeId want, TypeId given) {
   return all;
 }
 
-NameId packIn(const Ast& ast, SynId type, const TypeEnv& env) {
-  for (; type.valid() && ast.kind(type) == SynKind::Brackets; type = ast[type].as<Brackets>().base)
-    for (const Argument& item : ast[type].as<Brackets>().items)
-      if (ast.kind(item.value) == SynKind::PackUse && !env.packs.contains(ast[item.value].as<Name>().name))
-        return ast[item.value].as<Name>().name;
-  return NameId::none();
-}
-
-/// Binds the pack in a parameter's or result's type to the axes of `given` that its other items leave; false
-/// if these are more. The elements may be arrays by an alias.
-bool Body::bindPackAxes(const FunctionDecl& fn, SynId type, TypeId given, TypeEnv& bound, Span at) {
-  const Ast& tree = c.ast(fn.decl);
-  NameId name = packIn(tree, type, bound);
-  if (!name) return true;
-  size_t others = 0, rank = types.rank(types.kind(given) == TypeKind::Pack ? openedPack(given) : given);
-  for (; tree.kind(type) == SynKind::Brackets; type = tree[type].as<Brackets>().base)
-    for (const Argument& item : tree[type].as<Brackets>().items)
-      others += tree.kind(item.value) != SynKind::PackUse;
-  DeclId alias = c.typeDecl(fn.module, tree, type);
-  if (alias && c.modules.decl(alias).kind == names::DeclKind::TypeAlias)
-    others += types.rank(TypeResolver(c, fn.module, tree, bound).type(type));
-  if (rank < others) return false;
+/// The axes of `given` for the pack in the type of a parameter or result: those that its other axes leave.
+/// None if there are fewer than these. The elements may be arrays by an alias.
+std::optional<std::vector<DimId>> Body::axesLeft(const SignatureType& type, TypeId given, NameId pack,
+                                                 Span at) {
+  const size_t rank = types.rank(types.kind(given) == TypeKind::Pack ? openedPack(given) : given);
+  if (rank < type.axes) return std::nullopt;
   std::vector<DimId> axes;
-  for (size_t k = others; k < rank; ++k)
-    axes.push_back(types.dims.symbol(infer.freshDim(std::string(types.names.text(name)), at)));
-  bound.packs[name] = std::move(axes);
-  return true;
+  for (size_t k = type.axes; k < rank; ++k)
+    axes.push_back(types.dims.symbol(infer.freshDim(std::string(types.names.text(pack)), at)));
+  return axes;
 }
 
 std::optional<DeclId> Body::choose(NameId name, const std::vector<DeclId>& candidates,

@@ -39,37 +39,35 @@ NodeId Body::lambdaReturning(NodeId value, TypeId result) {
 /// The types of the parameters of a function that is no template: it is one function, and says the type of
 /// each of them without a size or type of its own. None else.
 std::optional<std::vector<TypeId>> Body::monomorphicParameters(const Known& known) {
-  std::vector<SynId> written;
   const bool isLambda = known.kind == KnownKind::Lambda;
-  if (isLambda) {
-    for (const Parameter& p : (*known.lambda.tree)[known.lambda.node].as<Lambda>().params)
-      written.push_back(p.type);
-  } else {
-    if (known.kind != KnownKind::Overloads || known.candidates.size() != 1) return std::nullopt;
-    const FunctionDecl& fn = c.function(known.candidates[0]);
-    if (!fn.generics.empty()) return std::nullopt;
-    for (const ParamDecl& p : fn.params) written.push_back(p.isInout ? SynId::none() : p.type);
-  }
-  if (std::find(written.begin(), written.end(), SynId::none()) != written.end()) return std::nullopt;
-  bool open = false;
-  TypeEnv names = known.env;
-  TypeResolver resolver(c, isLambda ? known.module : c.function(known.candidates[0]).module,
-                        isLambda ? *known.lambda.tree : c.ast(known.candidates[0]), names);
-  resolver.around.bindDim = resolver.around.freshDim = [&](NameId, Span) {
-    open = true;
-    return types.dims.constant(0);
-  };
-  resolver.around.bindType = [&](NameId, Span) {
-    open = true;
-    return types.error();
+  if (!isLambda && (known.kind != KnownKind::Overloads || known.candidates.size() != 1)) return std::nullopt;
+  const Signature& signature = isLambda ? c.signatures.ofLambda(known) : signatureOf(known, 0);
+  if (signature.isGeneric || signature.impliesTypes()) return std::nullopt;
+  SignatureUse use(c, signature);
+  use.takeOuter(known.env);
+  auto isTold = [&](uint32_t k) {
+    const SizeVariable& v = signature.sizes[k];
+    const ModuleId home = isLambda ? known.module : c.modules.decl(known.candidates[0]).module;
+    if (!use.sizes[k] && v.source == VariableSource::Value && v.name)
+      use.sizes[k] = c.constantDim(home, v.name);
+    return use.sizes[k].valid();
   };
   Attempt attempt(*this); // a size that only the call knows is told there
   std::vector<TypeId> told;
-  for (SynId type : written) told.push_back(resolver.type(type));
-  open |= attempt.hasErrors();
+  for (size_t p = 0; p < signature.params.size(); ++p) {
+    const SignatureType& param = signature.params[p];
+    if (!param.isWritten() || param.isInout || param.isWrong || !std::ranges::all_of(param.sizes, isTold))
+      return std::nullopt;
+    told.push_back(use.type(param));
+  }
+  const bool isOpen = attempt.hasErrors();
   attempt.drop();
-  if (open) return std::nullopt;
-  return told;
+  return isOpen ? std::nullopt : std::optional(std::move(told));
+}
+
+/// The signature of a candidate of a function value.
+const Signature& Body::signatureOf(const Known& known, size_t candidate) {
+  return c.signatures.of(known.candidates[candidate], known.nesting.isNested ? &known.env : nullptr);
 }
 
 /// Whether an argument may be a function that needs nothing asked of it to say what its parameters are.
@@ -277,9 +275,9 @@ NodeId Body::callKnown(NodeId function, const std::vector<CallArg>& args, TypeId
     for (size_t k = 0; k < args.size(); ++k) {
       NodeId value = checkArg(args[k]);
       if (b.kindOf(value) == TypeKind::Error) return value;
-      if (SynId annotated = lambda.params[k].type) {
+      if (lambda.params[k].type) {
         // Literals take the element type that is written; the shape is compared inside.
-        TypeId want = writtenType(tree, known.module, known.env, annotated);
+        TypeId want = writtenType(c.signatures.ofLambda(known), known.env, k);
         if (want && infer.isOpen(types.element(b.typeOf(value))))
           infer.unify(types.element(want), types.element(b.typeOf(value)));
       }

@@ -107,20 +107,13 @@ std::optional<uint32_t> Body::parameterNamed(TypeId function, NameId name) {
 bool Body::wantsWhole(NodeId function, size_t k) {
   if (b.kindOf(function) != TypeKind::Known) return false;
   const Known& value = c.program_.known(types[b.typeOf(function)].known);
-  auto whole = [&](const Ast& tree, SynId type) {
-    if (!type.valid() || tree.kind(type) != SynKind::Name) return false;
-    std::optional<TypeKind> scalar = scalarNamed(types.names.text(tree[type].as<Name>().name));
-    return scalar && types::isIntKind(*scalar);
+  auto whole = [&](const Signature& signature) {
+    return k < signature.params.size() && signature.params[k].isWritten() &&
+           types::isIntKind(types.kind(signature.params[k].type));
   };
-  if (value.kind == KnownKind::Lambda) {
-    const auto lambda = (*value.lambda.tree)[value.lambda.node].as<Lambda>();
-    return k < lambda.params.size() && whole(*value.lambda.tree, lambda.params[k].type);
-  }
+  if (value.kind == KnownKind::Lambda) return whole(c.signatures.ofLambda(value));
   bool all = value.kind == KnownKind::Overloads;
-  for (DeclId decl : value.candidates) {
-    const FunctionDecl& fn = c.function(decl);
-    all = all && k < fn.params.size() && whole(c.ast(decl), fn.params[k].type);
-  }
+  for (size_t n = 0; n < value.candidates.size(); ++n) all = all && whole(signatureOf(value, n));
   return all;
 }
 
@@ -138,18 +131,18 @@ bool Body::changesParameters(NodeId function) {
          });
 }
 
-/// The type that is written of a parameter, with sizes to be found; none if it cannot be told by itself.
-TypeId Body::writtenType(const Ast& tree, ModuleId home, const TypeEnv& env, SynId written) {
-  if (!written) return TypeId::none();
-  TypeEnv scratch = env;
-  TypeResolver resolver(c, home, tree, scratch);
-  resolver.around.freshDim =
-      resolver.around.bindDim = [&](NameId, Span at) { return types.dims.symbol(infer.freshDim("_", at)); };
-  resolver.around.valueDim = [&](SynId node) {
-    return types.dims.symbol(infer.freshDim("_", tree.span(node)));
-  };
+/// The type that is written of parameter `k`, with sizes to be found; none if it cannot be told by itself.
+TypeId Body::writtenType(const Signature& signature, const TypeEnv& around, size_t k) {
+  if (k >= signature.params.size()) return TypeId::none();
+  const SignatureType& written = signature.params[k];
+  if (!written.isWritten() || written.isWrong || signature.impliesTypes()) return TypeId::none();
+  SignatureUse use(c, signature);
+  use.takeOuter(around);
+  for (uint32_t size : written.sizes)
+    if (!use.sizes[size])
+      use.sizes[size] = types.dims.symbol(infer.freshDim("_", signature.sizes[size].span));
   Attempt attempt(*this);
-  TypeId asked = resolver.type(written);
+  TypeId asked = use.type(written);
   if (attempt.hasMessages()) return TypeId::none();
   attempt.keep();
   // A size that is computed of others, `n / 2`, does not say these: any is asked for.
@@ -158,7 +151,7 @@ TypeId Body::writtenType(const Ast& tree, ModuleId home, const TypeEnv& env, Syn
     if (type.kind != TypeKind::Array && !type.record) return part;
     for (DimId& d : type.dims)
       if (!types.dims.asSymbol(d) && infer.hasInferenceDim(d))
-        d = types.dims.symbol(infer.freshDim("_", tree.span(written)));
+        d = types.dims.symbol(infer.freshDim("_", written.span));
     return type.record ? types.record(type.record, std::move(type.dims))
                        : types.array(type.parts[0], std::move(type.dims));
   });
@@ -174,17 +167,10 @@ TypeId Body::expectedArgument(TypeId function, size_t k, size_t count) {
   switch (value.kind) {
   case KnownKind::Value: return expectedArgument(types[function].parts[0], k, count);
   case KnownKind::Pullback: return derivatives.seedOf(value.pullback, types[function].parts[0]);
-  case KnownKind::Lambda: {
-    const std::vector<syntax::Parameter> params = (*value.lambda.tree)[value.lambda.node].as<Lambda>().params;
-    return k < params.size() ? writtenType(*value.lambda.tree, value.module, value.env, params[k].type)
-                             : TypeId::none();
-  }
+  case KnownKind::Lambda: return writtenType(c.signatures.ofLambda(value), value.env, k);
   case KnownKind::Overloads: {
-    if (value.candidates.size() != 1) return TypeId::none();
-    const FunctionDecl& fn = c.function(value.candidates[0]);
-    return k < fn.params.size() && fn.generics.empty()
-               ? writtenType(c.ast(fn.decl), fn.module, value.env, fn.params[k].type)
-               : TypeId::none();
+    const Signature* signature = value.candidates.size() == 1 ? &signatureOf(value, 0) : nullptr;
+    return signature && !signature->isGeneric ? writtenType(*signature, value.env, k) : TypeId::none();
   }
   case KnownKind::Transform: {
     const TypeId inner = types[function].parts[0];

@@ -1,6 +1,7 @@
 // The body of one instance, checked at the types of its key.
 #include "check/body/attempt.h"
 #include "check/body/body.h"
+#include "check/body/body_values.h"
 #include "check/signatures/pack_names.h"
 #include "types/tangent.h"
 
@@ -33,6 +34,7 @@ private:
   NodeId lambdaBody(Body& body, const Known& known, size_t captures);
   void lambdaParameter(Body& body, const Parameter& written, size_t k, std::vector<NodeId>& lets,
                        std::map<NameId, Span>& sizes);
+  TypeId writtenParameter(Body& body, size_t p, std::map<NameId, Span>& inside);
   void takeParts(Body& body, const Parameter& written, size_t k, TypeId want, std::vector<NodeId>& lets);
   void reportUnsettled(NameId name, Span span);
   void checkDeclared();
@@ -40,12 +42,16 @@ private:
   void checkDefaults(Body& body);
   void checkFunction(Body& body);
   NodeId bindCaptures(Body& body, const FunctionDecl& fn);
-  void declareGenerics(Body& body, const FunctionDecl& fn);
-  void makePack(Body& body, NameId name, Span span);
-  void declareParameters(Body& body, const FunctionDecl& fn, TypeResolver& resolver);
+  void declareGenerics(Body& body, const FunctionDecl& fn, SignatureUse& use);
+  std::vector<DimId> makePack(Body& body, NameId name, Span span);
+  void declareParameters(Body& body, const FunctionDecl& fn, SignatureUse& use);
+  void declareVariables(Body& body, const FunctionDecl& fn, SignatureUse& use, size_t p);
   void checkDefault(Body& body, const ParamDecl& param, TypeId type);
-  TypeId declaredResult(Body& body, const FunctionDecl& fn, TypeResolver& resolver);
-  DimId sizeOfValue(Body& body, const FunctionDecl& fn, const std::vector<TypeId>& paramTypes, SynId s);
+  TypeId declaredResult(Body& body, const FunctionDecl& fn, SignatureUse& use);
+  DimId sizeOfValue(Body& body, const FunctionDecl* fn, const SizeVariable& v);
+  DimId sizeOfNamed(Body& body, const FunctionDecl& fn, const SizeVariable& v);
+  const TypeEnv* around() const;
+  const Signature& signature() const;
   types::DimSymInfo asInCaller(types::DimSymInfo size, const std::vector<DimId>& stoodFor);
   void takeToldSizes(Body& body);
   DimId newDim(std::string text, NameId name, Span span);
@@ -64,8 +70,9 @@ private:
   std::map<NameId, DimId> told_; ///< dimension parameters that the key tells, in these
   std::vector<NameId> dimNames_;
   size_t nextArg_ = 0, nextRank_ = 0;
-  std::set<NameId> sizes_; ///< ints that are dimensions
-  size_t capturedEnd_ = 0; ///< of args_: the types of captures end here
+  std::set<NameId> sizes_;    ///< ints that are dimensions
+  std::vector<TypeId> typed_; ///< types of the parameters so far; none: not written
+  size_t capturedEnd_ = 0;    ///< of args_: the types of captures end here
 };
 
 /// The next symbol of the key, called as it was written where the instance was first asked for: what is told
@@ -213,7 +220,7 @@ void InstanceBody::lambdaParameter(Body& body, const Parameter& written, size_t 
     lets.push_back(body.b.make(NodeKind::Let, c_.types.unit(), written.span,
                                {body.b.local(instance_.params[k], written.span)}, PatternRef{pattern}));
   } else if (written.type) {
-    TypeId want = body.resolveParameter(written.type, sizes);
+    TypeId want = writtenParameter(body, k - instance_.captures, sizes);
     if (body.partsDiffer(want, args_[k])) return takeParts(body, written, k, want, lets);
     UnifyResult match = body.infer.unify(want, args_[k]);
     if (match.kind == UnifyKind::DimsDiffer)
@@ -236,6 +243,34 @@ void InstanceBody::takeParts(Body& body, const Parameter& written, size_t k, Typ
   body.scope.add({written.name, opened});
   body.used.insert(opened);
   for (auto& [name, dim] : body.env.edit().dims) dim = body.infer.zonk(dim);
+}
+
+/// The type that is written of the lambda's parameter `p`: its variables are sizes to be found. Names that
+/// stand in expressions go to `inside`: another parameter has to settle them.
+TypeId InstanceBody::writtenParameter(Body& body, size_t p, std::map<NameId, Span>& inside) {
+  const Known& known = c_.program_.known(key_.known);
+  const Signature& signature = c_.signatures.ofLambda(known);
+  if (signature.params[p].isWrong) {
+    c_.signatures.reportLambda(known);
+    return c_.types.error();
+  }
+  SignatureUse use(c_, signature);
+  use.takeOuter(body.env);
+  for (uint32_t k : signature.params[p].sizes) {
+    const SizeVariable& v = signature.sizes[k];
+    if (auto bound = body.env->dims.find(v.name); v.name && bound != body.env->dims.end()) {
+      use.sizes[k] = bound->second;
+      body.lookup(v.name);
+    } else if (v.source == VariableSource::Value) {
+      use.sizes[k] = sizeOfValue(body, nullptr, v);
+    } else if (v.source == VariableSource::Implied) {
+      std::string name(v.name ? c_.types.names.text(v.name) : "_");
+      use.sizes[k] = c_.types.dims.symbol(body.infer.freshDim(std::move(name), v.span));
+      if (v.name) body.env.edit().dims[v.name] = use.sizes[k];
+    }
+    if (!v.standsAlone) inside.emplace(v.name, v.span);
+  }
+  return use.type(signature.params[p]);
 }
 
 void InstanceBody::checkDeclared() {
@@ -320,11 +355,12 @@ void InstanceBody::checkFunction(Body& body) {
   instance_.place.isApart = fn.isApart;
   body.mayReturn = true;
   NodeId self = bindCaptures(body, fn);
-  declareGenerics(body, fn);
-  TypeResolver resolver(c_, fn.module, tree, body.env.edit());
-  declareParameters(body, fn, resolver);
+  SignatureUse use(c_, signature());
+  use.takeOuter(body.env);
+  declareGenerics(body, fn, use);
+  declareParameters(body, fn, use);
   c_.renewGuess(id_);
-  TypeId result = fn.result ? declaredResult(body, fn, resolver) : knownResult();
+  TypeId result = use.signature.result.isWritten() ? declaredResult(body, fn, use) : knownResult();
   const InstanceInfo& info = c_.info(id_);
   body.returnType = !result && info.state == ResultState::Guessed ? body.openResult(info) : result;
   TypeId want = body.freshResult(fn.span);
@@ -368,35 +404,48 @@ DimId InstanceBody::newDim(std::string text, NameId name, Span span) {
   return c_.types.dims.symbol(s);
 }
 
-void InstanceBody::declareGenerics(Body& body, const FunctionDecl& fn) {
-  for (const GenericParam& g : fn.generics) {
-    if (g.kind == GenericKind::Type)
-      body.env.edit().types[g.name] = args_[nextArg_++];
-    else if (g.kind == GenericKind::Dim)
-      body.env.edit().dims[g.name] = newDim(std::string(c_.types.names.text(g.name)), g.name, fn.span);
-  }
-  for (const GenericParam& g : fn.generics)
-    if (g.kind == GenericKind::Pack) makePack(body, g.name, fn.span);
+const TypeEnv* InstanceBody::around() const {
+  return key_.known ? &c_.program_.known(key_.known).env : nullptr;
 }
 
-void InstanceBody::makePack(Body& body, NameId name, Span span) {
+const Signature& InstanceBody::signature() const { return c_.signatures.of(key_.decl, around()); }
+
+void InstanceBody::declareGenerics(Body& body, const FunctionDecl& fn, SignatureUse& use) {
+  const Signature& signature = use.signature;
+  for (size_t k = 0; k < use.types.size(); ++k) {
+    const TypeVariable& v = signature.types[k];
+    if (v.source == VariableSource::Outer || nextArg_ >= args_.size()) continue;
+    use.types[k] = args_[nextArg_++];
+    if (v.source == VariableSource::Declared) body.env.edit().types[v.name] = use.types[k];
+  }
+  for (size_t k = 0; k < use.sizes.size(); ++k)
+    if (const SizeVariable& v = signature.sizes[k]; v.source == VariableSource::Declared)
+      body.env.edit().dims[v.name] = use.sizes[k] =
+          newDim(std::string(c_.types.names.text(v.name)), v.name, fn.span);
+  for (size_t k = 0; k < use.packs.size(); ++k)
+    if (const PackVariable& v = signature.packs[k]; v.source == VariableSource::Declared)
+      use.packs[k] = makePack(body, v.name, fn.span);
+}
+
+std::vector<DimId> InstanceBody::makePack(Body& body, NameId name, Span span) {
   std::vector<DimId> dims;
   uint32_t rank = nextRank_ < key_.ranks.size() ? key_.ranks[nextRank_++] : 0;
   for (uint32_t k = 0; k < rank; ++k)
     dims.push_back(newDim(std::string(c_.types.names.text(name)) + std::to_string(k),
                           packDimName(c_.types.names, name, k), span));
-  body.env.edit().packs[name] = std::move(dims);
+  return body.env.edit().packs[name] = std::move(dims);
 }
 
-/// An int that the type of a parameter names, given before it or captured, is a dimension from here on.
-DimId InstanceBody::sizeOfValue(Body& body, const FunctionDecl& fn, const std::vector<TypeId>& paramTypes,
-                                SynId s) {
-  NameId name = (*body.ast.at)[s].as<Name>().name;
+/// An int that the type of a parameter names, given before it or captured, is a dimension from here on. None
+/// for other names.
+DimId InstanceBody::sizeOfNamed(Body& body, const FunctionDecl& fn, const SizeVariable& v) {
+  const NameId name = v.name;
   auto param =
       std::find_if(fn.params.begin(), fn.params.end(), [name](const ParamDecl& p) { return p.name == name; });
   if (param != fn.params.end()) {
-    TypeId type = paramTypes[static_cast<size_t>(param - fn.params.begin())];
-    if (!type || c_.types.kind(type) != TypeKind::I64 || param->isInout) return DimId::none();
+    const auto p = static_cast<size_t>(param - fn.params.begin());
+    if (p >= typed_.size() || !typed_[p] || c_.types.kind(typed_[p]) != TypeKind::I64 || param->isInout)
+      return DimId::none();
   } else {
     LocalId captured = body.lookupAny(name);
     if (!captured || !body.b.dimOf(body.b.local(captured, call_))) return DimId::none();
@@ -404,59 +453,70 @@ DimId InstanceBody::sizeOfValue(Body& body, const FunctionDecl& fn, const std::v
   }
   sizes_.insert(name);
   std::string text(c_.types.names.text(name));
-  DimSym size = c_.types.dims.newSym({std::move(text), DimSymKind::Value, INT64_MIN, body.ast.span(s)});
+  DimSym size = c_.types.dims.newSym({std::move(text), DimSymKind::Value, INT64_MIN, v.span});
   instance_.dimParams.push_back(size);
   dimNames_.push_back(name);
   return body.env.edit().dims[name] = c_.types.dims.symbol(size);
 }
 
-/// Types first: implicit parameters come in the order of the parameters, as at a call.
-void InstanceBody::declareParameters(Body& body, const FunctionDecl& fn, TypeResolver& resolver) {
-  const Ast& tree = *body.ast.at;
-  resolver.around.bindDim = [&](NameId name, Span span) {
-    return newDim(name ? std::string(c_.types.names.text(name)) : "_", name, span);
-  };
-  resolver.around.bindType = [&](NameId name, Span) {
-    bool owned = name && c_.types.names.text(name).find('.') != std::string_view::npos;
-    return owned && nextArg_ < args_.size() ? args_[nextArg_++] : TypeId::none();
-  };
-  std::vector<TypeId> paramTypes(fn.params.size());
-  resolver.around.valueDim = [&](SynId s) {
-    DimId size = tree.kind(s) == SynKind::Name ? sizeOfValue(body, fn, paramTypes, s) : DimId::none();
-    return size ? size : body.dimOfSyntax(s);
-  };
-  resolver.around.whyNoSize = [&](NameId name) {
-    std::string why = whyNoSize(c_, fn, name);
-    return why.empty() ? body.whyNoSize(name) : why;
-  };
-  resolver.around.sizesInScope = [&] {
-    std::vector<NameId> names = body.visibleNames();
-    for (const ParamDecl& p : fn.params) names.push_back(p.name);
-    return names;
-  };
-  std::function<void(SynId)> packs = [&](SynId s) {
-    if (tree.kind(s) == SynKind::PackUse && !body.env->packs.contains(tree[s].as<Name>().name))
-      makePack(body, tree[s].as<Name>().name, tree.span(s));
-    forEachChild(tree, s, packs);
-  };
-  for (size_t p = 0; p < fn.params.size(); ++p) {
-    if (!fn.params[p].type) continue;
-    packs(fn.params[p].type);
-    resolver.owner = fn.params[p].name;
-    paramTypes[p] = resolver.parameter(fn.params[p].type, fn.params[p].isInout);
-    instance_.failed |= c_.types.kind(paramTypes[p]) == TypeKind::Error;
+/// The size that a name in lower case, or an expression, stands for in a type of the function, or of the
+/// lambda at hand; none after a message.
+DimId InstanceBody::sizeOfValue(Body& body, const FunctionDecl* fn, const SizeVariable& v) {
+  BodyValues values(body);
+  if (DimId size = values.sizeOf(v.written)) return size;
+  if (!v.name) {
+    reportNotASize(c_, v.span, !fn);
+    return DimId::none();
   }
-  for (auto [name, span] : resolver.unsettled) reportUnsettled(name, span);
+  std::string why = fn ? whyNoSize(c_, *fn, v.name) : "";
+  if (why.empty()) why = values.whyNoSize(v.name);
+  std::vector<NameId> names = values.names();
+  for (size_t p = 0; fn && p < fn->params.size(); ++p) names.push_back(fn->params[p].name);
+  for (const auto& [bound, dim] : body.env->dims) names.push_back(bound);
+  reportNoSize(c_, body.module, v.name, v.span, std::move(why), names);
+  return DimId::none();
+}
+
+/// The variables that the type of parameter `p` is the first to name.
+void InstanceBody::declareVariables(Body& body, const FunctionDecl& fn, SignatureUse& use, size_t p) {
+  const Signature& signature = use.signature;
+  for (size_t k = 0; k < signature.params[p].packsEnd; ++k)
+    if (!use.packs[k]) use.packs[k] = makePack(body, signature.packs[k].name, signature.packs[k].span);
+  for (size_t k = 0; k < signature.params[p].sizesEnd; ++k) {
+    const SizeVariable& v = signature.sizes[k];
+    if (use.sizes[k] || v.source == VariableSource::Outer || v.source == VariableSource::Found) continue;
+    if (v.source == VariableSource::Implied) {
+      body.env.edit().dims[v.name] = use.sizes[k] =
+          newDim(std::string(c_.types.names.text(v.name)), v.name, v.span);
+      continue;
+    }
+    use.sizes[k] = v.name ? sizeOfNamed(body, fn, v) : DimId::none();
+    if (!use.sizes[k]) use.sizes[k] = sizeOfValue(body, &fn, v);
+  }
+}
+
+/// Types first: implicit parameters come in the order of the parameters, as at a call.
+void InstanceBody::declareParameters(Body& body, const FunctionDecl& fn, SignatureUse& use) {
+  const Signature& signature = use.signature;
+  auto isWrong = [](const SignatureType& type) { return type.isWrong; };
+  if (std::ranges::any_of(signature.params, isWrong) || signature.result.isWrong)
+    c_.signatures.report(key_.decl, around());
+  for (size_t p = 0; p < fn.params.size(); ++p) {
+    declareVariables(body, fn, use, p);
+    typed_.push_back(signature.params[p].isWritten() ? use.parameter(p) : TypeId::none());
+    instance_.failed |= typed_[p] && c_.types.kind(typed_[p]) == TypeKind::Error;
+  }
+  for (const SizeVariable& v : signature.sizes)
+    if (!v.standsAlone) reportUnsettled(v.name, v.span);
   nextArg_ = capturedEnd_;
   for (size_t p = 0; p < fn.params.size(); ++p) {
     const ParamDecl& param = fn.params[p];
     TypeId untyped = nextArg_ < args_.size() ? args_[nextArg_] : c_.types.error();
-    nextArg_ += !param.type;
-    if (param.defaultValue) checkDefault(body, param, paramTypes[p]);
+    nextArg_ += !typed_[p];
+    if (param.defaultValue) checkDefault(body, param, typed_[p]);
     const bool isSize = sizes_.contains(param.name);
     const DimId size = isSize ? body.env->dims.at(param.name) : DimId::none();
-    LocalId l =
-        body.declareLocal(param.name, param.type ? paramTypes[p] : untyped, param.span, param.isInout);
+    LocalId l = body.declareLocal(param.name, typed_[p] ? typed_[p] : untyped, param.span, param.isInout);
     instance_.locals.edit(l).isInout = param.isInout;
     if (isSize) {
       body.env.edit().dims[param.name] = size;
@@ -467,9 +527,6 @@ void InstanceBody::declareParameters(Body& body, const FunctionDecl& fn, TypeRes
   }
   instance_.dimParams.insert(instance_.dimParams.end(), fresh_.begin(), fresh_.end());
   c_.info(id_).dimNames = dimNames_;
-  resolver.owner = NameId::none();
-  resolver.around.bindDim = nullptr;
-  resolver.around.valueDim = [&body](SynId s) { return body.dimOfSyntax(s); };
 }
 
 /// A default value, which may use the parameters before its own; calls check it again, each at its own types.
@@ -480,15 +537,20 @@ void InstanceBody::checkDefault(Body& body, const ParamDecl& param, TypeId type)
   if (attempt.hasErrors()) attempt.keep();
 }
 
-TypeId InstanceBody::declaredResult(Body& body, const FunctionDecl& fn, TypeResolver& resolver) {
-  TypeEnv before = body.env;
-  resolver.around.freshDim = [&](NameId name, Span span) {
-    return c_.types.dims.symbol(c_.types.dims.newSym(
-        {name ? std::string(c_.types.names.text(name)) : "_", DimSymKind::Unknown, 0, span}));
-  };
-  instance_.result = resolver.result(fn.result);
+/// Sizes that the function finds are numbers of their own.
+TypeId InstanceBody::declaredResult(Body& body, const FunctionDecl& fn, SignatureUse& use) {
+  const SignatureType& result = use.signature.result;
+  for (uint32_t k : result.sizes) {
+    const SizeVariable& v = use.signature.sizes[k];
+    if (use.sizes[k]) continue;
+    use.sizes[k] =
+        v.source == VariableSource::Found
+            ? c_.types.dims.symbol(c_.types.dims.newSym(
+                  {v.name ? std::string(c_.types.names.text(v.name)) : "_", DimSymKind::Unknown, 0, v.span}))
+            : sizeOfValue(body, &fn, v);
+  }
+  instance_.result = use.type(result);
   c_.info(id_).state = ResultState::Known;
-  body.env = before;
   return instance_.result;
 }
 

@@ -9,7 +9,8 @@ using namespace syntax;
 using types::DimSymKind;
 
 Checker::Checker(names::Modules& modules, TypeStore& types, DiagnosticSink& sink, bool strictShapes)
-    : program_(types), modules(modules), types(types), sink(sink), strictShapes(strictShapes) {
+    : program_(types), modules(modules), types(types), sink(sink), strictShapes(strictShapes),
+      signatures_(std::make_unique<SignatureTable>(*this)), signatures(*signatures_) {
   types.derived.dictOfValues = [this](TypeId dict, TypeId values) {
     return reinstantiate(dict, {this->types.typeArgs(dict)[0], values});
   };
@@ -230,7 +231,7 @@ InstanceId Checker::instantiate(InstanceKey key, Span call, const std::vector<Di
   while (startRound(id, told)) checkBody(id);
   if (stack_.back().isTemplate && call.valid()) annotateWithCall(told, name, call);
   if (key.decl && modules.decl(key.decl).kind == names::DeclKind::Const && program_.instance(id).failed)
-    constantErrors_.try_emplace(key.decl, told.all().begin(), told.all().end());
+    constants_.errors.try_emplace(key.decl, told.all().begin(), told.all().end());
   closeInstance(told);
   return id;
 }

@@ -36,13 +36,8 @@ std::optional<InstanceKey> Checker::keyOfDefinition(const FunctionDecl& fn) {
     if (!paramBoundBy(bound) || bound == "Differentiable") return std::nullopt;
     key.typeArgs.push_back(bound == "Int" || bound == "Hash" ? types.int64() : types.scalar(TypeKind::F32));
   }
-  bool hasPack = false;
-  std::function<void(SynId)> look = [&](SynId s) {
-    hasPack |= ast(fn.decl).kind(s) == SynKind::PackUse;
-    forEachChild(ast(fn.decl), s, look);
-  };
-  for (const ParamDecl& p : fn.params) look(p.type);
-  return hasPack || hasUnresolvedParameter(fn) ? std::nullopt : std::optional(key);
+  const Signature& signature = signatures.of(fn.decl);
+  return signature.packs.empty() && !signature.impliesTypes() ? std::optional(key) : std::nullopt;
 }
 
 InstanceId Checker::instantiateDefinition(DeclId decl, KnownId known, const std::vector<TypeId>& captured) {
@@ -52,30 +47,6 @@ InstanceId Checker::instantiateDefinition(DeclId decl, KnownId known, const std:
   key->typeArgs.insert(key->typeArgs.end(), captured.begin(), captured.end());
   key->typeArgs = canonical(key->typeArgs).types;
   return instantiate(*key, Span());
-}
-
-/// Whether a parameter's type stands without its type parameters: `m: Mlp` of a `struct Mlp[T]`, `xs: List`.
-bool Checker::hasUnresolvedParameter(const FunctionDecl& fn) {
-  bool open = false;
-  const Unheard unheard(sink); // said where the function is checked
-  TypeEnv env;
-  size_t nextParam = 0;
-  for (const GenericParam& g : fn.generics)
-    if (g.kind == GenericKind::Type) env.types[g.name] = paramTypes(fn.decl, fn.generics)[nextParam++];
-  TypeResolver resolver(*this, fn.module, ast(fn.decl), env);
-  resolver.around.bindDim =
-      resolver.around.freshDim = [this](NameId, Span) { return types.dims.constant(1); };
-  resolver.around.valueDim = [this](SynId) { return types.dims.constant(1); };
-  resolver.around.bindType = [&](NameId name, Span) {
-    bool bare = name && types.names.text(name).find('.') != std::string_view::npos;
-    open |= bare;
-    return bare ? types.scalar(types::TypeKind::F32) : TypeId::none();
-  };
-  for (const ParamDecl& p : fn.params) {
-    resolver.owner = p.name;
-    if (p.type) resolver.parameter(p.type, p.isInout);
-  }
-  return open;
 }
 
 /// Structs and enums, their type parameters as types of their own.

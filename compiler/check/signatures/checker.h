@@ -15,6 +15,7 @@
 namespace melix::check {
 
 class Body;
+class SignatureTable;
 
 /// A parameter as the declaration gives it.
 struct ParamDecl {
@@ -152,6 +153,12 @@ public:
   TypeStore& types;
   DiagnosticSink& sink;
   const bool strictShapes;
+
+private:
+  const std::unique_ptr<SignatureTable> signatures_;
+
+public:
+  SignatureTable& signatures;
 
   // --- declarations (decls.cpp)
   const FunctionDecl& function(DeclId decl);
@@ -326,10 +333,8 @@ private:
   void checkRecords(const std::vector<DeclId>& decls);
   void checkOverloads(ModuleId module);
   std::optional<InstanceKey> keyOfDefinition(const FunctionDecl& fn);
-  bool hasUnresolvedParameter(const FunctionDecl& fn);
   void finishOpen(InstanceId id, Body& body, NodeId value);
   const std::vector<TypeId>& paramTypes(DeclId decl, const std::vector<GenericParam>& generics);
-  size_t packCount(const FunctionDecl& fn);
   bool isAtDeclaration(const InstanceKey& key);
   bool mayInstantiate(const InstanceKey& key);
   std::vector<Diagnostic> checkAtDeclaration(const InstanceKey& key, const FunctionDecl& fn);
@@ -363,9 +368,12 @@ private:
   std::map<std::tuple<KnownKind, uint32_t, uint32_t, uint32_t>, KnownId> ownTemplates_;
   std::map<ModuleId, ScriptNames> scripts_;
   std::map<ModuleId, std::vector<PromptVariable>> promptNames_;
-  std::map<DeclId, ConstantSize> constantSizes_;
-  std::map<DeclId, ConstantShape> constantShapes_;
-  std::map<DeclId, std::vector<Diagnostic>> constantErrors_;
+  /// Constants that were asked for in types.
+  struct KnownConstants {
+    std::map<DeclId, ConstantSize> sizes;
+    std::map<DeclId, ConstantShape> shapes;
+    std::map<DeclId, std::vector<Diagnostic>> errors;
+  } constants_;
   std::map<DeclId, NamedBy> namedBy_;
   std::map<DeclId, std::vector<NameId>> seenLets_;
   std::map<std::pair<const syntax::Ast*, SynId>, DeclId> nested_;

@@ -27,7 +27,7 @@ DimId Checker::constantDim(ModuleId module, NameId name) {
 
 /// Of literals, constants and arithmetic it is read off; anything else is run, which only this asks for.
 const Checker::ConstantSize& Checker::constantSize(DeclId decl) {
-  if (auto found = constantSizes_.find(decl); found != constantSizes_.end()) return found->second;
+  if (auto found = constants_.sizes.find(decl); found != constants_.sizes.end()) return found->second;
   ConstantSize size;
   if (aliases.open.insert(decl).second) {
     const Ast& tree = ast(decl);
@@ -41,11 +41,11 @@ const Checker::ConstantSize& Checker::constantSize(DeclId decl) {
   } else {
     size.why = "it is made of itself";
   }
-  return constantSizes_[decl] = std::move(size);
+  return constants_.sizes[decl] = std::move(size);
 }
 
 Checker::ConstantShape Checker::constantShape(DeclId decl) {
-  auto [found, isNew] = constantShapes_.try_emplace(decl);
+  auto [found, isNew] = constants_.shapes.try_emplace(decl);
   if (!isNew) return found->second;
   const Ast& tree = ast(decl);
   const ModuleId module = modules.decl(decl).module;
@@ -59,11 +59,11 @@ Checker::ConstantShape Checker::constantShape(DeclId decl) {
     forEachChild(tree, s, look);
   };
   look(tree[modules.decl(decl).node].as<ConstItem>().value);
-  return constantShapes_[decl] = shape;
+  return constants_.shapes[decl] = shape;
 }
 
 void Checker::repeatConstant(DeclId decl) {
-  for (const Diagnostic& d : std::vector<Diagnostic>(constantErrors_[decl])) sink.repeat(d);
+  for (const Diagnostic& d : std::vector<Diagnostic>(constants_.errors[decl])) sink.repeat(d);
 }
 
 Checker::ConstantSize Checker::computedSize(DeclId decl) {

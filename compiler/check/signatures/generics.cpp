@@ -64,23 +64,9 @@ bool Checker::isHeldToBounds(DeclId decl) {
     hasTypes |= g.kind == GenericKind::Type;
     knowsBounds &= !g.bound || paramBoundBy(types.names.text(g.bound)).has_value();
   }
-  bool held = hasTypes && knowsBounds && !fn.hasUntyped() && fn.body.valid() && !hasUnresolvedParameter(fn);
+  bool held =
+      hasTypes && knowsBounds && !fn.hasUntyped() && fn.body.valid() && !signatures.of(decl).impliesTypes();
   return heldToBounds_[decl] = held;
-}
-
-/// How many packs of axes a function has, declared or not.
-size_t Checker::packCount(const FunctionDecl& fn) {
-  std::set<NameId> packs;
-  for (const GenericParam& g : fn.generics)
-    if (g.kind == GenericKind::Pack) packs.insert(g.name);
-  const Ast& tree = ast(fn.decl);
-  std::function<void(SynId)> look = [&](SynId s) {
-    if (tree.kind(s) == SynKind::PackUse) packs.insert(tree[s].as<Name>().name);
-    forEachChild(tree, s, look);
-  };
-  for (const ParamDecl& p : fn.params)
-    if (p.type) look(p.type);
-  return packs.size();
 }
 
 void Checker::refuseBound(std::string_view of, const GenericParam& g, TypeId got, std::string shown,
@@ -127,7 +113,7 @@ bool Checker::satisfiesBounds(DeclId decl, KnownId known, const std::vector<Type
 
 /// The messages about a generic body; none if it fits.
 std::vector<Diagnostic> Checker::checkAtDeclaration(const InstanceKey& key, const FunctionDecl& fn) {
-  const size_t packs = packCount(fn);
+  const size_t packs = signatures.of(fn.decl).packs.size();
   std::vector<Diagnostic> told;
   for (uint32_t rank : packs ? std::vector<uint32_t>{1, 2, 0} : std::vector<uint32_t>{0}) {
     InstanceKey ranked = key;

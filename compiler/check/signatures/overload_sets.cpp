@@ -1,7 +1,6 @@
 // Declarations of one name side by side: overloads must differ in more than dimensions (rule 10).
 #include "check/signatures/checker.h"
-#include "check/signatures/resolve.h"
-#include "check/tree/infer.h"
+#include "check/signatures/signature.h"
 
 #include <unordered_set>
 
@@ -10,54 +9,45 @@ namespace melix::check {
 namespace {
 
 /// What tells overloads apart, dimensions left out: names, types, `inout`, bounds, ranks.
-class Signatures {
+class OverloadTexts {
 public:
-  explicit Signatures(Checker& checker)
-      : c_(checker), types_(checker.types),
-        infer_(checker.types, trail_, [](TypeId record, std::vector<TypeId>) { return record; }) {}
+  explicit OverloadTexts(Checker& checker) : c_(checker), types_(checker.types) {}
 
-  std::string of(const FunctionDecl& fn) { return of(fn, false); }
+  /// None where a parameter's type is none.
+  std::optional<std::string> of(const FunctionDecl& fn) {
+    isReadable_ = true;
+    std::string text = of(fn, false);
+    return isReadable_ ? std::optional(std::move(text)) : std::nullopt;
+  }
 
   /// What redefines a function at the prompt: the same but for the names of parameters.
   std::string ofTypes(const FunctionDecl& fn) { return of(fn, true); }
 
 private:
   std::string of(const FunctionDecl& fn, bool typesOnly) {
-    TypeEnv env;
-    size_t opened = 0;
     std::string text;
-    for (const GenericParam& g : fn.generics) {
-      if (g.kind == GenericKind::Type) {
-        env.types[g.name] = variable(opened++);
+    for (const GenericParam& g : fn.generics)
+      if (g.kind == GenericKind::Type)
         text += "[" + (g.bound ? std::string(types_.names.text(g.bound)) : "") + "]";
-      } else if (g.kind == GenericKind::Dim) {
-        env.dims[g.name] = types_.dims.constant(1);
-      } else if (typesOnly) {
-        env.packs[g.name].assign(packRank, types_.dims.constant(1));
-      } else {
+      else if (g.kind == GenericKind::Pack && !typesOnly)
         return text + "pack " + std::to_string(fn.decl.index); // any rank: never the same as another
-      }
-    }
-    const syntax::Ast& tree = c_.ast(fn.decl);
-    TypeResolver resolver(c_, fn.module, tree, env);
-    resolver.around.bindDim =
-        resolver.around.freshDim = [this](NameId, Span) { return types_.dims.constant(1); };
-    resolver.around.valueDim = [this](syntax::NodeId) { return types_.dims.constant(1); };
-    resolver.around.bindType = [&](NameId, Span) { return variable(opened++); };
-    for (const ParamDecl& p : fn.params) {
-      resolver.owner = p.name;
-      TypeId type = p.type ? withoutDims(resolver.type(p.type)) : TypeId::none();
-      text += (p.isInout ? "&" : " ") + (typesOnly ? "" : std::to_string(p.name.index)) + ":" +
+    const Signature& signature = c_.signatures.of(fn.decl);
+    SignatureUse use(c_, signature);
+    use.types = signature.variables(types_);
+    use.sizes.assign(use.sizes.size(), types_.dims.constant(1));
+    use.packs.assign(use.packs.size(), std::vector<DimId>(packRank, types_.dims.constant(1)));
+    for (size_t p = 0; p < fn.params.size(); ++p) {
+      const SignatureType& param = signature.params[p];
+      isReadable_ &= !param.isWrong;
+      TypeId type = param.isWritten() ? withoutDims(use.type(param)) : TypeId::none();
+      text += (param.isInout ? "&" : " ") + (typesOnly ? "" : std::to_string(fn.params[p].name.index)) + ":" +
               std::to_string(type.index);
     }
     return text;
   }
 
-  TypeId variable(size_t k) {
-    while (variables_.size() <= k) variables_.push_back(infer_.freshVar(types::VarClass::Any, Span()));
-    return variables_[k];
-  }
   TypeId withoutDims(TypeId type) {
+    if (types_.kind(type) == TypeKind::Pack) type = types_[type].parts[0];
     return types_.rewrite(type, [this](TypeId part) {
       return types_.kind(part) == TypeKind::Array
                  ? types_.array(types_.element(part),
@@ -70,24 +60,24 @@ private:
 
   Checker& c_;
   TypeStore& types_;
-  Trail trail_;
-  Inference infer_;
-  std::vector<TypeId> variables_;
+  bool isReadable_ = true;
 };
 
 } // namespace
 
 void Checker::checkOverloadSet(const std::vector<DeclId>& set) {
-  Signatures signatures(*this);
+  OverloadTexts texts(*this);
   std::unordered_map<std::string, DeclId> seen;
   for (DeclId decl : set) {
     if (modules.decl(decl).kind != names::DeclKind::Function) continue;
-    Messages ofTypes(sink);
-    std::string signature = signatures.of(function(decl));
-    const bool readable = !ofTypes.any();
-    ofTypes.drop(); // said where the function itself is checked
-    auto [first, isNew] = seen.emplace(std::move(signature), decl);
-    if (!readable || isNew) continue;
+    std::optional<std::string> signature;
+    {
+      const Unheard unheard(sink); // said where the function itself is checked
+      signature = texts.of(function(decl));
+    }
+    if (!signature) continue;
+    auto [first, isNew] = seen.emplace(std::move(*signature), decl);
+    if (isNew) continue;
     alike_.insert(decl);
     sink.report(DiagId::SameOverload, modules.decl(decl).span, types.names.text(modules.decl(decl).name))
         .notes.push_back({modules.decl(first->second).span, "the other is declared here"});
@@ -95,12 +85,12 @@ void Checker::checkOverloadSet(const std::vector<DeclId>& set) {
 }
 
 std::vector<DeclId> Checker::redefined(const std::vector<DeclId>& set) {
-  Signatures signatures(*this);
+  OverloadTexts texts(*this);
   std::unordered_set<std::string> seen;
   std::vector<DeclId> out;
   const Unheard unheard(sink); // said where the functions themselves are checked
   for (DeclId decl : set)
-    if (!seen.insert(signatures.ofTypes(function(decl))).second) out.push_back(decl);
+    if (!seen.insert(texts.ofTypes(function(decl))).second) out.push_back(decl);
   return out;
 }
 

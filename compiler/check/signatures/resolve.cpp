@@ -48,10 +48,7 @@ TypeId TypeResolver::form(SynId node) {
   case SynKind::Name:
   case SynKind::Member: return named(node);
   case SynKind::Brackets: return bracketed(node);
-  case SynKind::Underscore:
-    if (TypeId bound = around.bindType ? around.bindType(NameId::none(), n.span) : TypeId::none())
-      return bound;
-    return error(DiagId::UnknownType, n.span, "_");
+  case SynKind::Underscore: return error(DiagId::UnknownType, n.span, "_");
   case SynKind::Tuple: {
     std::vector<TypeId> parts;
     for (SynId part : n.as<Many>().items) parts.push_back(type(part));
@@ -80,7 +77,7 @@ TypeId TypeResolver::named(SynId node) {
   const SynNode& n = ast_[node];
   if (n.kind == SynKind::Name) {
     NameId name = n.as<Name>().name;
-    if (auto bound = env_.types.find(name); bound != env_.types.end()) return bound->second;
+    if (const TypeId* bound = typeNamed(name)) return *bound;
     if (auto scalar = scalarNamed(text(name))) return types_.scalar(*scalar);
   }
   DeclId decl = checker_.typeDecl(module_, ast_, node);
@@ -88,8 +85,6 @@ TypeId TypeResolver::named(SynId node) {
   if (n.kind == SynKind::Name && text(n.as<Name>().name) == "List") return bareList(n.span);
   if (n.kind == SynKind::Name && (text(n.as<Name>().name) == "Axis" || text(n.as<Name>().name) == "Axes"))
     return error(DiagId::NoAxisParameters, n.span, {});
-  if (n.kind == SynKind::Name && around.bindType)
-    if (TypeId bound = around.bindType(n.as<Name>().name, n.span)) return bound;
   std::string_view shown = checker_.modules.sources.text(n.span);
   Diagnostic& d = checker_.sink.report(DiagId::UnknownType, n.span, shown);
   d.hint = typeHint(checker_, module_, ast_, node);
@@ -101,8 +96,7 @@ TypeId TypeResolver::named(SynId node) {
 /// `List` alone, in the type of a parameter: of any elements.
 TypeId TypeResolver::bareList(Span span) {
   NameId element = owner ? ownedName(types_.names, owner, types_.names.intern("T")) : NameId();
-  if (TypeId bound = around.bindType && element ? around.bindType(element, span) : TypeId::none())
-    return types_.list(bound);
+  if (TypeId bound = newType(element, span)) return types_.list(bound);
   checker_.sink.report(DiagId::TypeArguments, span, "List", "1", "0");
   return types_.error();
 }
@@ -152,10 +146,10 @@ TypeId TypeResolver::recordType(DeclId decl, const std::vector<Argument>* items,
   if (!bare && (given < required || given > record.generics.size())) {
     checker_.sink.report(DiagId::TypeArguments, span, text(record.name),
                          std::to_string(record.generics.size()), std::to_string(given));
-    for (size_t k = 0; items && around.bindDim && k < given; ++k) // they name sizes all the same
+    for (size_t k = 0; items && isParameter() && k < given; ++k) // they name sizes all the same
       if (const SynNode& item = ast_[(*items)[k].value]; item.kind == SynKind::Name &&
                                                          isCapital(text(item.as<Name>().name)) &&
-                                                         !env_.types.contains(item.as<Name>().name))
+                                                         !typeNamed(item.as<Name>().name))
         dim((*items)[k].value);
     return types_.error();
   }
@@ -175,10 +169,7 @@ TypeId TypeResolver::recordType(DeclId decl, const std::vector<Argument>* items,
       TypeResolver inner(checker_, record.module, checker_.modules.astOf(decl), none);
       typeArgs.push_back(inner.type(g.defaultType));
     } else if (isType) {
-      TypeId bound =
-          around.bindType
-              ? around.bindType(owner ? ownedName(types_.names, owner, g.name) : NameId::none(), span)
-              : TypeId::none();
+      TypeId bound = newType(owner ? ownedName(types_.names, owner, g.name) : NameId::none(), span);
       if (!bound) {
         checker_.sink.report(DiagId::TypeArguments, span, text(record.name),
                              std::to_string(record.generics.size()), std::to_string(given));
@@ -187,40 +178,48 @@ TypeId TypeResolver::recordType(DeclId decl, const std::vector<Argument>* items,
       typeArgs.push_back(bound);
     } else {
       NameId name = ownedName(types_.names, owner, g.name);
-      if (auto found = env_.dims.find(name); found != env_.dims.end() && owner) {
-        dims.push_back(found->second);
+      if (const DimId* found = owner ? dimNamed(name) : nullptr) {
+        dims.push_back(*found);
         continue;
       }
-      auto& hook = around.freshDim ? around.freshDim : around.bindDim;
       if (hidden_) {
         hidden_->push_back(types_.dims.newSym({std::string(text(g.name)), DimSymKind::Unknown, 0, span}));
         dims.push_back(types_.dims.symbol(hidden_->back()));
         continue;
       }
-      if (!hook) {
+      DimId fresh = newSize(name, span);
+      if (!fresh) {
         checker_.sink.report(DiagId::TypeArguments, span, text(record.name),
                              std::to_string(record.generics.size()), "0");
         return types_.error();
       }
-      DimId fresh = hook(name, span);
       if (owner) env_.dims[name] = fresh;
       dims.push_back(fresh);
     }
   }
-  if (failed || !boundsHold(record, typeArgs, span)) return types_.error();
+  if (failed || !meetsBounds(record, typeArgs, span)) return types_.error();
   return checker_.recordType(decl, std::move(typeArgs), std::move(dims));
 }
 
-/// Whether type arguments meet the bounds of a record; variables are left to what settles them.
-bool TypeResolver::boundsHold(const RecordDecl& record, const std::vector<TypeId>& typeArgs, Span span) {
+/// Whether type arguments meet the bounds of a record, as far as they are known.
+bool TypeResolver::meetsBounds(const RecordDecl& record, const std::vector<TypeId>& typeArgs, Span span) {
+  if (std::none_of(typeArgs.begin(), typeArgs.end(), [this](TypeId arg) { return isOfUse(arg); }))
+    return boundsHold(checker_, record, typeArgs, span);
+  demands.push_back({record.decl, typeArgs, span});
+  return true;
+}
+
+bool boundsHold(Checker& checker, const RecordDecl& record, const std::vector<TypeId>& typeArgs, Span span) {
+  TypeStore& types = checker.types;
   size_t next = 0;
   for (const GenericParam& g : record.generics) {
     if (g.kind != GenericKind::Type) continue;
     TypeId arg = typeArgs[next++];
-    TypeKind k = types_.kind(arg);
-    if (!g.bound || k == TypeKind::Var || k == TypeKind::Error || meetsBound(types_, arg, text(g.bound)))
+    TypeKind k = types.kind(arg);
+    if (!g.bound || k == TypeKind::Var || k == TypeKind::Error ||
+        meetsBound(types, arg, types.names.text(g.bound)))
       continue;
-    checker_.refuseBound(text(record.name), g, arg, types_.show(arg), span);
+    checker.refuseBound(types.names.text(record.name), g, arg, types.show(arg), span);
     return false;
   }
   return true;
@@ -258,8 +257,8 @@ bool namesSizes(const syntax::Ast& ast, SynId type) {
 }
 
 TypeId TypeResolver::nested(SynId node) {
-  if (ast_.kind(node) == SynKind::Underscore && around.bindType && owner) // of any type
-    if (TypeId bound = around.bindType(unnamed(), ast_.span(node))) return bound;
+  if (ast_.kind(node) == SynKind::Underscore && owner) // of any type
+    if (TypeId bound = newType(unnamed(), ast_.span(node))) return bound;
   if (ast_.kind(node) == SynKind::Paren) return nested(ast_[node].as<One>().inner);
   if (ast_.kind(node) == SynKind::Tuple && !namesSizes(ast_, node)) { // each part keeps its sizes beside it
     std::vector<TypeId> parts;
@@ -284,14 +283,14 @@ TypeId TypeResolver::bracketed(SynId node) {
   const SynNode& base = ast_[brackets.base];
   if (base.kind == SynKind::Name || base.kind == SynKind::Member) {
     bool bound = base.kind == SynKind::Name &&
-                 (env_.types.contains(base.as<Name>().name) || scalarNamed(text(base.as<Name>().name)));
+                 (typeNamed(base.as<Name>().name) || scalarNamed(text(base.as<Name>().name)));
     if (!bound && base.kind == SynKind::Name && text(base.as<Name>().name) == "List" &&
         brackets.items.size() == 1)
       return types_.list(nested(brackets.items[0].value));
     if (!bound && base.kind == SynKind::Name && text(base.as<Name>().name) == "Tangent" &&
         brackets.items.size() == 1) {
       TypeId of = type(brackets.items[0].value);
-      return types::tangentType(types_, around.solved ? around.solved(of) : of);
+      return isOfUse(of) ? types_.slope(of) : types::tangentType(types_, of);
     }
     DeclId decl = bound ? DeclId::none() : checker_.typeDecl(module_, ast_, brackets.base);
     if (decl && !checker_.takesNoParameters(decl)) return ofDecl(decl, &brackets.items, n.span);
@@ -318,14 +317,14 @@ TypeId TypeResolver::arrayOf(TypeId element, const std::vector<Argument>& items,
     const SynNode& n = ast_[item.value];
     if (n.kind == SynKind::PackUse) {
       if (std::exchange(hasPack, true)) return error(DiagId::PacksTwice, n.span, {});
-      auto pack = env_.packs.find(n.as<Name>().name);
-      if (pack == env_.packs.end()) {
+      const std::vector<DimId>* pack = packNamed(n.as<Name>().name, n.span);
+      if (!pack) {
         const std::string name = ".." + std::string(text(n.as<Name>().name));
         checker_.sink.report(DiagId::DimensionUnbound, n.span, name).hint =
             "`" + name + "` stands for the axes of a parameter, or is declared: `fn f[" + name + "](…)`";
         return types_.error();
       }
-      dims.insert(dims.end(), pack->second.begin(), pack->second.end());
+      dims.insert(dims.end(), pack->begin(), pack->end());
       continue;
     }
     DimId d = dim(item.value);
@@ -352,43 +351,38 @@ DimId TypeResolver::dim(SynId node, bool alone) {
           "it is found where it stands alone, as a whole dimension, and not inside of an expression";
       return DimId::none();
     }
-    if (hidden_ && (!name || (namesAreExistential_ && !env_.dims.contains(name)))) {
+    if (hidden_ && (!name || (namesAreExistential_ && !dimNamed(name)))) {
       hidden_->push_back(dims.newSym({name ? std::string(text(name)) : "_", DimSymKind::Unknown, 0, n.span}));
       if (name) env_.dims[name] = dims.symbol(hidden_->back());
       return dims.symbol(hidden_->back());
     }
-    if (name && env_.dims.contains(name) && (around.freshDim || namesAreExistential_)) {
+    if (name && dimNamed(name) && isMade()) {
       checker_.sink.report(DiagId::DimensionBound, n.span, text(name));
       return DimId::none();
     }
-    auto& hook = around.freshDim ? around.freshDim : around.bindDim;
-    if (!hook) {
+    NameId used = name ? name : unnamed();
+    DimId fresh = newSize(used, n.span);
+    if (!fresh) {
       Diagnostic& d = checker_.sink.report(DiagId::DimensionUnbound, n.span, name ? text(name) : "_");
       if (!name)
         d.hint = "this type states its sizes; `_` stands in the types of variables, parameters and fields";
       return DimId::none();
     }
-    NameId used = name ? name : unnamed();
-    DimId fresh = hook(used, n.span);
     if (used) env_.dims[used] = fresh;
     return fresh;
   }
   case SynKind::Name: {
     NameId name = n.as<Name>().name;
-    if (auto bound = env_.dims.find(name); bound != env_.dims.end()) {
-      if (around.readDim) around.readDim(name);
-      if (alone) unsettled.erase(name);
-      return bound->second;
+    if (const DimId* bound = dimNamed(name)) {
+      if (around_.values) around_.values->noteRead(name);
+      if (alone && isParameter()) settle(*bound);
+      return *bound;
     }
-    if (!isCapital(text(name))) {
-      DimId value = around.valueDim ? around.valueDim(node) : checker_.constantDim(module_, name);
-      if (!value) reportNoSize(name, n.span);
-      return value;
-    }
-    if (around.bindDim) {
-      DimId fresh = around.bindDim(name, n.span);
+    if (!isCapital(text(name))) return sizeOfValue(node);
+    if (isParameter()) {
+      DimId fresh = newSize(name, n.span);
       env_.dims[name] = fresh;
-      if (!alone) unsettled.emplace(name, n.span);
+      around_.signature->sizes.back().standsAlone = alone;
       return fresh;
     }
     if (DimId value = checker_.constantDim(module_, name)) return value; // whose name is told of
@@ -398,7 +392,9 @@ DimId TypeResolver::dim(SynId node, bool alone) {
   case SynKind::Member: return memberDim(node);
   case SynKind::Binary: {
     DimId d = binaryDim(n.as<Binary>(), n.span);
-    if (d) dims.spell(d, checker_.modules.sources.text(n.span));
+    if (!d) return d;
+    dims.spell(d, checker_.modules.sources.text(n.span));
+    if (around_.signature) spellings.push_back({d, n.span});
     return d;
   }
   case SynKind::Unary: {
@@ -416,43 +412,15 @@ DimId TypeResolver::dim(SynId node, bool alone) {
     [[fallthrough]];
   }
   default:
-    if (around.valueDim)
-      if (DimId value = around.valueDim(node)) return value;
+    if (around_.signature) return sizeOfValue(node);
+    if (DimId value = around_.values ? around_.values->sizeOf(node) : DimId::none()) return value;
     return notASize(n.span);
   }
 }
 
-/// Says that an expression is no size, once in a file. In a body a `let` makes one of an `int`; what a result
-/// has is `_`.
 DimId TypeResolver::notASize(Span span) {
-  const std::string written(checker_.modules.sources.text(span));
-  const bool isTold = checker_.sink.isTold([&](const Diagnostic& told) {
-    return told.id == DiagId::DimensionValue && told.args[0] == written && told.span.file == span.file;
-  });
-  if (isTold) return DimId::none();
-  Diagnostic& d = checker_.sink.report(DiagId::DimensionValue, span, written);
-  d.hint = around.valueType
-               ? "an `int` is a size by its name: `let n = " + written + "` before this, and `n` here"
-               : "a size that is computed is `_` in the type of a parameter, a field or a result";
+  reportNotASize(checker_, span, around_.values != nullptr);
   return DimId::none();
-}
-
-void TypeResolver::reportNoSize(NameId name, Span span) {
-  std::string why = around.whyNoSize ? around.whyNoSize(name) : "";
-  const DeclId constant = checker_.constDecl(module_, name);
-  bool known = !why.empty() || constant;
-  if (why.empty() && constant && checker_.constantSize(constant).told)
-    return checker_.repeatConstant(constant);
-  if (why.empty()) why = checker_.whyNoSize(module_, name);
-  if (why.find(errorTypeText) != std::string::npos) return; // told where its value stands
-  if (!why.empty()) {
-    checker_.sink.report(DiagId::DimensionValue, span, text(name)).hint = why;
-  } else if (!known) {
-    std::vector<NameId> inScope = around.sizesInScope ? around.sizesInScope() : std::vector<NameId>();
-    for (const auto& [bound, dim] : env_.dims) inScope.push_back(bound);
-    checker_.sink.report(DiagId::UnknownName, span, text(name)).hint =
-        checker_.suggestSize(module_, name, inScope);
-  }
 }
 
 DimId TypeResolver::memberDim(SynId node) {
@@ -460,10 +428,9 @@ DimId TypeResolver::memberDim(SynId node) {
   Span span = ast_.span(node);
   if (ast_.kind(member.base) == SynKind::Name) {
     NameId base = ast_[member.base].as<Name>().name;
-    if (auto owned = env_.dims.find(ownedName(types_.names, base, member.name)); owned != env_.dims.end())
-      return owned->second;
-    if (around.valueType)
-      if (TypeId type = around.valueType(base); type && types_[type].record) {
+    if (const DimId* owned = dimNamed(ownedName(types_.names, base, member.name))) return *owned;
+    if (around_.values)
+      if (TypeId type = around_.values->typeOf(base); type && types_[type].record) {
         const types::Record& record = types_.recordInfo(types_[type].record);
         for (size_t k = 0; k < record.ownDims(); ++k)
           if (types_.dims.info(record.dimParams[k]).name == text(member.name)) return types_[type].dims[k];
@@ -496,6 +463,8 @@ DimId TypeResolver::binaryDim(const Binary& binary, Span span) {
     if (!zero) return dims.mod(a, b);
     break;
   case BinaryOp::Pow:
+    if (around_.signature && ast_.kind(binary.right) == SynKind::Name && !dims.asConstant(b))
+      if (DimId known = checker_.constantDim(module_, ast_[binary.right].as<Name>().name)) b = known;
     if (auto k = dims.asConstant(b); k && *k >= 0 && *k <= 16) {
       DimId result = dims.constant(1);
       for (int64_t i = 0; i < *k; ++i) result = dims.mul(result, a);
@@ -505,6 +474,106 @@ DimId TypeResolver::binaryDim(const Binary& binary, Span span) {
   default: break;
   }
   return notASize(span);
+}
+
+// --- variables of a signature
+// ------------------------------------------------------------------------------------------------
+
+/// What a name of a type means; null if it means none. A name around the function becomes an Outer variable.
+TypeId* TypeResolver::typeNamed(NameId name) {
+  if (auto found = env_.types.find(name); found != env_.types.end()) return &found->second;
+  if (!around_.outside || !around_.outside->types.contains(name)) return nullptr;
+  return &(env_.types[name] = around_.signature->addType(types_, name, VariableSource::Outer, Span()));
+}
+
+DimId* TypeResolver::dimNamed(NameId name) {
+  if (auto found = env_.dims.find(name); found != env_.dims.end()) return &found->second;
+  if (!around_.outside || !around_.outside->dims.contains(name)) return nullptr;
+  return &(env_.dims[name] = around_.signature->addSize(types_, name, VariableSource::Outer, Span()));
+}
+
+/// Parameters may name a pack without declaring it.
+std::vector<DimId>* TypeResolver::packNamed(NameId name, Span span) {
+  if (auto found = env_.packs.find(name); found != env_.packs.end()) return &found->second;
+  const bool isOuter = around_.outside && around_.outside->packs.contains(name);
+  if (!isOuter && !(isParameter() && !isLambda())) return nullptr;
+  const VariableSource source = isOuter ? VariableSource::Outer : VariableSource::Implied;
+  return &(env_.packs[name] = {around_.signature->addPack(types_, name, source, span)});
+}
+
+/// A type that a parameter's type leaves out; none where it may not.
+TypeId TypeResolver::newType(NameId name, Span span) {
+  const bool mayBe = name && isParameter() && !isLambda();
+  return mayBe ? around_.signature->addType(types_, name, VariableSource::Implied, span) : TypeId::none();
+}
+
+/// A size that nothing tells here; none where there may be none.
+DimId TypeResolver::newSize(NameId name, Span span) {
+  if (around_.signature)
+    return around_.signature->addSize(types_, name,
+                                      isParameter() ? VariableSource::Implied : VariableSource::Found, span);
+  if (!around_.newSizes) return DimId::none();
+  return types_.dims.symbol(
+      types_.dims.newSym({std::string(name ? text(name) : "_"), *around_.newSizes, 0, span}));
+}
+
+/// The size that a name in lower case, or an expression, stands for; none after a message.
+DimId TypeResolver::sizeOfValue(SynId node) {
+  const SynNode& n = ast_[node];
+  const NameId name = n.kind == SynKind::Name ? n.as<Name>().name : NameId::none();
+  if (around_.signature) { // whoever uses the signature knows the value
+    const DimId size = around_.signature->addSize(types_, name, VariableSource::Value, n.span);
+    around_.signature->sizes.back().written = node;
+    if (name) env_.dims[name] = size;
+    return size;
+  }
+  DimId value = around_.values ? around_.values->sizeOf(node) : checker_.constantDim(module_, name);
+  if (value) return value;
+  std::vector<NameId> inScope = around_.values ? around_.values->names() : std::vector<NameId>();
+  for (const auto& [bound, dim] : env_.dims) inScope.push_back(bound);
+  reportNoSize(checker_, module_, name, n.span, around_.values ? around_.values->whyNoSize(name) : "",
+               inScope);
+  return value;
+}
+
+/// A size that stands alone in a parameter's type is told by the argument.
+void TypeResolver::settle(DimId size) {
+  const auto symbol = types_.dims.asSymbol(size);
+  for (SizeVariable& v : around_.signature->sizes) v.standsAlone |= symbol == v.symbol;
+}
+
+/// Whether more is known of a type only where its signature is used: what a variable is, or how many axes.
+bool TypeResolver::isOfUse(TypeId type) const {
+  if (!around_.signature) return false;
+  std::vector<DimSym> symbols;
+  types_.collectSymbols(type, symbols);
+  auto stands = [&](const PackVariable& p) { return std::ranges::find(symbols, p.symbol) != symbols.end(); };
+  return types_.holds(type, TypeKind::Var) || std::ranges::any_of(around_.signature->packs, stands);
+}
+
+void reportNotASize(Checker& checker, Span span, bool inBody) {
+  const std::string written(checker.modules.sources.text(span));
+  const bool isTold = checker.sink.isTold([&](const Diagnostic& told) {
+    return told.id == DiagId::DimensionValue && told.args[0] == written && told.span.file == span.file;
+  });
+  if (isTold) return;
+  checker.sink.report(DiagId::DimensionValue, span, written).hint =
+      inBody ? "an `int` is a size by its name: `let n = " + written + "` before this, and `n` here"
+             : "a size that is computed is `_` in the type of a parameter, a field or a result";
+}
+
+void reportNoSize(Checker& checker, ModuleId module, NameId name, Span span, std::string why,
+                  const std::vector<NameId>& inScope) {
+  const DeclId constant = checker.constDecl(module, name);
+  const bool known = !why.empty() || constant;
+  if (why.empty() && constant && checker.constantSize(constant).told) return checker.repeatConstant(constant);
+  if (why.empty()) why = checker.whyNoSize(module, name);
+  if (why.find(errorTypeText) != std::string::npos) return; // told where its value stands
+  const std::string_view shown = checker.types.names.text(name);
+  if (!why.empty())
+    checker.sink.report(DiagId::DimensionValue, span, shown).hint = why;
+  else if (!known)
+    checker.sink.report(DiagId::UnknownName, span, shown).hint = checker.suggestSize(module, name, inScope);
 }
 
 } // namespace melix::check

@@ -1,30 +1,39 @@
 #pragma once
-// Converts type syntax to types (rules 20-25): names, brackets, dimensions. The meaning of unbound names,
-// `?N` and `_` depends on where the type stands, so each place supplies it through hooks.
+// Converts type syntax to types (rules 20-25): names, brackets, dimensions. A name means what the environment
+// says; the surroundings say which values are sizes, and what becomes of `?N`, `_` and names without a
+// meaning.
 
-#include "check/signatures/checker.h"
+#include "check/signatures/signature.h"
 
 namespace melix::check {
 
-/// The meaning of names where a type is written, and the other facts that are known there.
+/// The values that can be seen where a type is written: an immutable `int` among them is a size.
+class ValueScope {
+public:
+  virtual ~ValueScope() = default;
+  /// The dimension that an expression stands for; none without a report if it is none.
+  virtual DimId sizeOf(syntax::NodeId expr) = 0;
+  /// Why a value of this name is no dimension; empty if there is none of that name.
+  virtual std::string whyNoSize(NameId name) = 0;
+  virtual std::vector<NameId> names() = 0;
+  /// The type whose parameters `p.N` reads, for a value `p`; none if there is none.
+  virtual TypeId typeOf(NameId name) = 0;
+  virtual void noteRead(NameId dim) = 0;
+};
+
+/// The part of a signature that is read.
+enum class SignaturePart : uint8_t { Parameter, LambdaParameter, Result };
+
+/// What is known where a type is written, beside the names of the environment.
 struct TypeSurroundings {
-  /// A dimension for an unbound capitalised name, `?N` (named) or `_` (no name); null: not allowed here.
-  std::function<DimId(NameId, Span)> bindDim;
-  /// A dimension for `?N` and `_`; null: as bindDim.
-  std::function<DimId(NameId, Span)> freshDim;
-  /// An immutable `int` value in scope, of a lower-case name or an expression; null: only constants.
-  std::function<DimId(syntax::NodeId)> valueDim;
-  /// For messages about names in lower case: why one that means a value here is no dimension (nothing if it
-  /// means none), and the names that would be. Null: there are no values here.
-  std::function<std::string(NameId)> whyNoSize;
-  std::function<std::vector<NameId>()> sizesInScope;
-  /// The type whose parameters `p.N` reads, for a value `p` in scope.
-  std::function<TypeId(NameId)> valueType;
-  std::function<void(NameId)> readDim; ///< a name is read as a dimension
-  /// A type for a generic parameter that is not bound; null: an error.
-  std::function<TypeId(NameId, Span)> bindType;
-  /// The part of a type with variables that is solved by now; null: nothing more.
-  std::function<TypeId(TypeId)> solved;
+  ValueScope* values = nullptr; ///< null: only constants are sizes
+  /// `_` and `?N` are new sizes of this kind. None: the sizes of the type are told.
+  std::optional<types::DimSymKind> newSizes = {};
+  /// Of a signature that is read: names without a meaning become its variables, which are looked for among
+  /// the names `outside` of the function too.
+  Signature* signature = nullptr;
+  SignaturePart part = SignaturePart::Parameter;
+  const TypeEnv* outside = nullptr;
 };
 
 /// `int`, `f32` and their like.
@@ -35,15 +44,16 @@ bool namesSizes(const syntax::Ast& ast, syntax::NodeId type);
 
 class TypeResolver {
 public:
-  TypeResolver(Checker& checker, ModuleId module, const syntax::Ast& ast, TypeEnv& env)
-      : checker_(checker), types_(checker.types), module_(module), ast_(ast), env_(env) {}
+  TypeResolver(Checker& checker, ModuleId module, const syntax::Ast& ast, TypeEnv& env,
+               TypeSurroundings around = {})
+      : checker_(checker), types_(checker.types), module_(module), ast_(ast), env_(env), around_(around) {}
 
-  TypeSurroundings around;
   /// Name of the parameter whose type is read: the parameters of a bare generic record are called `p.N`.
   NameId owner;
-
-  /// Names bound by `bindDim` in expressions, `N - 1`, that nowhere stand alone.
-  std::map<NameId, Span> unsettled;
+  /// What bounds of records ask of type arguments that are variables of the signature.
+  std::vector<SignatureType::Demand> demands;
+  /// Sizes as they are written.
+  std::vector<std::pair<DimId, Span>> spellings;
 
   /// A type as it is written; an error where it has more parts than a value may have.
   TypeId type(syntax::NodeId node);
@@ -62,12 +72,23 @@ public:
 
 private:
   TypeId form(syntax::NodeId node);
+  TypeId* typeNamed(NameId name);
+  DimId* dimNamed(NameId name);
+  std::vector<DimId>* packNamed(NameId name, Span span);
+  bool isMade() const { return around_.newSizes || namesAreExistential_ || isLambda(); }
+  bool isLambda() const { return around_.signature && around_.part == SignaturePart::LambdaParameter; }
+  bool isParameter() const { return around_.signature && around_.part != SignaturePart::Result; }
+  TypeId newType(NameId name, Span span);
+  DimId newSize(NameId name, Span span);
+  DimId sizeOfValue(syntax::NodeId node);
+  void settle(DimId size);
+  bool isOfUse(TypeId type) const;
   NameId unnamed();
   TypeId named(syntax::NodeId node);
   TypeId bareList(Span span);
   TypeId ofDecl(DeclId decl, const std::vector<syntax::Argument>* items, Span span);
   TypeId recordType(DeclId decl, const std::vector<syntax::Argument>* items, Span span);
-  bool boundsHold(const RecordDecl& record, const std::vector<TypeId>& typeArgs, Span span);
+  bool meetsBounds(const RecordDecl& record, const std::vector<TypeId>& typeArgs, Span span);
   TypeId alias(DeclId decl, Span span);
   TypeId bracketed(syntax::NodeId node);
   bool asksForSizes(syntax::NodeId node) const;
@@ -75,7 +96,6 @@ private:
   DimId binaryDim(const syntax::Binary& binary, Span span);
   DimId notASize(Span span);
   DimId memberDim(syntax::NodeId node);
-  void reportNoSize(NameId name, Span span);
   TypeId error(DiagId id, Span span, std::string_view name);
   std::string_view text(NameId n) const { return types_.names.text(n); }
 
@@ -84,10 +104,22 @@ private:
   ModuleId module_;
   const syntax::Ast& ast_;
   TypeEnv& env_;
+  const TypeSurroundings around_;
   std::vector<DimSym>* hidden_ = nullptr;
   bool namesAreExistential_ = false;
   uint32_t anonymous_ = 0;
 };
+
+/// Whether type arguments meet the bounds of a record; variables are left to what settles them.
+bool boundsHold(Checker& checker, const RecordDecl& record, const std::vector<TypeId>& typeArgs, Span span);
+
+/// Says that a name in lower case is no dimension: `why` it is none (empty if it means no value), and the
+/// names that would be, beside those of the module.
+void reportNoSize(Checker& checker, ModuleId module, NameId name, Span span, std::string why,
+                  const std::vector<NameId>& inScope);
+/// Says that an expression is no size, once in a file. In a body a `let` makes a size of an `int`; what a
+/// result has is `_`.
+void reportNotASize(Checker& checker, Span span, bool inBody = false);
 
 /// Why a parameter of `fn` is no dimension in the type of one before it, or of any; nothing if none has this
 /// name.

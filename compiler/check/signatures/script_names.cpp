@@ -1,5 +1,5 @@
 // The variables of a script, and which of them its functions see (rule 9).
-#include "check/signatures/checker.h"
+#include "check/signatures/signature.h"
 
 #include <algorithm>
 #include <functional>
@@ -85,6 +85,7 @@ const Checker::NamedBy& Checker::namedBy(DeclId decl) {
 void Checker::forgetInstances(ModuleId changed) {
   instances_.clear();
   if (!changed) return;
+  signatures.forget();
   scripts_.erase(changed);
   namedBy_.clear();
   seenLets_.clear();

@@ -1,4 +1,5 @@
 // `assert`: what it says of sizes, and what a failed one tells.
+#include "check/body/body_values.h"
 #include "check/body/statements.h"
 
 namespace melix::check {
@@ -59,7 +60,7 @@ private:
     const auto dims = body_.env->dims;
     for (auto [bare, other] : {std::pair(both.left, both.right), std::pair(both.right, both.left)})
       if (ast_.kind(bare) == SynKind::Name && dims.contains(ast_[bare].as<Name>().name))
-        if (DimId equal = body_.dimOfSyntax(other))
+        if (DimId equal = BodyValues(body_).sizeOf(other))
           return body_.infer.assume(dims.at(ast_[bare].as<Name>().name), equal);
   }
 
