@@ -1,5 +1,6 @@
 #include "repl/prompt.h"
 
+#include "check/instances/programs.h"
 #include "parse/parse.h"
 #include "repl/awaited_item.h"
 #include "repl/function_text.h"
@@ -106,7 +107,7 @@ bool Prompt::checkDefinitions(names::ModuleId module, const std::vector<check::P
   for (const check::PromptVariable& v : variables)
     if (!v.isVar && !v.isSize) lets.emplace(v.name, v.type);
   session_.checker().checkModule(module);
-  session_.checker().checkCapturingLets(module, lets);
+  checkCapturingLets(session_.checker(), module, lets);
   return session_.sink.errorCount() == 0;
 }
 
@@ -143,7 +144,7 @@ bool Prompt::checkStatements(names::ModuleId module, const Variables& before, De
                              check::PromptEntry& entry) {
   entry = session_.checker().prompt(module, before.known);
   if (!entry.instance.valid()) return false;
-  std::set<NameId> bound = session_.checker().namesBoundIn(module);
+  std::set<NameId> bound = session_.checker().scripts.namesBoundIn(module);
   std::erase_if(bound, [&](NameId name) {
     return !now.has(name) && !(now.mention(name) && isOtherThanBefore(name, entry));
   });
@@ -153,7 +154,7 @@ bool Prompt::checkStatements(names::ModuleId module, const Variables& before, De
   if (!renewal.module) return true;
   connect(renewal.module, now);
   session_.modules().setNewestEntry(renewal.module);
-  session_.checker().seePrompt(renewal.module, entry.variables);
+  session_.checker().scripts.seePrompt(renewal.module, entry.variables);
   return checkRenewal(renewal, entry.variables);
 }
 
@@ -166,7 +167,7 @@ bool Prompt::take(names::ModuleId module) {
   for (names::ModuleId each : {renewal.module, module}) {
     if (!each) continue;
     connect(each, now);
-    session_.checker().seePrompt(each, before.known);
+    session_.checker().scripts.seePrompt(each, before.known);
   }
   session_.modules().setNewestEntry(module);
   if (!checkDefinitions(module, before.known) || !checkRenewal(renewal, before.known) ||
@@ -188,7 +189,8 @@ bool Prompt::takeIn(names::ModuleId module, const Variables& before, Definitions
 }
 
 void Prompt::setOutdated(const Renewal& renewal, bool isOutdated) {
-  for (names::DeclId record : renewal.outdated) session_.checker().setReplaced(record, isOutdated);
+  for (names::DeclId record : renewal.outdated)
+    session_.checker().declarations.setReplaced(record, isOutdated);
 }
 
 /// The functions of earlier entries whose names the module declares as functions, too.
@@ -215,7 +217,7 @@ void Prompt::showMade(const std::vector<names::DeclId>& made, names::ModuleId mo
     std::vector<names::DeclId>& all = modules[module].decls[modules.decl(d).name];
     std::vector<names::DeclId> set = all;
     set.push_back(d);
-    const std::vector<names::DeclId> redefined = session_.checker().redefined(set);
+    const std::vector<names::DeclId> redefined = check::redefined(session_.checker(), set);
     if (std::ranges::count(redefined, d) == 0) all.push_back(d);
   }
 }
@@ -248,7 +250,7 @@ names::ModuleId Prompt::withOverloads(names::ModuleId entry, const std::string& 
   for (const auto& [name, decls] : modules[all].decls.own()) {
     if (!definitions_.kept.contains(name) || modules.decl(decls[0]).kind != names::DeclKind::Function)
       continue;
-    for (names::DeclId d : session_.checker().redefined(decls))
+    for (names::DeclId d : check::redefined(session_.checker(), decls))
       isRedefined |= std::erase(beside, textOf(modules, d)) > 0;
   }
   if (isRedefined) all = together();

@@ -1,5 +1,6 @@
 #include "session/macro_runner.h"
 
+#include "check/instances/instances.h"
 #include "session/pipeline.h"
 
 namespace melix::session {
@@ -89,7 +90,7 @@ const MacroRunner::Ready& MacroRunner::ready(names::DeclId function) {
   check::InstanceKey key;
   key.decl = function;
   const size_t errors = checker_.sink.errorCount();
-  const check::InstanceId instance = checker_.instantiate(key, Span());
+  const check::InstanceId instance = checker_.instances.instantiate(key, Span());
   const check::Instance& checked = checker_.program_.instance(instance);
   if (checked.io.valid() && !checked.failed) {
     const std::string name = "`@" + std::string(modules_.names.text(modules_.decl(function).name)) + "`";

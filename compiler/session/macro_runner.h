@@ -2,6 +2,7 @@
 // Runs macros: checks, lowers and interprets their functions when they are first used.
 
 #include "check/signatures/checker.h"
+#include "check/signatures/lookup.h"
 #include "expand/expander.h"
 #include "interp/interp.h"
 
@@ -32,7 +33,7 @@ public:
   expand::Outcome run(names::DeclId function, const std::vector<expand::MacroArgument>& arguments,
                       uint64_t maxSteps, uint64_t maxBytes) override;
   std::string suggest(std::string_view wrong, const std::vector<std::string_view>& known) override {
-    return checker_.suggest(wrong, known);
+    return check::suggest(wrong, known);
   }
 
 private:

@@ -1,6 +1,8 @@
 // Places and indexing (rules 14, 28, 30).
 #include "check/arrays/index.h"
 #include "check/body/dicts.h"
+#include "check/instances/instances.h"
+#include "check/signatures/lookup.h"
 
 #include <charconv>
 
@@ -56,7 +58,7 @@ bool isLet(const Body& body, LocalId l) {
 std::string variableHint(Body& body, LocalId l, const std::string& name) {
   const std::string copied = "`var y = " + name + "` makes a variable of it";
   const std::vector<LocalId>& params = body.instance.params;
-  const bool isLambda = !body.c.info(body.id).key.decl;
+  const bool isLambda = !body.c.instances.info(body.id).key.decl;
   if (!isLambda && std::find(params.begin(), params.end(), l) != params.end())
     return "`inout " + name + "` changes what is passed, " + copied;
   return !body.instance.locals[l].span.valid() || isLet(body, l) ? "" : copied;
@@ -102,7 +104,7 @@ bool Body::placeOfName(SynId node, Place& place, bool report) {
   std::string_view text = types.names.text(name);
   LocalId l = lookupAny(name);
   if (!l) {
-    if (report && c.constDecl(module, name))
+    if (report && constDecl(c, module, name))
       sink.report(DiagId::NotAssignable, n.span, text);
     else if (report)
       unknownTarget(name, n.span);

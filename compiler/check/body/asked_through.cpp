@@ -1,5 +1,8 @@
 #include "check/body/asked_through.h"
 
+#include "check/signatures/declaration_table.h"
+#include "check/signatures/lookup.h"
+
 #include <algorithm>
 
 namespace melix::check {
@@ -17,14 +20,14 @@ bool tells(Body& body, SynId value, TypeId expected) {
 TypeId openRecord(Body& body, DeclId record, Span span) {
   std::vector<TypeId> types;
   std::vector<DimId> dims;
-  for (const GenericParam& g : body.c.record(record).generics) {
+  for (const GenericParam& g : body.c.declarations.record(record).generics) {
     if (g.kind == GenericKind::Type)
       types.push_back(body.fresh(span));
     else
       dims.push_back(
           body.types.dims.symbol(body.infer.freshDim(std::string(body.types.names.text(g.name)), span)));
   }
-  return body.c.recordType(record, std::move(types), std::move(dims));
+  return body.c.declarations.recordType(record, std::move(types), std::move(dims));
 }
 
 /// The functions that a call may mean by its name.
@@ -33,13 +36,13 @@ std::vector<DeclId> namedBy(Body& body, const syntax::Call& call) {
   std::vector<DeclId> out;
   if (ast.kind(call.callee) == SynKind::Name) {
     for (const std::vector<DeclId>& layer :
-         body.c.functionLayers(body.module, ast[call.callee].as<Name>().name))
+         functionLayers(body.c, body.module, ast[call.callee].as<Name>().name))
       out.insert(out.end(), layer.begin(), layer.end());
   } else if (ast.kind(call.callee) == SynKind::Member) {
     const auto& member = ast[call.callee].as<Member>();
     if (ast.kind(member.base) != SynKind::Name) return out;
     if (ModuleId used = body.c.modules.prefix(body.module, ast[member.base].as<Name>().name))
-      out = body.c.functionsIn(used, member.name, true);
+      out = functionsIn(body.c, used, member.name, true);
   }
   return out;
 }
@@ -107,7 +110,7 @@ TypeId askedOfReceiver(Body& body, const Member& member, TypeId expected) {
   std::vector<DeclId> given;
   for (DeclId inner : namedBy(body, body.ast[member.base].as<syntax::Call>()))
     if (DeclId record = recordOf(body, body.c.signatures.of(inner).result.type)) given.push_back(record);
-  for (const std::vector<DeclId>& layer : body.c.functionLayers(body.module, member.name))
+  for (const std::vector<DeclId>& layer : functionLayers(body.c, body.module, member.name))
     for (DeclId outer : layer) {
       const Signature& signature = body.c.signatures.of(outer);
       if (signature.params.empty() || !signature.result.isWritten()) continue;
@@ -130,7 +133,7 @@ TypeId askedThroughPattern(Body& body, SynId value, SynId pattern, SynId branch,
     return TypeId::none();
   const auto& written = ast[pattern].as<CasePattern>();
   if (ast.kind(written.path) != SynKind::Name) return TypeId::none();
-  const auto cases = body.c.casesNamed(body.module, ast[written.path].as<Name>().name);
+  const auto cases = casesNamed(body.c, body.module, ast[written.path].as<Name>().name);
   const std::optional<size_t> field = fieldBound(ast, written, ast[branch].as<Name>().name);
   if (cases.size() != 1 || !field) return TypeId::none();
   const TypeId asked = openRecord(body, cases[0].first, ast.span(value));

@@ -5,6 +5,7 @@
 
 #include "check/body/body_parts.h"
 #include "check/derivatives/derivatives.h"
+#include "check/intrinsics/intrinsics.h"
 #include "check/signatures/resolve.h"
 #include "diagnostics/messages.h"
 

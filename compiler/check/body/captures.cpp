@@ -1,8 +1,12 @@
 // What functions see of the place where they stand: lambdas and functions inside of functions capture the
 // variables they name (rule 13), functions of a script its `let`s above them (rule 9).
 #include "check/body/body.h"
+#include "check/instances/programs.h"
+#include "check/signatures/declaration_table.h"
 #include "check/signatures/free_names.h"
+#include "check/signatures/lookup.h"
 #include "check/signatures/pack_names.h"
+#include "check/signatures/scripts.h"
 #include "check/signatures/template_names.h"
 #include "check/tree/quotients.h"
 
@@ -44,7 +48,7 @@ void Body::captureNames(SynId node, Known& known, std::vector<NodeId>& values) {
       } else if (isName && env->dims.contains(name)) {
         capture(known, name, b.dimValue(env->dims.at(name), span), values);
       } else {
-        captureLets(c.functionsIn(module, name, false), known, values, span);
+        captureLets(functionsIn(c, module, name, false), known, values, span);
       }
     }
     if (ast.kind(s) == SynKind::Binary || ast.kind(s) == SynKind::OpAssign) {
@@ -75,7 +79,7 @@ DimId* Body::capturedDim(TypeEnv& of, NameId name) {
 /// The captured dimensions that the types of the captures do not tell.
 std::vector<NameId> Body::undeterminedDims(const Known& known) {
   types::DimSubst told;
-  for (TypeId type : known.captures.types) c.matchSymbols(type, type, told);
+  for (TypeId type : known.captures.types) matchSymbols(c, type, type, told);
   TypeEnv there = known.env;
   std::vector<NameId> out;
   for (NameId name : known.captures.names)
@@ -92,7 +96,7 @@ std::vector<NameId> Body::undeterminedDims(const Known& known) {
 void Body::captureLets(const std::vector<DeclId>& functions, Known& known, std::vector<NodeId>& values,
                        Span span) {
   for (DeclId decl : functions)
-    for (NameId let : c.scriptLets(decl))
+    for (NameId let : c.scripts.scriptLets(decl))
       if (NodeId value = scriptLet(decl, let, span); value.valid()) {
         std::string name = std::string(scriptPrefix) + std::string(types.names.text(let));
         capture(known, types.names.intern(name), value, values);
@@ -102,16 +106,16 @@ void Body::captureLets(const std::vector<DeclId>& functions, Known& known, std::
 /// The names of a statement of the script have values from here on.
 void Body::noteLets(SynId statement) {
   if (ast.kind(statement) != SynKind::Let) return;
-  const std::map<NameId, uint32_t>& lets = c.scriptNames(module).lets;
+  const std::map<NameId, uint32_t>& lets = c.scripts.scriptNames(module).lets;
   std::vector<NameId> names;
   namesInPattern(*ast.at, ast[statement].as<Let>().pattern, names);
   for (NameId name : names)
     if (auto let = lets.find(name); let != lets.end() && let->second == ast.span(statement).begin)
       if (LocalId l = lookupAny(name)) {
         scriptLets.set(name, l);
-        c.scriptQuotients.erase(name);
+        c.scripts.scriptQuotients.erase(name);
         if (const auto quotient = quotientIn(b, b.local(l, ast.span(statement))))
-          c.scriptQuotients.emplace(name, *quotient);
+          c.scripts.scriptQuotients.emplace(name, *quotient);
       }
 }
 
@@ -140,7 +144,7 @@ NodeId Body::part(NodeId known, uint32_t k, Span span) {
 /// Names that mean nothing here are told whether or not the function is called.
 void Body::checkNames(SynId function) {
   checkTemplateNames(c, module, *ast.at, function, [this](NameId name) {
-    return lookupAny(name) || env->dims.contains(name) || (!isScript && c.isOfScript(module, name));
+    return lookupAny(name) || env->dims.contains(name) || (!isScript && c.scripts.isOfScript(module, name));
   });
 }
 
@@ -183,7 +187,7 @@ NodeId Body::checkNested(SynId node) {
   Known known;
   known.kind = KnownKind::Overloads;
   known.module = module;
-  known.candidates = {c.nested(module, ast, node)};
+  known.candidates = {c.declarations.nested(module, ast, node)};
   known.nesting.isNested = true;
   known.name = instance.name + "." + std::string(types.names.text(item.name));
   known.env = *env;
@@ -191,7 +195,7 @@ NodeId Body::checkNested(SynId node) {
   LocalId before = scope.find(item.name, blockBegin);
   if (before && !nestedAt(before)) before = LocalId::none();
   known.nesting.joins = before.valid();
-  if (!c.isCheckedWhereDeclared(known.candidates[0])) checkNames(node);
+  if (!isCheckedWhereDeclared(c, known.candidates[0])) checkNames(node);
   std::vector<NodeId> values;
   captureNames(node, known, values);
   NodeId value = templateValue(std::move(known), std::move(values), n.span);
@@ -199,7 +203,7 @@ NodeId Body::checkNested(SynId node) {
   if (before) {
     used.insert(before);
     value = overloadSet(before, value, n.span);
-    c.checkOverloadSet(c.program_.known(types[b.typeOf(value)].known).candidates);
+    c.declarations.checkOverloadSet(c.program_.known(types[b.typeOf(value)].known).candidates);
   }
   LocalId local = declareLocal(item.name, b.typeOf(value), item.nameSpan, false);
   return b.let(local, value);
@@ -247,7 +251,7 @@ NodeId Body::functionValue(std::vector<DeclId> candidates, Span span) {
   known.module = module;
   std::vector<NodeId> values;
   for (DeclId decl : candidates)
-    for (NameId let : c.scriptLets(decl))
+    for (NameId let : c.scripts.scriptLets(decl))
       if (NodeId value = scriptLet(decl, let, span); value.valid()) capture(known, let, value, values);
   known.candidates = std::move(candidates);
   return templateValue(std::move(known), std::move(values), span);
@@ -259,7 +263,7 @@ NodeId Body::functionValue(std::vector<DeclId> candidates, Span span) {
 void Body::bindCaptures(const Known& known, const std::vector<TypeId>& captured, Span span) {
   env = known.env;
   types::DimSubst there;
-  for (size_t k = 0; k < captured.size(); ++k) c.matchSymbols(known.captures.types[k], captured[k], there);
+  for (size_t k = 0; k < captured.size(); ++k) matchSymbols(c, known.captures.types[k], captured[k], there);
   for (auto& [name, dim] : env.edit().dims) dim = types.dims.substitute(dim, there);
   for (auto& [name, pack] : env.edit().packs)
     for (DimId& d : pack) d = types.dims.substitute(d, there);
@@ -320,7 +324,7 @@ void Body::bindLets(const std::vector<NameId>& lets, const std::vector<TypeId>& 
     instance.params.push_back(l);
     used.insert(l);
     if (types.isUnit(captured[k])) continue;
-    if (auto quotient = c.scriptQuotients.find(lets[k]); quotient != c.scriptQuotients.end())
+    if (auto quotient = c.scripts.scriptQuotients.find(lets[k]); quotient != c.scripts.scriptQuotients.end())
       b.quotientsOutside.add(l, quotient->second);
     scope.add({lets[k], l});
     scriptLets.set(lets[k], l);

@@ -3,7 +3,11 @@
 #include "check/body/attempt.h"
 #include "check/body/body_values.h"
 #include "check/body/other_tree.h"
+#include "check/instances/instances.h"
+#include "check/signatures/declaration_table.h"
 #include "check/signatures/free_names.h"
+#include "check/signatures/lookup.h"
+#include "check/signatures/scripts.h"
 #include "check/tree/quotients.h"
 
 #include <numeric>
@@ -32,7 +36,7 @@ const TypeEnv* Body::aroundNamed(DeclId decl) const {
 }
 
 DeclaredCall::DeclaredCall(Body& body, DeclId decl, Span span)
-    : body_(body), types_(body.types), b_(body.b), fn_(body.c.function(decl)), span_(span),
+    : body_(body), types_(body.types), b_(body.b), fn_(body.c.declarations.function(decl)), span_(span),
       call_(begun(decl, body.nestedNamed(decl))),
       signature_(body.c.signatures.of(decl, body.aroundNamed(decl))), use_(body.c, signature_) {
   findCaptures();
@@ -53,7 +57,8 @@ void DeclaredCall::findCaptures() {
     call_.untyped = types_[b_.typeOf(value)].parts;
     call_.bound = known.env;
     if (known.nesting.owner == body_.id) return;
-    if (body_.c.info(body_.id).key.known == call_.known) { // it calls itself: its own sizes are others
+    if (body_.c.instances.info(body_.id).key.known ==
+        call_.known) { // it calls itself: its own sizes are others
       for (auto& [name, dim] : call_.bound.dims)
         if (auto here = body_.env->dims.find(name); here != body_.env->dims.end()) dim = here->second;
       for (auto& [name, pack] : call_.bound.packs)
@@ -63,7 +68,7 @@ void DeclaredCall::findCaptures() {
     }
     types::DimSubst there;
     for (size_t n = 0; n < call_.untyped.size(); ++n)
-      body_.c.matchSymbols(known.captures.types[n], call_.untyped[n], there);
+      matchSymbols(body_.c, known.captures.types[n], call_.untyped[n], there);
     for (auto& [name, dim] : call_.bound.dims) dim = types_.dims.substitute(dim, there);
     for (auto& [name, pack] : call_.bound.packs)
       for (DimId& dim : pack) dim = types_.dims.substitute(dim, there);
@@ -76,7 +81,7 @@ void DeclaredCall::findCaptures() {
     }
     return;
   }
-  for (NameId let : body_.c.scriptLets(call_.decl)) {
+  for (NameId let : body_.c.scripts.scriptLets(call_.decl)) {
     NodeId value = body_.scriptLet(call_.decl, let, span_);
     captures_.push_back(value.valid() ? value : b_.unit(span_));
     call_.untyped.push_back(b_.typeOf(captures_.back()));

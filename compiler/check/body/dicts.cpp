@@ -2,6 +2,8 @@
 
 #include "check/body/function_values.h"
 #include "check/signatures/bounds.h"
+#include "check/signatures/declaration_table.h"
+#include "check/signatures/lookup.h"
 
 #include <algorithm>
 #include <set>
@@ -192,7 +194,7 @@ std::vector<TypeId> typesAskedBy(Body& body, bool isDict, const WrittenCall& cal
 
 NodeId callDictType(Body& body, DeclId decl, const WrittenCall& call) {
   NodeBuilder& b = body.b;
-  const std::string_view name = body.types.names.text(body.c.record(decl).name);
+  const std::string_view name = body.types.names.text(body.c.declarations.record(decl).name);
   const bool isDict = name == "Dict";
   const size_t parameters = isDict ? 2 : 1;
   std::vector<TypeId> asked = typesAskedBy(body, isDict, call);
@@ -298,7 +300,7 @@ NodeId insertAtKey(Body& body, const Target& target, NodeId value, Span span) {
   args[0].node = body.readPlace(dict, span), args[0].place = dict;
   args[1].node = target.key, args[2].node = value;
   const NameId name = body.types.names.intern("dict_insert");
-  return body.callDecl(body.c.functionsIn(body.c.modules.prelude(), name, true)[0], args, nullptr,
+  return body.callDecl(functionsIn(body.c, body.c.modules.prelude(), name, true)[0], args, nullptr,
                        TypeId::none(), span);
 }
 

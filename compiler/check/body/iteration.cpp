@@ -1,5 +1,7 @@
 #include "check/body/iteration.h"
 
+#include "check/signatures/declaration_table.h"
+#include "check/signatures/lookup.h"
 #include "check/tree/protocols.h"
 
 namespace melix::check {
@@ -8,8 +10,8 @@ using namespace syntax;
 
 /// `iter` or `next` for a value: of this module and its imports, or of the home of its type.
 std::optional<DeclId> Body::protocolFunction(NameId name, NodeId value, Span span) {
-  std::vector<std::vector<DeclId>> layers = c.functionLayers(module, name);
-  for (ModuleId home : homeModules(b.typeOf(value))) layers.push_back(c.functionsAtHome(home, name));
+  std::vector<std::vector<DeclId>> layers = functionLayers(c, module, name);
+  for (ModuleId home : homeModules(b.typeOf(value))) layers.push_back(functionsAtHome(c, home, name));
   std::vector<CallArg> args{{NameId::none(), SynId::none(), value, span}};
   for (const auto& layer : layers)
     if (auto chosen = layer.empty() ? std::nullopt : choose(name, layer, args, span, false)) return chosen;
@@ -71,7 +73,7 @@ NodeId Iteration::nextOf(NodeId it, TypeId source, bool hasIter) {
   if (!hasIter)
     return notIterable(source, "what is iterated has an `iter` too: `fn iter(x: " + shown + ") -> " + shown +
                                    " = x`");
-  if (!next || !body_.c.function(*next).params[0].isInout)
+  if (!next || !body_.c.declarations.function(*next).params[0].isInout)
     return notIterable(source, "what is iterated has a `next` that changes its iterator: `fn next(inout x: " +
                                    shown + ") -> Option[T]`");
   NodeId option = call(*next, it);

@@ -1,5 +1,8 @@
 #include "check/body/key_hint.h"
 
+#include "check/signatures/declaration_table.h"
+#include "check/signatures/lookup.h"
+
 namespace melix::check {
 
 void hintKey(Diagnostic& to, Body& body, const FunctionDecl& fn) {
@@ -20,11 +23,11 @@ void hintKey(Diagnostic& to, Body& body, const FunctionDecl& fn) {
 
 void hintKey(Diagnostic& to, Body& body, std::string_view function, TypeId asked) {
   const ModuleId prelude = body.c.modules.prelude();
-  const DeclId key = body.c.typeDecl(prelude, body.types.names.intern("Key"));
+  const DeclId key = typeDecl(body.c, prelude, body.types.names.intern("Key"));
   const types::RecordId record = body.types[body.infer.shallow(asked)].record;
   if (!key || !record || body.types.recordInfo(record).declaration != key.index) return;
-  const std::vector<DeclId> found = body.c.functionsIn(prelude, body.types.names.intern(function), true);
-  if (!found.empty()) hintKey(to, body, body.c.function(found[0]));
+  const std::vector<DeclId> found = functionsIn(body.c, prelude, body.types.names.intern(function), true);
+  if (!found.empty()) hintKey(to, body, body.c.declarations.function(found[0]));
 }
 
 } // namespace melix::check

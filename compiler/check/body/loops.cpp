@@ -1,6 +1,8 @@
 // `while` and `loop`, and what leaves loops and functions.
 #include "check/body/loops.h"
 
+#include "check/signatures/lookup.h"
+
 namespace melix::check {
 
 using namespace syntax;
@@ -58,7 +60,7 @@ NodeId loopValue(Body& body, const LoopFrame& frame, NodeId repeated, Span span)
   std::vector<DimSym> own, fresh;
   for (NodeId leaving : frame.breaks)
     type = body.joinedSizes(type, b.typeOf(body.instance.nodes[leaving].children[0]), span, fresh);
-  type = body.c.withExistentialSizes(type, isOwn);
+  type = withExistentialSizes(body.c, type, isOwn);
   types.collectSymbols(type, own);
   std::erase_if(own, [&](DimSym s) { return !isOwn(s); });
   if (own.empty()) return b.make(NodeKind::Loop, type, span, {repeated}, check::Loop{frame.id});
@@ -66,7 +68,7 @@ NodeId loopValue(Body& body, const LoopFrame& frame, NodeId repeated, Span span)
   for (NodeId leaving : frame.breaks) {
     NodeId value = body.instance.nodes[leaving].children[0];
     types::DimSubst found;
-    body.c.matchSymbols(type, b.typeOf(value), found);
+    matchSymbols(body.c, type, b.typeOf(value), found);
     Dims sizes;
     for (DimSym s : own) sizes.dims.push_back(found.at(s));
     NodeId packed = b.make(NodeKind::Pack, pack, b.spanOf(value), {value}, std::move(sizes));

@@ -1,5 +1,7 @@
 #include "check/body/overload_order.h"
 
+#include "check/signatures/declaration_table.h"
+
 #include <algorithm>
 
 namespace melix::check {
@@ -56,8 +58,8 @@ int howSpecific(const std::vector<GenericParam>& generics, const Ast& tree, SynI
 }
 
 bool isAsSpecificInParts(Body& body, DeclId a, DeclId b, const std::vector<CallArg>& args) {
-  const FunctionDecl& fnA = body.c.function(a);
-  const FunctionDecl& fnB = body.c.function(b);
+  const FunctionDecl& fnA = body.c.declarations.function(a);
+  const FunctionDecl& fnB = body.c.declarations.function(b);
   std::vector<int> argsOfA, argsOfB;
   body.matchArgs(fnA, args, argsOfA, false, Span());
   body.matchArgs(fnB, args, argsOfB, false, Span());

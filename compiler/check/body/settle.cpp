@@ -4,6 +4,11 @@
 #include "check/body/dict_tangents.h"
 #include "check/body/growing.h"
 #include "check/body/unzip_tuples.h"
+#include "check/instances/instances.h"
+#include "check/instances/programs.h"
+#include "check/signatures/declaration_table.h"
+#include "check/signatures/generic_bodies.h"
+#include "check/signatures/lookup.h"
 #include "check/tree/formats.h"
 #include "check/tree/literal_digits.h"
 #include "check/tree/literal_sign.h"
@@ -26,7 +31,7 @@ Body::Body(Checker& checker, InstanceId instanceId, ModuleId moduleId, const syn
       instance(checker.program_.instance(instanceId)), types(checker.types), sink(checker.sink),
       infer(checker.types, trail,
             [&checker](TypeId record, std::vector<TypeId> args) {
-              return checker.reinstantiate(record, std::move(args));
+              return checker.declarations.reinstantiate(record, std::move(args));
             }),
       b(checker.types, checker.sink, instance, trail, infer, *this), arrays(b), leaves(b),
       derivatives(
@@ -288,8 +293,8 @@ void Body::settleInside() {
       continue;
     }
     DeclId decl = c.program_.known(id).candidates[0];
-    bool fits = c.satisfiesBounds(decl, id, type.parts);
-    if (InstanceId made = fits ? c.instantiateDefinition(decl, id, type.parts) : InstanceId::none())
+    bool fits = c.generics.satisfiesBounds(decl, id, type.parts);
+    if (InstanceId made = fits ? instantiateDefinition(c, decl, id, type.parts) : InstanceId::none())
       fits = !c.program_.instance(made).failed;
     instance.failed |= !fits;
   }
@@ -309,7 +314,7 @@ void Body::settleLambda(KnownId id, std::vector<TypeId> args) {
   const Known& known = c.program_.known(id);
   const Signature& signature = c.signatures.ofLambda(known);
   const std::vector<SignatureType>& params = signature.params;
-  if (c.isCalled(known) || !std::ranges::all_of(params, &SignatureType::isWritten)) return;
+  if (c.instances.isCalled(known) || !std::ranges::all_of(params, &SignatureType::isWritten)) return;
   if (std::ranges::any_of(params, &SignatureType::isWrong)) return c.signatures.reportLambda(known);
   auto size = [this](Span at) {
     return types.dims.symbol(types.dims.newSym({"_", DimSymKind::Unknown, 0, at}));
@@ -328,8 +333,8 @@ void Body::settleLambda(KnownId id, std::vector<TypeId> args) {
   if (ofTypes.anyErrors()) return;
   InstanceKey key;
   key.known = id;
-  key.typeArgs = c.canonical(args).types;
-  instance.failed |= c.program_.instance(c.instantiate(std::move(key), Span())).failed;
+  key.typeArgs = c.instances.canonical(args).types;
+  instance.failed |= c.program_.instance(c.instances.instantiate(std::move(key), Span())).failed;
 }
 
 void Body::settleNodes() {
@@ -432,7 +437,7 @@ NodeId Body::callPrelude(std::string_view name, std::vector<NodeId> args, Span s
   NameId id = types.names.intern(name);
   std::vector<CallArg> given;
   for (NodeId arg : args) given.push_back({NameId::none(), SynId::none(), arg, span});
-  std::vector<DeclId> layer = c.functionsIn(c.modules.prelude(), id, true);
+  std::vector<DeclId> layer = functionsIn(c, c.modules.prelude(), id, true);
   if (layer.empty()) {
     if (auto intrinsic = findIntrinsic(name))
       return callIntrinsic(*intrinsic, given, nullptr, TypeId::none(), span);

@@ -2,7 +2,10 @@
 #include "check/body/attempt.h"
 #include "check/body/body.h"
 #include "check/body/dicts.h"
+#include "check/instances/instances.h"
 #include "check/signatures/ended_names.h"
+#include "check/signatures/lookup.h"
+#include "check/signatures/scripts.h"
 #include "check/signatures/suggestions.h"
 #include "check/signatures/template_names.h"
 #include "check/tree/text_hint.h"
@@ -110,8 +113,8 @@ std::vector<std::pair<NameId, Span>> Body::boundBelow(Span use) {
 NodeId Body::unknownName(NameId name, Span span) {
   std::string_view text = types.names.text(name);
   if (isUnknownTold(c.modules, text, span, messages.all())) return b.error(span);
-  const Checker::ScriptNames script = isScript ? Checker::ScriptNames() : c.scriptNames(module);
-  const DeclId mine = c.info(id).key.decl;
+  const ScriptNames script = isScript ? ScriptNames() : c.scripts.scriptNames(module);
+  const DeclId mine = c.instances.info(id).key.decl;
   bool isConstant = mine && c.modules.decl(mine).kind == names::DeclKind::Const;
   if (isConstant && (script.vars.contains(name) || script.lets.contains(name))) {
     sink.report(DiagId::ConstValue, span, types.names.text(c.modules.decl(mine).name));
@@ -119,7 +122,8 @@ NodeId Body::unknownName(NameId name, Span span) {
   }
   if (isInOwnLambda(*ast.at, name, span)) {
     sink.report(DiagId::UnknownName, span, text).hint = declaredHint(text);
-  } else if (c.declNamed(module, name, [](names::DeclKind kind) { return kind == names::DeclKind::Macro; })) {
+  } else if (declNamed(c, module, name,
+                       [](names::DeclKind kind) { return kind == names::DeclKind::Macro; })) {
     sink.report(DiagId::UnknownName, span, text).hint = "a use of the macro is `@" + std::string(text) + "`";
   } else if (c.modules.prefix(module, name)) {
     sink.report(DiagId::UnknownName, span, text).hint =
@@ -175,19 +179,19 @@ void Body::unknownField(const Member& member, TypeId type) {
   std::string_view name = types.names.text(member.name);
   Diagnostic& d = sink.report(DiagId::UnknownField, member.nameSpan, b.show(type), name);
   d.hint = habitHint(HabitKind::Field, name);
-  const bool isFunction = !c.functionLayers(module, member.name).empty() || findIntrinsic(name);
+  const bool isFunction = !functionLayers(c, module, member.name).empty() || findIntrinsic(name);
   if (d.hint.empty() && isFunction)
     d.hint = "`" + std::string(name) + "` is a function: `" + writtenOperand(ast.span(member.base)) + "." +
              std::string(name) + "()`";
   if (isFunction) return;
   if (types.kind(type) != TypeKind::Struct || isSealed(*this, type)) {
-    if (d.hint.empty()) d.hint = c.suggestName(module, member.name, {});
+    if (d.hint.empty()) d.hint = suggestName(c, module, member.name, {});
     return;
   }
   std::vector<std::string_view> known;
   for (const types::Field& f : types.recordInfo(types[type].record).cases[0].fields)
     known.push_back(types.names.text(f.name));
-  const std::string fields = nearOrListed(c, d.hint.empty() ? name : "", known);
+  const std::string fields = nearOrListed(d.hint.empty() ? name : "", known);
   if (!fields.empty()) d.hint = fields;
 }
 

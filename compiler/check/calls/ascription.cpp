@@ -3,6 +3,9 @@
 #include "check/body/attempt.h"
 #include "check/body/iteration.h"
 #include "check/body/tries.h"
+#include "check/instances/instances.h"
+#include "check/signatures/declaration_table.h"
+#include "check/signatures/lookup.h"
 #include "check/tree/protocols.h"
 #include "check/tree/text_hint.h"
 
@@ -84,7 +87,7 @@ bool Body::isNumberLiteral(SynId node) {
 
 bool Body::nameNeedsType(NameId name) {
   return findIntrinsic(types.names.text(name)) == IntrinsicKind::ZeroOf && !lookupAny(name) &&
-         c.functionLayers(module, name).empty();
+         functionLayers(c, module, name).empty();
 }
 
 /// Whether a call's result has a parameter that its arguments do not settle.
@@ -95,10 +98,10 @@ bool Body::callNeedsType(SynId node) {
   NameId name =
       ast.kind(callee) == SynKind::Name ? ast[callee].as<Name>().name : ast[callee].as<Member>().name;
   if (lookupAny(name)) return false;
-  std::vector<std::vector<DeclId>> layers = c.functionLayers(module, name);
+  std::vector<std::vector<DeclId>> layers = functionLayers(c, module, name);
   if (ast.kind(callee) == SynKind::Member && ast.kind(ast[callee].as<Member>().base) == SynKind::Name)
     if (ModuleId used = c.modules.prefix(module, ast[ast[callee].as<Member>().base].as<Name>().name))
-      layers = {c.functionsIn(used, name, true)};
+      layers = {functionsIn(c, used, name, true)};
   for (const auto& layer : layers)
     for (DeclId decl : layer)
       if (c.signatures.of(decl).resultDecides) return true;
@@ -172,8 +175,8 @@ NodeId Body::convertTo(NodeId value, TypeId type, Span span) {
 }
 
 TypeId Body::optionOf(TypeId payload) {
-  DeclId decl = c.typeDecl(c.modules.prelude(), types.names.intern("Option"));
-  return c.recordType(decl, {payload});
+  DeclId decl = typeDecl(c, c.modules.prelude(), types.names.intern("Option"));
+  return c.declarations.recordType(decl, {payload});
 }
 
 /// `e?`: the payload, or an early return (rule 35).
@@ -182,9 +185,9 @@ NodeId Body::checkTry(const One& t, Span span, TypeId expected) {
   if (expected) {
     const TypeId payload = withSizesHidden(*this, expected);
     bool option = returnType && isPreludeEnum(returnType, "Option");
-    DeclId result = c.typeDecl(c.modules.prelude(), types.names.intern("Result"));
+    DeclId result = typeDecl(c, c.modules.prelude(), types.names.intern("Result"));
     if (!option && result) error = fresh(span);
-    asked = error ? c.recordType(result, {payload, error}) : optionOf(payload);
+    asked = error ? c.declarations.recordType(result, {payload, error}) : optionOf(payload);
   }
   NodeId value = checkExpr(t.inner, asked);
   TypeId type = b.typeOf(value);
@@ -208,8 +211,9 @@ NodeId Body::tryValue(NodeId value, Span span) {
   }
   if (!returnType) returned.edit().byTry = value; // the first to tell what is returned
   if (!returnType && option) returnType = optionOf(fresh(span));
-  if (DeclId either = c.typeDecl(c.modules.prelude(), types.names.intern("Result")); !returnType && either)
-    returnType = c.recordType(either, {fresh(span), types.fieldType(type, caseNumber(type, "Err"), 0)});
+  if (DeclId either = typeDecl(c, c.modules.prelude(), types.names.intern("Result")); !returnType && either)
+    returnType =
+        c.declarations.recordType(either, {fresh(span), types.fieldType(type, caseNumber(type, "Err"), 0)});
   TypeId back = returnType ? infer.zonk(freshResult(span)) : TypeId::none();
   bool fits = back && (option ? isPreludeEnum(back, "Option") : isPreludeEnum(back, "Result"));
   if (!fits) {
@@ -260,11 +264,11 @@ void refuseTry(Body& body, NodeId value, TypeId back, Span span) {
   const bool option = body.isPreludeEnum(type, "Option");
   Diagnostic& d = c.sink.report(DiagId::QuestionContext, span, body.b.show(type),
                                 option ? "an Option" : "a Result", back ? body.b.show(back) : "()");
-  const DeclId own = c.info(body.id).key.decl;
+  const DeclId own = c.instances.info(body.id).key.decl;
   const bool givesNothing = own && (!back || c.types.isUnit(back));
   const std::string name = givesNothing ? std::string(c.types.names.text(c.modules.decl(own).name)) : "";
   if (givesNothing && (!option || name == "main")) {
-    const std::string params = c.function(own).params.empty() ? "()" : "(…)";
+    const std::string params = c.declarations.function(own).params.empty() ? "()" : "(…)";
     d.hint = "`fn " + name + params + " -> Result[()]` ends in `Ok(())`, and may leave " +
              (option ? "by `x.or_error(\"…\")?`" : "by `?`");
   } else if (option && back && body.isPreludeEnum(back, "Result")) {
@@ -278,13 +282,13 @@ void refuseTry(Body& body, NodeId value, TypeId back, Span span) {
 NodeId Body::passedOn(NodeId error, TypeId wanted, Span span) {
   TypeId own = b.typeOf(error);
   if (unifyGiven(wanted, own).kind <= UnifyKind::NeedsCheck) return coerce(error, wanted, span);
-  TypeId made = c.recordType(c.typeDecl(c.modules.prelude(), types.names.intern("Error")), {});
+  TypeId made = c.declarations.recordType(typeDecl(c, c.modules.prelude(), types.names.intern("Error")), {});
   if (infer.unify(wanted, made).kind != UnifyKind::Equal) {
     sink.report(DiagId::QuestionError, span, b.show(own), b.show(wanted));
     return b.error(span);
   }
   NameId message = types.names.intern(protocols::message);
-  NodeId text = callNamed(message, c.functionLayers(module, message),
+  NodeId text = callNamed(message, functionLayers(c, module, message),
                           {{NameId::none(), SynId::none(), error, span}}, nullptr, types.str(), span, span);
   return callPrelude("error", {text}, span);
 }
@@ -298,14 +302,14 @@ NodeId Body::asInt(NodeId node, Span span) {
 
 /// Whether it is the prelude's `Range`.
 bool Body::isRange(TypeId type) {
-  DeclId range = c.typeDecl(c.modules.prelude(), types.names.intern("Range"));
+  DeclId range = typeDecl(c, c.modules.prelude(), types.names.intern("Range"));
   types::RecordId record = types[infer.shallow(type)].record;
   return record && range && types.recordInfo(record).declaration == range.index;
 }
 
 /// A range as a value: the prelude's `Range`.
 NodeId Body::checkRangeValue(const syntax::Range& r, Span span) {
-  DeclId decl = c.typeDecl(c.modules.prelude(), types.names.intern("Range"));
+  DeclId decl = typeDecl(c, c.modules.prelude(), types.names.intern("Range"));
   if (!decl || !r.last) {
     sink.report(DiagId::NoRangeValue, span);
     return b.error(span);

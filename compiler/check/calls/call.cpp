@@ -3,6 +3,9 @@
 #include "check/body/asked_through.h"
 #include "check/body/attempt.h"
 #include "check/body/dicts.h"
+#include "check/instances/instances.h"
+#include "check/signatures/declaration_table.h"
+#include "check/signatures/lookup.h"
 #include "check/signatures/suggestions.h"
 
 namespace melix::check {
@@ -58,7 +61,7 @@ NodeId Body::checkCall(SynId node, TypeId expected) {
 bool Body::isShadowedByFunction(LocalId local, NameId name) {
   TypeKind k = types.kind(infer.zonk(instance.locals[local].type));
   bool callable = k == TypeKind::Known || k == TypeKind::Function || k == TypeKind::Error;
-  return !callable && (!c.functionLayers(module, name).empty() || findIntrinsic(types.names.text(name)));
+  return !callable && (!functionLayers(c, module, name).empty() || findIntrinsic(types.names.text(name)));
 }
 
 NodeId Body::callName(SynId callee, WrittenCall& call) {
@@ -68,9 +71,10 @@ NodeId Body::callName(SynId callee, WrittenCall& call) {
     return call.items ? callOverloads(b.local(l, calleeSpan), call.args, call.explicitItems(), call.expected,
                                       call.span)
                       : callValue(readLocal(l, calleeSpan), call.args, call.expected, call.span);
-  if (DeclId type = c.typeDecl(module, name)) {
+  if (DeclId type = typeDecl(c, module, name)) {
     const bool isStruct = c.modules.decl(type).kind == names::DeclKind::Struct;
-    if (isStruct && module != c.modules.prelude() && formOf(c, c.record(type)) != types::RecordForm::Plain)
+    if (isStruct && module != c.modules.prelude() &&
+        formOf(c, c.declarations.record(type)) != types::RecordForm::Plain)
       return callDictType(*this, type, call);
     if (isStruct) return construct(type, 0, call.args, call.explicitItems(), call.expected, call.span);
     if (c.modules.decl(type).kind == names::DeclKind::TypeAlias) return constructAlias(callee, call);
@@ -79,9 +83,9 @@ NodeId Body::callName(SynId callee, WrittenCall& call) {
     if (!found->first) return b.error(call.span);
     return construct(found->first, found->second, call.args, call.explicitItems(), call.expected, call.span);
   }
-  const std::vector<std::vector<DeclId>> layers = c.functionLayers(module, name);
-  bool hidden = !c.functionsIn(module, name, false).empty(); // this module's own go first
-  if (DeclId constant = hidden ? DeclId::none() : c.constDecl(module, name);
+  const std::vector<std::vector<DeclId>> layers = functionLayers(c, module, name);
+  bool hidden = !functionsIn(c, module, name, false).empty(); // this module's own go first
+  if (DeclId constant = hidden ? DeclId::none() : constDecl(c, module, name);
       constant && (isFunction(constant) || (layers.empty() && !findIntrinsic(types.names.text(name)))))
     return callValue(constantValue(constant, TypeId::none(), calleeSpan), call.args, call.expected,
                      call.span);
@@ -92,7 +96,7 @@ NodeId Body::callName(SynId callee, WrittenCall& call) {
 bool Body::isFunction(DeclId constant) {
   InstanceKey itself;
   itself.decl = constant;
-  const TypeId made = c.program_.instance(c.instantiate(itself, Span())).result;
+  const TypeId made = c.program_.instance(c.instances.instantiate(itself, Span())).result;
   if (!made) return false;
   TypeKind k = types.kind(made);
   return k == TypeKind::Known || k == TypeKind::Function;
@@ -121,7 +125,7 @@ std::optional<std::pair<DeclId, uint32_t>> Body::caseNamed(NameId name, TypeId e
     for (uint32_t k = 0; k < all.size(); ++k)
       if (all[k].name == types.names.spelling(name)) return std::pair(wanted, k);
   }
-  std::vector<std::pair<DeclId, uint32_t>> cases = c.casesNamed(module, name);
+  std::vector<std::pair<DeclId, uint32_t>> cases = casesNamed(c, module, name);
   if (cases.empty()) return std::nullopt;
   if (cases.size() > 1) {
     std::string_view other = types.names.text(c.modules.decl(cases[1].first).name);
@@ -136,7 +140,7 @@ std::optional<std::pair<DeclId, uint32_t>> Body::caseNamed(NameId name, TypeId e
 /// The enum that `E` or `module.E` names.
 DeclId Body::enumNamed(SynId node) {
   if (!isDeclaredName(node)) return DeclId::none();
-  DeclId decl = c.typeDecl(module, ast, node);
+  DeclId decl = typeDecl(c, module, ast, node);
   return decl && c.modules.decl(decl).kind == names::DeclKind::Enum ? decl : DeclId::none();
 }
 
@@ -149,7 +153,7 @@ std::optional<uint32_t> Body::caseIn(DeclId decl, const Member& member) {
   for (const CaseDecl& each : cases) known.push_back(types.names.text(each.name));
   sink.report(DiagId::UnknownCase, member.nameSpan, types.names.text(c.modules.decl(decl).name),
               types.names.text(member.name))
-      .hint = nearOrListed(c, types.names.text(member.name), known);
+      .hint = nearOrListed(types.names.text(member.name), known);
   return std::nullopt;
 }
 
@@ -170,21 +174,21 @@ NodeId Body::callInModule(ModuleId in, const Member& member, WrittenCall& call) 
                      call.span);
   if (found && c.modules.decl(found).kind == names::DeclKind::Struct)
     return construct(found, 0, call.args, call.explicitItems(), call.expected, call.span);
-  if (auto of = c.publicCase(in, member.name))
+  if (auto of = publicCase(c, in, member.name))
     return construct(of->first, of->second, call.args, call.explicitItems(), call.expected, call.span);
-  std::vector<std::vector<DeclId>> layers{c.functionsIn(in, member.name, true)};
+  std::vector<std::vector<DeclId>> layers{functionsIn(c, in, member.name, true)};
   if (layers[0].empty()) {
     layers.clear();
     bool any = false;
     for (CallArg& arg : call.args) {
       arg.node = checkArg(arg);
       for (ModuleId home : homeModules(b.typeOf(arg.node)))
-        any |= !c.functionsAtHome(home, member.name).empty();
+        any |= !functionsAtHome(c, home, member.name).empty();
     }
     if (!any) {
       sink.report(DiagId::UnknownInModule, member.nameSpan,
                   types.names.text(ast[member.base].as<Name>().name), types.names.text(member.name))
-          .hint = c.suggestPublic(in, member.name);
+          .hint = suggestPublic(c, in, member.name);
       return b.error(call.span);
     }
   }
@@ -222,10 +226,10 @@ NodeId Body::callMember(SynId callee, WrittenCall& call) {
     if (TypeKind k = types.kind(infer.zonk(instance.locals[l].type));
         k == TypeKind::Known || k == TypeKind::Function)
       return callValue(readLocal(l, ast.span(callee)), call.args, call.expected, call.span);
-  if (DeclId constant = c.constDecl(module, member.name); constant && isFunction(constant))
+  if (DeclId constant = constDecl(c, module, member.name); constant && isFunction(constant))
     return callValue(constantValue(constant, TypeId::none(), member.nameSpan), call.args, call.expected,
                      call.span);
-  return callNamed(member.name, c.functionLayers(module, member.name), call.args, call.explicitItems(),
+  return callNamed(member.name, functionLayers(c, module, member.name), call.args, call.explicitItems(),
                    call.expected, call.span, member.nameSpan);
 }
 

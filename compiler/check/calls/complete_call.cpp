@@ -1,6 +1,10 @@
 // From a checked call to the instance it runs: keys, dimensions, results inferred from the callee, and open
 // numbers given to templates, which stay open inside (rule 15).
 #include "check/body/body.h"
+#include "check/instances/instances.h"
+#include "check/signatures/declaration_table.h"
+#include "check/signatures/generic_bodies.h"
+#include "check/signatures/lookup.h"
 #include "check/signatures/pack_names.h"
 
 #include <algorithm>
@@ -87,8 +91,8 @@ InstanceKey Body::keyOf(const PendingCall& call, Canonical& canonical) {
     key.sizes.clear();
     for (size_t k = 0; k < sizes.size(); ++k) key.sizes.push_back({sizes[k].first, canonical.sizes[k]});
   };
-  take(c.canonical(args, sizes));
-  if (c.recursesDifferently(key)) take(c.sizeless(args, sizes));
+  take(c.instances.canonical(args, sizes));
+  if (c.instances.recursesDifferently(key)) take(c.instances.sizeless(args, sizes));
   return key;
 }
 
@@ -105,8 +109,8 @@ DimId Body::boundDim(const PendingCall& call, NameId name) {
 /// Whether the types that the call settled on meet the bounds: open numbers met them when they were given.
 bool Body::boundsHold(const PendingCall& call, Span span) {
   if (!call.decl || c.modules.decl(call.decl).kind == names::DeclKind::Const) return true;
-  for (const GenericParam& g : c.function(call.decl).generics)
-    if (g.kind == GenericKind::Type && !boundMet(types.names.text(c.function(call.decl).name), g,
+  for (const GenericParam& g : c.declarations.function(call.decl).generics)
+    if (g.kind == GenericKind::Type && !boundMet(types.names.text(c.declarations.function(call.decl).name), g,
                                                  infer.zonk(call.bound.types.at(g.name)), span))
       return false;
   return true;
@@ -123,7 +127,7 @@ TypeId Body::withLiteralVariables(TypeId open, TypeId settled) {
     std::vector<TypeId> args = types.typeArgs(settled);
     for (size_t k = 0; k < args.size() && k < given.size(); ++k)
       args[k] = withLiteralVariables(given[k], args[k]);
-    return args == types.typeArgs(settled) ? settled : c.reinstantiate(settled, std::move(args));
+    return args == types.typeArgs(settled) ? settled : c.declarations.reinstantiate(settled, std::move(args));
   }
   for (size_t k = 0; k < out.parts.size(); ++k)
     out.parts[k] = withLiteralVariables(from.parts[k], out.parts[k]);
@@ -135,7 +139,7 @@ TypeId Body::withLiteralVariables(TypeId open, TypeId settled) {
 /// Numbers that were given open stay open in the body, as when it told what its result is: a call in there
 /// that is given one may be decided by the result.
 void Body::keepLiteralVariables(const PendingCall& call, InstanceKey& key) {
-  const InstanceKey& given = c.info(call.checked).key;
+  const InstanceKey& given = c.instances.info(call.checked).key;
   if (call.openGiven.empty() || given.typeArgs.size() != key.typeArgs.size()) return;
   for (size_t k = 0; k < key.typeArgs.size(); ++k)
     key.typeArgs[k] = withLiteralVariables(given.typeArgs[k], key.typeArgs[k]);
@@ -157,15 +161,17 @@ void Body::finishCall(PendingCall& call) {
   Span span = instance.nodes[call.node].span;
   if (!boundsHold(call, span)) return;
   // A generic function is checked where it is declared: nothing more is to be said of it at type parameters.
-  if (c.isOfParams(key) && !key.known && c.isHeldToBounds(key.decl) && c.function(key.decl).result) return;
+  if (isOfParams(c, key) && !key.known && c.generics.isHeldToBounds(key.decl) &&
+      c.declarations.function(key.decl).result)
+    return;
   // A template is checked at them with the numbers open that it was given open: what these become where
   // nothing else decides says nothing of the other types that the parameters stand for.
-  if (c.isOfParams(key) && call.checked) {
+  if (isOfParams(c, key) && call.checked) {
     doesIo(ioOf(c.modules, c.program_.instance(call.checked), span));
     return;
   }
-  InstanceId made = c.instantiate(key, span, canonical.stoodFor);
-  const InstanceInfo& info = c.info(made);
+  InstanceId made = c.instances.instantiate(key, span, canonical.stoodFor);
+  const InstanceInfo& info = c.instances.info(made);
   canonical.stoodFor.resize(info.stoodFor.size());
   std::vector<DimId> dims;
   for (NameId name : info.dimNames) {
@@ -182,8 +188,8 @@ void Body::finishCall(PendingCall& call) {
         return one.id == DiagId::DimensionValue; // which may have left it open
       });
       if (!c.program_.instance(made).failed && !isTold)
-        reportUnsettled(sink, key.known ? nullptr : &c.function(key.decl), types.dims.show(d), types.names,
-                        span);
+        reportUnsettled(sink, key.known ? nullptr : &c.declarations.function(key.decl), types.dims.show(d),
+                        types.names, span);
       trail.set(instance.failed, true);
       break;
     }
@@ -202,7 +208,7 @@ void Body::finishCall(PendingCall& call) {
 types::DimSubst Body::callerDims(const PendingCall& call, InstanceId made, const Canonical& canonical,
                                  std::vector<DimSym>& sizes, Span span) {
   const Instance& callee = c.program_.instance(made);
-  const std::vector<NameId>& named = c.info(made).dimNames;
+  const std::vector<NameId>& named = c.instances.info(made).dimNames;
   types::DimSubst subst;
   for (size_t k = 0; k < callee.dimParams.size(); ++k) {
     DimId d;
@@ -234,8 +240,8 @@ Callee Body::checkCallee(const PendingCall& call, Span span) {
     t = infer.mapVars(t, [&](TypeId v) {
       return types.var(static_cast<uint32_t>(std::find(open.begin(), open.end(), v) - open.begin()));
     });
-  out.instance = c.instantiate(key, span, out.canonical.stoodFor);
-  const InstanceInfo info = c.info(out.instance);
+  out.instance = c.instances.instantiate(key, span, out.canonical.stoodFor);
+  const InstanceInfo info = c.instances.info(out.instance);
   isProvisional = isProvisional || info.isGuess();
   if (c.program_.instance(out.instance).failed || !info.hasResult()) return out;
   out.dims = callerDims(call, out.instance, out.canonical, out.sizes, span);
@@ -257,7 +263,7 @@ NodeId Body::finishInferred(PendingCall call, NodeId node, Span span) {
   call.inBuilder = builderDepth > 0;
   Callee callee = checkCallee(call, span);
   const Instance& made = c.program_.instance(callee.instance);
-  const InstanceInfo& info = c.info(callee.instance);
+  const InstanceInfo& info = c.instances.info(callee.instance);
   if (made.failed || !info.hasResult()) return b.error(span); // recursion adds nothing to an inferred result
   if (info.key.isOpen()) call.checked = callee.instance, call.openGiven = callee.openGiven;
   bool isGuess = info.isGuess() && info.openGuess.valid();
@@ -278,7 +284,7 @@ void Body::noteOpenResult(TypeId type) {
   std::vector<DimSym> sizes;
   types.collectSymbols(infer.zonk(type), sizes);
   if (open.empty() || !sizes.empty()) return;
-  InstanceInfo& info = c.info(id);
+  InstanceInfo& info = c.instances.info(id);
   info.openGuess = infer.zonk(type);
   for (TypeId var : open) info.literalVariables.push_back({var, infer.varClass(var)});
 }
@@ -291,8 +297,8 @@ TypeId Body::openResult(const InstanceInfo& guess) {
 }
 
 /// Ends the check of an instance at open numbers: nothing is settled, the caller does that.
-void Checker::finishOpen(InstanceId id, Body& body, NodeId value) {
-  Instance& instance = program_.instance(id);
+void Instances::finishOpen(InstanceId id, Body& body, NodeId value) {
+  Instance& instance = c_.program_.instance(id);
   InstanceInfo& info = infos_[id.index];
   instance.body = value;
   instance.result = body.infer.zonk(instance.result);

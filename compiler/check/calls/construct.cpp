@@ -1,6 +1,7 @@
 // Structs and enum cases made from their fields.
 #include "check/body/body_values.h"
 #include "check/body/other_tree.h"
+#include "check/signatures/declaration_table.h"
 #include "check/signatures/free_names.h"
 
 #include <algorithm>
@@ -15,8 +16,8 @@ namespace {
 class Construction {
 public:
   Construction(Body& body, DeclId decl, uint32_t caseIndex, Span span)
-      : body_(body), b_(body.b), types_(body.types), record_(body.c.record(decl)), case_(caseIndex),
-        span_(span) {}
+      : body_(body), b_(body.b), types_(body.types), record_(body.c.declarations.record(decl)),
+        case_(caseIndex), span_(span) {}
 
   NodeId make(const std::vector<CallArg>& args, const Explicit* explicitArgs, TypeId expected) {
     if (!openType(explicitArgs, expected)) return b_.error(span_);
@@ -84,7 +85,7 @@ bool Construction::openType(const Explicit* explicitArgs, TypeId expected) {
   }
   if (std::any_of(dims_.begin(), dims_.end(), [](DimId d) { return !d; })) return false;
   if (expected) unifyWith(body_.infer.zonk(expected));
-  type_ = body_.c.recordType(record_.decl, typeArgs_, dims_);
+  type_ = body_.c.declarations.recordType(record_.decl, typeArgs_, dims_);
   values_.resize(fields().size());
   return true;
 }
@@ -166,7 +167,7 @@ void Construction::seeField(size_t k) {
 /// A default is evaluated for each value that is made, at home; it sees the fields before its own.
 NodeId Construction::defaultOf(size_t at, SynId written) {
   const auto key = std::tuple(body_.id, record_.decl, (static_cast<size_t>(case_) << 32) + at);
-  if (!body_.c.openDefaults.insert(key).second) {
+  if (!body_.c.declarations.openDefaults.insert(key).second) {
     body_.sink.report(DiagId::DefaultCycle, span_, text(fields()[at].name), shown());
     return b_.error(span_);
   }
@@ -183,7 +184,7 @@ NodeId Construction::defaultOf(size_t at, SynId written) {
     value = body_.coerce(value, field, tree.span(written), DiagId::ArgumentType, shown());
   }
   body_.scope.leave(mark);
-  body_.c.openDefaults.erase(key);
+  body_.c.declarations.openDefaults.erase(key);
   return value;
 }
 

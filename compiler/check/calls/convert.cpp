@@ -3,7 +3,9 @@
 #include "check/body/body_values.h"
 #include "check/body/function_values.h"
 #include "check/body/key_hint.h"
+#include "check/signatures/constants.h"
 #include "check/signatures/ended_names.h"
+#include "check/signatures/lookup.h"
 #include "check/tree/quotients.h"
 
 namespace melix::check {
@@ -304,8 +306,8 @@ DimId BodyValues::sizeOf(SynId node) {
   attempt.drop();
   const syntax::Ast& ast = body_.ast;
   bool hidden = ast.kind(node) == SynKind::Name && body_.lookupAny(ast[node].as<Name>().name);
-  DeclId constant = hidden ? DeclId::none() : body_.c.constDecl(body_.module, ast, node);
-  return constant ? body_.c.constantSize(constant).dim : DimId::none();
+  DeclId constant = hidden ? DeclId::none() : constDecl(body_.c, body_.module, ast, node);
+  return constant ? body_.c.constants.constantSize(constant).dim : DimId::none();
 }
 
 } // namespace melix::check

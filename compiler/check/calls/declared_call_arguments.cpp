@@ -1,10 +1,12 @@
 // Arguments of calls of declared functions: values, places, names, defaults.
 #include "check/body/declared_call.h"
-
 #include "check/body/hints.h"
 #include "check/body/other_tree.h"
+#include "check/signatures/constants.h"
+#include "check/signatures/declaration_table.h"
 #include "check/signatures/free_names.h"
 #include "check/signatures/resolve.h"
+#include "check/signatures/scripts.h"
 
 namespace melix::check {
 
@@ -118,8 +120,8 @@ NodeId DeclaredCall::valueNamed(NameId name) {
       bindArguments();
       return given_[p].value;
     }
-  const std::vector<NameId> names =
-      call_.known ? body_.c.program_.known(call_.known).captures.names : body_.c.scriptLets(call_.decl);
+  const std::vector<NameId> names = call_.known ? body_.c.program_.known(call_.known).captures.names
+                                                : body_.c.scripts.scriptLets(call_.decl);
   auto at = std::find(names.begin(), names.end(), name);
   if (at == names.end()) return NodeId();
   auto k = static_cast<uint32_t>(at - names.begin());
@@ -130,7 +132,7 @@ NodeId DeclaredCall::valueNamed(NameId name) {
 DimId DeclaredCall::sizeOfValue(const SizeVariable& v) {
   if (!v.name) return DimId::none();
   NodeId value = valueNamed(v.name);
-  if (!value.valid()) return body_.c.constantDim(fn_.module, v.name);
+  if (!value.valid()) return body_.c.constants.constantDim(fn_.module, v.name);
   DimId size = b_.dimOf(value);
   return size ? size : b_.dimOf(b_.local(b_.bind(types_.names.text(v.name), value, before_.lets), span_));
 }
@@ -222,7 +224,7 @@ void DeclaredCall::argument(size_t p, const CallArg& arg) {
 /// A default is evaluated at each call and may use earlier parameters.
 void DeclaredCall::defaultArgument(size_t p) {
   const ParamDecl& param = fn_.params[p];
-  if (!body_.c.openDefaults.insert({body_.id, fn_.decl, p}).second) {
+  if (!body_.c.declarations.openDefaults.insert({body_.id, fn_.decl, p}).second) {
     body_.sink.report(DiagId::DefaultCycle, param.span, types_.names.text(param.name), name());
     return fail();
   }
@@ -239,7 +241,7 @@ void DeclaredCall::defaultArgument(size_t p) {
     body_.scope.add({fn_.params[q].name, body_.instance.nodes[given_[q].value].as<LocalRef>().local});
   }
   NodeId value = defaultValue(param.defaultValue, type, mark);
-  body_.c.openDefaults.erase({body_.id, fn_.decl, p});
+  body_.c.declarations.openDefaults.erase({body_.id, fn_.decl, p});
   body_.scope.leave(mark);
   if (type) value = body_.coerce(value, type, span_, DiagId::ArgumentType, name());
   given_[p].type = b_.typeOf(value);

@@ -2,6 +2,7 @@
 #include "check/body/attempt.h"
 #include "check/body/body.h"
 #include "check/body/declared_call.h"
+#include "check/signatures/declaration_table.h"
 
 #include <algorithm>
 
@@ -15,7 +16,7 @@ namespace {
 class OverloadTrial {
 public:
   OverloadTrial(Body& body, DeclId decl, const std::vector<CallArg>& args)
-      : body_(body), fn_(body.c.function(decl)), args_(args),
+      : body_(body), fn_(body.c.declarations.function(decl)), args_(args),
         signature_(body.c.signatures.of(decl, body.aroundNamed(decl))), use_(body.c, signature_) {
     openVariables();
   }
@@ -99,7 +100,7 @@ bool OverloadTrial::boundsMet() {
 /// Whether `decl` takes these (checked) arguments; how specific the parameter of each is goes to `score`.
 bool Body::applicable(DeclId decl, const std::vector<CallArg>& args, std::vector<int>& score) {
   std::vector<int> argOf;
-  if (!matchArgs(c.function(decl), args, argOf, false, Span())) return false;
+  if (!matchArgs(c.declarations.function(decl), args, argOf, false, Span())) return false;
   Attempt attempt(*this);
   score.assign(args.size(), 0);
   return OverloadTrial(*this, decl, args).fits(argOf, score) && !attempt.hasMessages();

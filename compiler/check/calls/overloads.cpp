@@ -4,6 +4,8 @@
 #include "check/body/key_hint.h"
 #include "check/body/overload_order.h"
 #include "check/signatures/bounds.h"
+#include "check/signatures/declaration_table.h"
+#include "check/signatures/lookup.h"
 #include "check/signatures/suggestions.h"
 
 namespace melix::check {
@@ -39,7 +41,7 @@ bool Body::intoArguments(const std::vector<CallArg>& args) {
 /// of an argument.
 bool Body::isDeclaredBeside(NameId name, const std::vector<std::vector<DeclId>>& layers) {
   auto offers = [&](ModuleId home) {
-    const std::vector<DeclId> there = c.functionsAtHome(home, name);
+    const std::vector<DeclId> there = functionsAtHome(c, home, name);
     return !there.empty() &&
            std::none_of(layers.begin(), layers.end(), [&](const std::vector<DeclId>& layer) {
              return std::find(layer.begin(), layer.end(), there[0]) != layer.end();
@@ -103,7 +105,8 @@ NodeId Body::callIntrinsicBeside(IntrinsicKind intrinsic, const std::vector<std:
   };
   for (const auto& layer : own)
     for (DeclId decl : layer)
-      if (matchArgs(c.function(decl), args, argOf, false, span) && isOf(c.modules.decl(decl).module))
+      if (matchArgs(c.declarations.function(decl), args, argOf, false, span) &&
+          isOf(c.modules.decl(decl).module))
         takers.push_back(decl);
   if (takers.size() != 1) return callIntrinsic(intrinsic, args, explicitArgs, expected, span);
   Attempt attempt(*this);
@@ -175,7 +178,7 @@ NodeId Body::callNamed(NameId name, const std::vector<std::vector<DeclId>>& laye
   for (const auto& layer : layers)
     if (c.modules.decl(layer[0]).module != prelude || module == prelude) all.push_back(layer);
   for (ModuleId home : homes)
-    if (auto layer = c.functionsAtHome(home, name); home != prelude && !layer.empty() && !among(home, all))
+    if (auto layer = functionsAtHome(c, home, name); home != prelude && !layer.empty() && !among(home, all))
       all.push_back(layer);
   for (const auto& layer : layers)
     if (c.modules.decl(layer[0]).module == prelude && module != prelude) all.push_back(layer);
@@ -208,7 +211,7 @@ void Body::unknownArgument(const CallArg& arg, std::string_view callee, bool isG
   if (isGiven)
     sink.report(DiagId::ArgumentTwice, arg.span, callee, label);
   else
-    sink.report(DiagId::UnknownArgument, arg.span, callee, label).hint = nearOrListed(c, label, known);
+    sink.report(DiagId::UnknownArgument, arg.span, callee, label).hint = nearOrListed(label, known);
 }
 
 namespace {
@@ -268,7 +271,7 @@ bool Body::matchArgs(const FunctionDecl& fn, const std::vector<CallArg>& args, s
 NodeId Body::callDecl(DeclId decl, const std::vector<CallArg>& args, const Explicit* explicitArgs,
                       TypeId expected, Span span) {
   std::vector<int> argOf;
-  if (!matchArgs(c.function(decl), args, argOf, true, span)) return b.error(span);
+  if (!matchArgs(c.declarations.function(decl), args, argOf, true, span)) return b.error(span);
   return DeclaredCall(*this, decl, span).check(args, argOf, explicitArgs, expected);
 }
 
@@ -277,7 +280,7 @@ bool Body::boundMet(std::string_view of, const GenericParam& g, TypeId type, Spa
   if (!g.bound) return true;
   std::string_view bound = types.names.text(g.bound);
   auto refuse = [&](TypeId got) {
-    c.refuseBound(of, g, infer.zonk(got), b.show(got), span);
+    refuseBound(c, of, g, infer.zonk(got), b.show(got), span);
     return false;
   };
   TypeId shallow = infer.shallow(type);
@@ -347,7 +350,7 @@ std::optional<DeclId> Body::choose(NameId name, const std::vector<DeclId>& candi
   for (DeclId decl : candidates) {
     Candidate candidate{decl, {}, 0};
     if (applicable(decl, args, candidate.score)) {
-      candidate.params = c.function(decl).params.size();
+      candidate.params = c.declarations.function(decl).params.size();
       fitting.push_back(std::move(candidate));
     }
   }
@@ -380,8 +383,9 @@ std::optional<DeclId> Body::choose(NameId name, const std::vector<DeclId>& candi
         }
       if (settled) return choose(name, candidates, args, span, report);
       // Where this was told of the declarations, any of them will do.
-      if (auto alike = std::find_if(fitting.begin(), fitting.end(),
-                                    [this](const Candidate& each) { return c.isAlike(each.decl); });
+      if (auto alike =
+              std::find_if(fitting.begin(), fitting.end(),
+                           [this](const Candidate& each) { return c.declarations.isAlike(each.decl); });
           alike != fitting.end())
         return alike->decl;
       if (report) {

@@ -2,6 +2,8 @@
 #include "check/body/attempt.h"
 #include "check/body/dict_tangents.h"
 #include "check/body/dicts.h"
+#include "check/instances/instances.h"
+#include "check/signatures/constants.h"
 
 namespace melix::check {
 
@@ -49,7 +51,7 @@ std::optional<std::vector<TypeId>> Body::monomorphicParameters(const Known& know
     const SizeVariable& v = signature.sizes[k];
     const ModuleId home = isLambda ? known.module : c.modules.decl(known.candidates[0]).module;
     if (!use.sizes[k] && v.source == VariableSource::Value && v.name)
-      use.sizes[k] = c.constantDim(home, v.name);
+      use.sizes[k] = c.constants.constantDim(home, v.name);
     return use.sizes[k].valid();
   };
   Attempt attempt(*this); // a size that only the call knows is told there
@@ -346,7 +348,7 @@ NodeId Body::callInstanceOf(KnownId id, NodeId function, const std::vector<NodeI
 /// A call of a template that the compiler itself makes; with a `place`, one whose panics tell it.
 NodeId Body::callOwn(Known known, Span place, const std::vector<NodeId>& args, Span span) {
   known.module = module;
-  KnownId id = c.ownTemplate(std::move(known), place);
+  KnownId id = c.instances.ownTemplate(std::move(known), place);
   NodeId function = b.make(NodeKind::Known, types.known(id, {}), span, {}, KnownRef{id});
   return callInstanceOf(id, function, args, span);
 }

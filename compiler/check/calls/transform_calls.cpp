@@ -1,8 +1,8 @@
 // Calls of `grad`, `vmap` and their like: which parameters `wrt:` names, and the template value that comes
 // out.
 #include "check/body/attempt.h"
+#include "check/signatures/declaration_table.h"
 #include "check/signatures/suggestions.h"
-
 #include "types/tangent.h"
 
 namespace melix::check {
@@ -96,7 +96,7 @@ std::optional<uint32_t> Body::parameterNamed(TypeId function, NameId name) {
   switch (value.kind) {
   case KnownKind::Overloads:
     for (DeclId decl : value.candidates)
-      if (auto found = among(c.function(decl).params)) return found;
+      if (auto found = among(c.declarations.function(decl).params)) return found;
     return std::nullopt;
   case KnownKind::Lambda: return among((*value.lambda.tree)[value.lambda.node].as<Lambda>().params);
   case KnownKind::Transform: return parameterNamed(types[function].parts[0], name);
@@ -125,7 +125,7 @@ bool Body::changesParameters(NodeId function) {
   const Known& value = c.program_.known(types[b.typeOf(function)].known);
   return !value.candidates.empty() &&
          std::all_of(value.candidates.begin(), value.candidates.end(), [&](DeclId decl) {
-           const FunctionDecl& fn = c.function(decl);
+           const FunctionDecl& fn = c.declarations.function(decl);
            return std::any_of(fn.params.begin(), fn.params.end(),
                               [](const ParamDecl& p) { return p.isInout; });
          });
@@ -250,7 +250,7 @@ std::set<size_t> Body::aritiesOf(TypeId function) {
   case KnownKind::Overloads: {
     std::set<size_t> out;
     for (DeclId decl : value.candidates) {
-      const FunctionDecl& fn = c.function(decl);
+      const FunctionDecl& fn = c.declarations.function(decl);
       size_t needed = 0;
       for (const ParamDecl& param : fn.params) needed += !param.defaultValue.valid();
       for (size_t n = needed; n <= fn.params.size(); ++n) out.insert(n);

@@ -2,6 +2,9 @@
 // checked at each use; one that is made of other constants is the call of an instance instead, or the number
 // it is, so that a chain of them costs no more than its parts.
 #include "check/body/other_tree.h"
+#include "check/instances/instances.h"
+#include "check/signatures/constants.h"
+#include "check/signatures/declaration_table.h"
 
 namespace melix::check {
 
@@ -10,18 +13,18 @@ using namespace syntax;
 NodeId Body::constantValue(DeclId constant, TypeId expected, Span span) {
   InstanceKey itself;
   itself.decl = constant;
-  const InstanceId own = c.instantiate(itself, span);
-  if (c.aliases.open.contains(constant) || c.info(own).inProgress) {
+  const InstanceId own = c.instances.instantiate(itself, span);
+  if (c.declarations.aliases.open.contains(constant) || c.instances.info(own).inProgress) {
     sink.report(DiagId::ConstValue, span, types.names.text(c.modules.decl(constant).name)).hint =
         "it needs its own value";
     return b.error(span);
   }
   if (c.program_.instance(own).failed) { // told where it stands
-    c.repeatConstant(constant);
+    c.constants.repeatConstant(constant);
     return b.error(span);
   }
   const TypeId made = c.program_.instance(own).result;
-  const Checker::ConstantShape shape = c.constantShape(constant);
+  const ConstantShape shape = c.constants.constantShape(constant);
   bool whole = types.kind(made) == TypeKind::I64;
   bool isTemplate = types.kind(made) == TypeKind::Known || types.holdsFunction(made);
   // A quotient of whole numbers is another one if they become floats.
@@ -37,7 +40,7 @@ NodeId Body::constantCall(Span span) { return b.make(NodeKind::Call, types.error
 
 /// A whole number made of others: the number it is, open if they are.
 NodeId Body::wholeConstant(DeclId constant, Span span) {
-  const auto number = c.constantNumber(constant);
+  const auto number = c.constants.constantNumber(constant);
   PendingCall call;
   call.decl = constant;
   if (!number || *number == INT64_MIN) return finishInferred(std::move(call), constantCall(span), span);
@@ -50,14 +53,14 @@ NodeId Body::wholeConstant(DeclId constant, Span span) {
 /// The expression of a constant, checked where it is used.
 NodeId Body::constantExpression(DeclId constant, TypeId expected, Span span) {
   const auto& item = c.ast(constant)[c.modules.decl(constant).node].as<ConstItem>();
-  c.aliases.open.insert(constant);
+  c.declarations.aliases.open.insert(constant);
   Elsewhere home(*this, c.ast(constant), c.modules.decl(constant).module, {}, scope.size());
   TypeId asked = item.type ? resolveType(item.type, false) : expected;
   NodeId value = checkExpr(item.value, asked);
   if (item.type) value = coerce(value, asked, span);
-  c.aliases.open.erase(constant);
+  c.declarations.aliases.open.erase(constant);
   if (b.kindOf(value) != TypeKind::I64 || b.dimOf(value)) return value;
-  const auto number = c.constantNumber(constant); // run when compiling: the same size everywhere
+  const auto number = c.constants.constantNumber(constant); // run when compiling: the same size everywhere
   return number ? b.integer(*number, span) : value;
 }
 

@@ -2,7 +2,11 @@
 #include "check/body/attempt.h"
 #include "check/body/body.h"
 #include "check/body/body_values.h"
+#include "check/instances/instances.h"
+#include "check/instances/programs.h"
+#include "check/signatures/declaration_table.h"
 #include "check/signatures/pack_names.h"
+#include "check/signatures/scripts.h"
 #include "types/tangent.h"
 
 namespace melix::check {
@@ -16,7 +20,7 @@ namespace {
 class InstanceBody {
 public:
   InstanceBody(Checker& checker, InstanceId id, Span call)
-      : c_(checker), id_(id), call_(call), key_(checker.info(id).key),
+      : c_(checker), id_(id), call_(call), key_(checker.instances.info(id).key),
         instance_(checker.program_.instance(id)) {
     openKey();
   }
@@ -57,7 +61,7 @@ private:
   DimId newDim(std::string text, NameId name, Span span);
   /// The result that is known already, in a second round.
   TypeId knownResult() const {
-    return c_.info(id_).state == ResultState::Known ? instance_.result : TypeId::none();
+    return c_.instances.info(id_).state == ResultState::Known ? instance_.result : TypeId::none();
   }
 
   Checker& c_;
@@ -113,7 +117,7 @@ void InstanceBody::openKey() {
   std::vector<DimSym> symbols;
   for (TypeId t : key_.typeArgs) types.collectSymbols(t, symbols);
   for (const auto& [name, d] : key_.sizes) types.dims.collectSymbols(d, symbols);
-  InstanceInfo& info = c_.info(id_);
+  InstanceInfo& info = c_.instances.info(id_);
   std::set<DimSym> seen;
   for (DimSym s : symbols)
     if (types.dims.info(s).kind != DimSymKind::Bound && seen.insert(s).second) {
@@ -152,7 +156,7 @@ void InstanceBody::checkKnown() {
                        : keyed   ? types::tangentType(c_.types, args_[0])
                        : placed  ? types::positionalTangent(c_.types, args_[0])
                                  : c_.types.boolean();
-    c_.info(id_).state = ResultState::Known;
+    c_.instances.info(id_).state = ResultState::Known;
   }
   size_t captures = lambda ? known.captures.names.size() : bare ? 0 : 1;
   instance_.captures = static_cast<uint32_t>(captures);
@@ -178,7 +182,7 @@ void InstanceBody::checkKnown() {
       given.push_back({NameId::none(), SynId::none(), param(k), call_});
     value = body.applyKnown(known, bare ? NodeId::none() : param(0), given, TypeId::none(), call_);
   }
-  c_.finish(id_, body, value, knownResult());
+  c_.instances.finish(id_, body, value, knownResult());
 }
 
 NodeId InstanceBody::lambdaBody(Body& body, const Known& known, size_t captures) {
@@ -192,7 +196,7 @@ NodeId InstanceBody::lambdaBody(Body& body, const Known& known, size_t captures)
   }
   for (auto [name, span] : sizes)
     if (body.infer.hasInferenceDim(body.env->dims.at(name))) reportUnsettled(name, span);
-  const InstanceInfo& info = c_.info(id_);
+  const InstanceInfo& info = c_.instances.info(id_);
   const bool guessed = !known.asked && info.state == ResultState::Guessed;
   body.returnType = guessed ? body.openResult(info) : known.asked;
   TypeId want = guessed ? body.freshResult(tree.span(written.body)) : known.asked;
@@ -293,14 +297,14 @@ void InstanceBody::checkConst(Body& body) {
   TypeId want = item.type ? body.resolveType(item.type, false) : TypeId::none();
   NodeId value = body.checkExpr(item.value, want);
   if (want) value = body.coerce(value, want, tree.span(item.value));
-  c_.finish(id_, body, value, knownResult());
+  c_.instances.finish(id_, body, value, knownResult());
 }
 
 /// What the fields of a struct or of an enum's cases have if they are not given, at the declaration's own
 /// parameters. Each sees the fields before its own; values that are made check it again, each at its own
 /// types.
 void InstanceBody::checkDefaults(Body& body) {
-  const RecordDecl& record = c_.record(key_.decl);
+  const RecordDecl& record = c_.declarations.record(key_.decl);
   for (const GenericParam& g : record.generics) {
     if (g.kind == GenericKind::Type)
       body.env.edit().types[g.name] = args_[nextArg_++];
@@ -324,7 +328,7 @@ void InstanceBody::checkDefaults(Body& body) {
     for (const CaseDecl& each : item.as<EnumItem>().cases) check(each.fields);
   else
     check(item.as<StructItem>().fields);
-  c_.finish(id_, body, body.b.unit(record.span), c_.types.unit());
+  c_.instances.finish(id_, body, body.b.unit(record.span), c_.types.unit());
 }
 
 /// Where the result of a function is written: at the end of its block.
@@ -351,7 +355,7 @@ std::string_view withoutValue(const Ast& tree, SynId body) {
 
 void InstanceBody::checkFunction(Body& body) {
   const Ast& tree = c_.ast(key_.decl);
-  const FunctionDecl& fn = c_.function(key_.decl);
+  const FunctionDecl& fn = c_.declarations.function(key_.decl);
   instance_.place.isApart = fn.isApart;
   body.mayReturn = true;
   NodeId self = bindCaptures(body, fn);
@@ -359,9 +363,9 @@ void InstanceBody::checkFunction(Body& body) {
   use.takeOuter(body.env);
   declareGenerics(body, fn, use);
   declareParameters(body, fn, use);
-  c_.renewGuess(id_);
+  c_.instances.renewGuess(id_);
   TypeId result = use.signature.result.isWritten() ? declaredResult(body, fn, use) : knownResult();
-  const InstanceInfo& info = c_.info(id_);
+  const InstanceInfo& info = c_.instances.info(id_);
   body.returnType = !result && info.state == ResultState::Guessed ? body.openResult(info) : result;
   TypeId want = body.freshResult(fn.span);
   NodeId value = fn.body ? body.checkSized(fn.body, want) : body.b.error(fn.span);
@@ -373,13 +377,13 @@ void InstanceBody::checkFunction(Body& body) {
       told.hintLast("the value of a block is that of its last expression: here stands " + std::string(last));
   }
   if (self.valid()) value = body.b.block({self, value}, fn.span);
-  c_.finish(id_, body, value, result);
+  c_.instances.finish(id_, body, value, result);
 }
 
 /// The key's types are those of generics, of captures, of untyped parameters.
 NodeId InstanceBody::bindCaptures(Body& body, const FunctionDecl& fn) {
   const Known& nested = key_.known ? c_.program_.known(key_.known) : Known();
-  const std::vector<NameId> lets = key_.known ? std::vector<NameId>() : c_.scriptLets(key_.decl);
+  const std::vector<NameId> lets = key_.known ? std::vector<NameId>() : c_.scripts.scriptLets(key_.decl);
   auto untyped = static_cast<size_t>(
       std::count_if(fn.params.begin(), fn.params.end(), [](const ParamDecl& p) { return !p.type; }));
   size_t captures = key_.known ? nested.captures.names.size() : lets.size();
@@ -526,7 +530,7 @@ void InstanceBody::declareParameters(Body& body, const FunctionDecl& fn, Signatu
     instance_.params.push_back(l);
   }
   instance_.dimParams.insert(instance_.dimParams.end(), fresh_.begin(), fresh_.end());
-  c_.info(id_).dimNames = dimNames_;
+  c_.instances.info(id_).dimNames = dimNames_;
 }
 
 /// A default value, which may use the parameters before its own; calls check it again, each at its own types.
@@ -550,14 +554,12 @@ TypeId InstanceBody::declaredResult(Body& body, const FunctionDecl& fn, Signatur
             : sizeOfValue(body, &fn, v);
   }
   instance_.result = use.type(result);
-  c_.info(id_).state = ResultState::Known;
+  c_.instances.info(id_).state = ResultState::Known;
   return instance_.result;
 }
 
 } // namespace
 
-void Checker::checkBody(InstanceId id) {
-  InstanceBody(*this, id, stack_.empty() ? Span() : stack_.back().call).check();
-}
+void checkBody(Checker& c, InstanceId id) { InstanceBody(c, id, c.instances.currentCall()).check(); }
 
 } // namespace melix::check

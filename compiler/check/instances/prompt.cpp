@@ -1,5 +1,6 @@
 // Entries at the prompt: statements over variables that earlier entries made.
 #include "check/body/body.h"
+#include "check/instances/instances.h"
 
 namespace melix::check {
 
@@ -22,8 +23,8 @@ std::vector<ScopeEntry> visibleLocals(const Body& body) {
 PromptEntry Checker::prompt(ModuleId module, const std::vector<PromptVariable>& known) {
   const syntax::Ast& tree = modules[module].ast;
   PromptEntry entry;
-  InstanceId id = addInstance({});
-  infos_[id.index].inProgress = true;
+  InstanceId id = instances.addInstance({});
+  instances.info(id).inProgress = true;
   Instance& instance = program_.instance(id);
   instance.name = "prompt";
   instance.key = "prompt " + std::to_string(id.index);
@@ -71,7 +72,7 @@ PromptEntry Checker::prompt(ModuleId module, const std::vector<PromptVariable>& 
     entry.variables.push_back({name, TypeId::none(), false, {}, true, span});
   }
   nodes.push_back(body.b.make(NodeKind::Tuple, types.tuple(partTypes), span, std::move(parts)));
-  finish(id, body, body.b.block(std::move(nodes), span), TypeId::none());
+  instances.finish(id, body, body.b.block(std::move(nodes), span), TypeId::none());
   if (body.messages.anyErrors() || instance.failed || types.kind(instance.result) != TypeKind::Tuple)
     return entry;
   for (size_t k = 0; k < entry.variables.size(); ++k)

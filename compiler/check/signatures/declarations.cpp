@@ -1,8 +1,14 @@
 // What a declaration must keep whether or not anything uses it: names once each, bounds that exist, a body,
 // and in templates no name without a meaning.
+#include "check/instances/instances.h"
+#include "check/instances/programs.h"
 #include "check/signatures/bounds.h"
+#include "check/signatures/constants.h"
+#include "check/signatures/declaration_table.h"
+#include "check/signatures/generic_bodies.h"
 #include "check/signatures/repeated_names.h"
 #include "check/signatures/resolve.h"
+#include "check/signatures/scripts.h"
 #include "check/signatures/template_names.h"
 
 #include <algorithm>
@@ -41,7 +47,7 @@ public:
   void checkInside() {
     const auto& item = ast_[decl_.node].as<FnItem>();
     signature(item);
-    if (!item.body && (item.isExtern || !c_.function(id_).builtin.empty())) noBody();
+    if (!item.body && (item.isExtern || !c_.declarations.function(id_).builtin.empty())) noBody();
   }
 
 private:
@@ -94,20 +100,20 @@ private:
     }
     generics(item.generics);
     if (isOperator()) ownOperand(item);
-    if (!item.body && !item.isExtern && c_.function(id_).builtin.empty()) noBody();
+    if (!item.body && !item.isExtern && c_.declarations.function(id_).builtin.empty()) noBody();
   }
   void noBody() { c_.sink.report(DiagId::NoBody, decl_.span, text(decl_.name)); }
 
   void function(const FnItem& item) {
     signature(item);
     bool isTemplate =
-        !c_.isHeldToBounds(id_) &&
+        !c_.generics.isHeldToBounds(id_) &&
         (std::any_of(item.params.begin(), item.params.end(), [](const Parameter& p) { return !p.type; }) ||
          std::any_of(item.generics.begin(), item.generics.end(),
                      [](const Generic& g) { return g.isPack || !g.bound; }));
     if (isTemplate)
       checkTemplateNames(c_, decl_.module, ast_, decl_.node,
-                         [this](NameId name) { return c_.isOfScript(decl_.module, name); });
+                         [this](NameId name) { return c_.scripts.isOfScript(decl_.module, name); });
   }
 
   bool isOperator() const {
@@ -136,9 +142,9 @@ private:
     }
     TypeEnv none;
     TypeResolver resolver(c_, decl_.module, ast_, none);
-    c_.aliases.open.insert(id_);
+    c_.declarations.aliases.open.insert(id_);
     resolver.type(item.type);
-    c_.aliases.open.erase(id_);
+    c_.declarations.aliases.open.erase(id_);
   }
 
   void fields(const std::vector<Generic>& params, const std::vector<FieldDecl>& list) {
@@ -168,8 +174,8 @@ private:
   void constant() {
     InstanceKey key;
     key.decl = id_;
-    const Instance& made = c_.program_.instance(c_.instantiate(key, Span()));
-    if (made.failed) c_.repeatConstant(id_);
+    const Instance& made = c_.program_.instance(c_.instances.instantiate(key, Span()));
+    if (made.failed) c_.constants.repeatConstant(id_);
     if (made.io.valid()) c_.sink.report(DiagId::ConstValue, decl_.span, text(decl_.name));
   }
 
@@ -184,15 +190,15 @@ private:
 
 } // namespace
 
-void Checker::checkDeclaration(DeclId decl) { Declarations(*this, decl).check(); }
+void checkDeclaration(Checker& c, DeclId decl) { Declarations(c, decl).check(); }
 
 /// The functions inside of functions; what they are made of is checked with the bodies around them.
-void Checker::checkInside(ModuleId module) {
-  const Ast& tree = modules[module].ast;
+void checkInside(Checker& c, ModuleId module) {
+  const Ast& tree = c.modules[module].ast;
   std::function<void(SynId, bool)> look = [&](SynId s, bool inside) {
     if (tree.kind(s) == SynKind::Macro) return; // in quotes splices stand for names
     bool isFunction = tree.kind(s) == SynKind::Fn;
-    if (isFunction && inside) Declarations(*this, nested(module, tree, s)).checkInside();
+    if (isFunction && inside) Declarations(c, c.declarations.nested(module, tree, s)).checkInside();
     bool holds = isFunction || tree.kind(s) == SynKind::Block;
     forEachChild(tree, s, [&](SynId child) { look(child, inside || holds); });
   };

@@ -1,5 +1,7 @@
 #include "check/signatures/key_reuse.h"
 
+#include "check/instances/instances.h"
+#include "check/signatures/lookup.h"
 #include "check/tree/typed_walk.h"
 
 #include <algorithm>
@@ -17,8 +19,8 @@ public:
   KeyUses(Checker& checker, InstanceId id)
       : c_(checker), types_(checker.types), instance_(checker.program_.instance(id)),
         usedUp_(instance_.params.size()) {
-    key_ = c_.typeDecl(c_.modules.prelude(), types_.names.intern("Key"));
-    DeclId decl = c_.info(id).key.decl;
+    key_ = typeDecl(c_, c_.modules.prelude(), types_.names.intern("Key"));
+    DeclId decl = c_.instances.info(id).key.decl;
     isLibrary_ = decl && c_.modules.decl(decl).module == c_.modules.prelude();
   }
 
@@ -186,10 +188,11 @@ private:
 
   std::vector<bool> usedBy(InstanceId callee) {
     if (!callee) return {}; // a call that was given up
-    if (DeclId decl = c_.info(callee).key.decl; decl && c_.modules.decl(decl).module == c_.modules.prelude())
+    if (DeclId decl = c_.instances.info(callee).key.decl;
+        decl && c_.modules.decl(decl).module == c_.modules.prelude())
       for (std::string_view sampler : samplers)
         if (types_.names.text(c_.modules.decl(decl).name) == sampler) return {true};
-    return c_.info(callee).usesUpKeys;
+    return c_.instances.info(callee).usesUpKeys;
   }
 
   void useUp(NodeId arg, Span call) {

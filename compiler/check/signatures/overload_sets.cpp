@@ -1,5 +1,7 @@
 // Declarations of one name side by side: overloads must differ in more than dimensions (rule 10).
+#include "check/instances/programs.h"
 #include "check/signatures/checker.h"
+#include "check/signatures/declaration_table.h"
 #include "check/signatures/signature.h"
 
 #include <unordered_set>
@@ -65,42 +67,44 @@ private:
 
 } // namespace
 
-void Checker::checkOverloadSet(const std::vector<DeclId>& set) {
-  OverloadTexts texts(*this);
+void DeclarationTable::checkOverloadSet(const std::vector<DeclId>& set) {
+  OverloadTexts texts(c_);
   std::unordered_map<std::string, DeclId> seen;
   for (DeclId decl : set) {
-    if (modules.decl(decl).kind != names::DeclKind::Function) continue;
+    if (c_.modules.decl(decl).kind != names::DeclKind::Function) continue;
     std::optional<std::string> signature;
     {
-      const Unheard unheard(sink); // said where the function itself is checked
+      const Unheard unheard(c_.sink); // said where the function itself is checked
       signature = texts.of(function(decl));
     }
     if (!signature) continue;
     auto [first, isNew] = seen.emplace(std::move(*signature), decl);
     if (isNew) continue;
     alike_.insert(decl);
-    sink.report(DiagId::SameOverload, modules.decl(decl).span, types.names.text(modules.decl(decl).name))
-        .notes.push_back({modules.decl(first->second).span, "the other is declared here"});
+    c_.sink
+        .report(DiagId::SameOverload, c_.modules.decl(decl).span,
+                c_.types.names.text(c_.modules.decl(decl).name))
+        .notes.push_back({c_.modules.decl(first->second).span, "the other is declared here"});
   }
 }
 
-std::vector<DeclId> Checker::redefined(const std::vector<DeclId>& set) {
-  OverloadTexts texts(*this);
+std::vector<DeclId> redefined(Checker& c, const std::vector<DeclId>& set) {
+  OverloadTexts texts(c);
   std::unordered_set<std::string> seen;
   std::vector<DeclId> out;
-  const Unheard unheard(sink); // said where the functions themselves are checked
+  const Unheard unheard(c.sink); // said where the functions themselves are checked
   for (DeclId decl : set)
-    if (!seen.insert(texts.ofTypes(function(decl))).second) out.push_back(decl);
+    if (!seen.insert(texts.ofTypes(c.declarations.function(decl))).second) out.push_back(decl);
   return out;
 }
 
-void Checker::checkOverloads(ModuleId module) {
+void checkOverloads(Checker& c, ModuleId module) {
   std::vector<std::vector<DeclId>> sets;
-  for (const auto& [name, same] : modules[module].decls.own())
-    if (same.size() > 1 && types.names.text(name) != "main") // a program says it
+  for (const auto& [name, same] : c.modules[module].decls.own())
+    if (same.size() > 1 && c.types.names.text(name) != "main") // a program says it
       sets.push_back(same);
   std::sort(sets.begin(), sets.end());
-  for (const std::vector<DeclId>& set : sets) checkOverloadSet(set);
+  for (const std::vector<DeclId>& set : sets) c.declarations.checkOverloadSet(set);
 }
 
 } // namespace melix::check

@@ -1,4 +1,7 @@
 #include "check/signatures/resolve.h"
+#include "check/signatures/constants.h"
+#include "check/signatures/declaration_table.h"
+#include "check/signatures/lookup.h"
 
 #include "check/signatures/bounds.h"
 #include "check/signatures/suggestions.h"
@@ -80,7 +83,7 @@ TypeId TypeResolver::named(SynId node) {
     if (const TypeId* bound = typeNamed(name)) return *bound;
     if (auto scalar = scalarNamed(text(name))) return types_.scalar(*scalar);
   }
-  DeclId decl = checker_.typeDecl(module_, ast_, node);
+  DeclId decl = typeDecl(checker_, module_, ast_, node);
   if (decl) return ofDecl(decl, nullptr, n.span);
   if (n.kind == SynKind::Name && text(n.as<Name>().name) == "List") return bareList(n.span);
   if (n.kind == SynKind::Name && (text(n.as<Name>().name) == "Axis" || text(n.as<Name>().name) == "Axes"))
@@ -115,28 +118,29 @@ TypeId TypeResolver::alias(DeclId decl, Span span) {
   const Ast& ast = checker_.modules.astOf(decl);
   const auto& item = ast[d.node].as<TypeItem>();
   if (!item.generics.empty()) return error(DiagId::NoAliasParameters, span, {});
-  if (checker_.aliases.open.contains(decl)) {
+  if (checker_.declarations.aliases.open.contains(decl)) {
     bool isTold = checker_.sink.isTold([&](const Diagnostic& told) {
       return told.id == DiagId::AliasCycle &&
-             std::any_of(checker_.aliases.open.begin(), checker_.aliases.open.end(),
+             std::any_of(checker_.declarations.aliases.open.begin(), checker_.declarations.aliases.open.end(),
                          [&](DeclId open) { return checker_.modules.decl(open).span == told.span; });
     });
     return isTold ? types_.error() : error(DiagId::AliasCycle, d.span, text(d.name));
   }
-  if (checker_.aliases.open.empty()) checker_.aliases.types.clear();
-  if (auto known = checker_.aliases.types.find(decl); known != checker_.aliases.types.end())
+  if (checker_.declarations.aliases.open.empty()) checker_.declarations.aliases.types.clear();
+  if (auto known = checker_.declarations.aliases.types.find(decl);
+      known != checker_.declarations.aliases.types.end())
     return known->second;
-  checker_.aliases.open.insert(decl);
+  checker_.declarations.aliases.open.insert(decl);
   TypeEnv none;
   TypeResolver inner(checker_, d.module, ast, none);
   TypeId type = inner.type(item.type);
-  checker_.aliases.open.erase(decl);
-  checker_.aliases.types.emplace(decl, type);
+  checker_.declarations.aliases.open.erase(decl);
+  checker_.declarations.aliases.types.emplace(decl, type);
   return type;
 }
 
 TypeId TypeResolver::recordType(DeclId decl, const std::vector<Argument>* items, Span span) {
-  const RecordDecl record = checker_.record(decl);
+  const RecordDecl record = checker_.declarations.record(decl);
   std::vector<TypeId> typeArgs;
   std::vector<DimId> dims;
   size_t required = 0;
@@ -198,7 +202,7 @@ TypeId TypeResolver::recordType(DeclId decl, const std::vector<Argument>* items,
     }
   }
   if (failed || !meetsBounds(record, typeArgs, span)) return types_.error();
-  return checker_.recordType(decl, std::move(typeArgs), std::move(dims));
+  return checker_.declarations.recordType(decl, std::move(typeArgs), std::move(dims));
 }
 
 /// Whether type arguments meet the bounds of a record, as far as they are known.
@@ -219,7 +223,7 @@ bool boundsHold(Checker& checker, const RecordDecl& record, const std::vector<Ty
     if (!g.bound || k == TypeKind::Var || k == TypeKind::Error ||
         meetsBound(types, arg, types.names.text(g.bound)))
       continue;
-    checker.refuseBound(types.names.text(record.name), g, arg, types.show(arg), span);
+    refuseBound(checker, types.names.text(record.name), g, arg, types.show(arg), span);
     return false;
   }
   return true;
@@ -292,8 +296,8 @@ TypeId TypeResolver::bracketed(SynId node) {
       TypeId of = type(brackets.items[0].value);
       return isOfUse(of) ? types_.slope(of) : types::tangentType(types_, of);
     }
-    DeclId decl = bound ? DeclId::none() : checker_.typeDecl(module_, ast_, brackets.base);
-    if (decl && !checker_.takesNoParameters(decl)) return ofDecl(decl, &brackets.items, n.span);
+    DeclId decl = bound ? DeclId::none() : typeDecl(checker_, module_, ast_, brackets.base);
+    if (decl && !takesNoParameters(checker_, decl)) return ofDecl(decl, &brackets.items, n.span);
   }
   // An array: of what stands before the bracket; `_` in an array inside of it is a size for each element.
   TypeId element =
@@ -385,7 +389,7 @@ DimId TypeResolver::dim(SynId node, bool alone) {
       around_.signature->sizes.back().standsAlone = alone;
       return fresh;
     }
-    if (DimId value = checker_.constantDim(module_, name)) return value; // whose name is told of
+    if (DimId value = checker_.constants.constantDim(module_, name)) return value; // whose name is told of
     checker_.sink.report(DiagId::DimensionUnbound, n.span, text(name));
     return DimId::none();
   }
@@ -436,10 +440,10 @@ DimId TypeResolver::memberDim(SynId node) {
           if (types_.dims.info(record.dimParams[k]).name == text(member.name)) return types_[type].dims[k];
       }
   }
-  if (DeclId constant = checker_.constDecl(module_, ast_, node)) {
-    const Checker::ConstantSize& size = checker_.constantSize(constant);
+  if (DeclId constant = constDecl(checker_, module_, ast_, node)) {
+    const ConstantSize& size = checker_.constants.constantSize(constant);
     if (size.told)
-      checker_.repeatConstant(constant);
+      checker_.constants.repeatConstant(constant);
     else if (!size.why.empty())
       checker_.sink.report(DiagId::DimensionValue, span, checker_.modules.sources.text(span)).hint = size.why;
     return size.dim;
@@ -464,7 +468,8 @@ DimId TypeResolver::binaryDim(const Binary& binary, Span span) {
     break;
   case BinaryOp::Pow:
     if (around_.signature && ast_.kind(binary.right) == SynKind::Name && !dims.asConstant(b))
-      if (DimId known = checker_.constantDim(module_, ast_[binary.right].as<Name>().name)) b = known;
+      if (DimId known = checker_.constants.constantDim(module_, ast_[binary.right].as<Name>().name))
+        b = known;
     if (auto k = dims.asConstant(b); k && *k >= 0 && *k <= 16) {
       DimId result = dims.constant(1);
       for (int64_t i = 0; i < *k; ++i) result = dims.mul(result, a);
@@ -527,7 +532,7 @@ DimId TypeResolver::sizeOfValue(SynId node) {
     if (name) env_.dims[name] = size;
     return size;
   }
-  DimId value = around_.values ? around_.values->sizeOf(node) : checker_.constantDim(module_, name);
+  DimId value = around_.values ? around_.values->sizeOf(node) : checker_.constants.constantDim(module_, name);
   if (value) return value;
   std::vector<NameId> inScope = around_.values ? around_.values->names() : std::vector<NameId>();
   for (const auto& [bound, dim] : env_.dims) inScope.push_back(bound);
@@ -564,16 +569,17 @@ void reportNotASize(Checker& checker, Span span, bool inBody) {
 
 void reportNoSize(Checker& checker, ModuleId module, NameId name, Span span, std::string why,
                   const std::vector<NameId>& inScope) {
-  const DeclId constant = checker.constDecl(module, name);
+  const DeclId constant = constDecl(checker, module, name);
   const bool known = !why.empty() || constant;
-  if (why.empty() && constant && checker.constantSize(constant).told) return checker.repeatConstant(constant);
-  if (why.empty()) why = checker.whyNoSize(module, name);
+  if (why.empty() && constant && checker.constants.constantSize(constant).told)
+    return checker.constants.repeatConstant(constant);
+  if (why.empty()) why = whyNoSize(checker, module, name);
   if (why.find(errorTypeText) != std::string::npos) return; // told where its value stands
   const std::string_view shown = checker.types.names.text(name);
   if (!why.empty())
     checker.sink.report(DiagId::DimensionValue, span, shown).hint = why;
   else if (!known)
-    checker.sink.report(DiagId::UnknownName, span, shown).hint = checker.suggestSize(module, name, inScope);
+    checker.sink.report(DiagId::UnknownName, span, shown).hint = suggestSize(checker, module, name, inScope);
 }
 
 } // namespace melix::check

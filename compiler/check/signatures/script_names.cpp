@@ -1,4 +1,10 @@
 // The variables of a script, and which of them its functions see (rule 9).
+#include "check/instances/instances.h"
+#include "check/instances/programs.h"
+#include "check/signatures/declaration_table.h"
+#include "check/signatures/generic_bodies.h"
+#include "check/signatures/lookup.h"
+#include "check/signatures/scripts.h"
 #include "check/signatures/signature.h"
 
 #include <algorithm>
@@ -19,23 +25,23 @@ void namesInPattern(const Ast& ast, SynId pattern, std::vector<NameId>& out) {
   }
 }
 
-void Checker::seePrompt(ModuleId module, const std::vector<PromptVariable>& known) {
+void Scripts::seePrompt(ModuleId module, const std::vector<PromptVariable>& known) {
   promptNames_[module] = known;
 }
 
-std::set<NameId> Checker::namesBoundIn(ModuleId module) {
+std::set<NameId> Scripts::namesBoundIn(ModuleId module) {
   std::vector<NameId> names;
-  const Ast& tree = modules[module].ast;
-  for (SynId statement : modules[module].statements)
+  const Ast& tree = c_.modules[module].ast;
+  for (SynId statement : c_.modules[module].statements)
     if (tree.kind(statement) == SynKind::Let) namesInPattern(tree, tree[statement].as<Let>().pattern, names);
   return {names.begin(), names.end()};
 }
 
-const Checker::ScriptNames& Checker::scriptNames(ModuleId module) {
+const ScriptNames& Scripts::scriptNames(ModuleId module) {
   if (auto found = scripts_.find(module); found != scripts_.end()) return found->second;
   ScriptNames& out = scripts_[module];
-  const Ast& tree = modules[module].ast;
-  for (SynId statement : modules[module].statements) {
+  const Ast& tree = c_.modules[module].ast;
+  for (SynId statement : c_.modules[module].statements) {
     if (tree.kind(statement) != SynKind::Let) continue;
     const auto& let = tree[statement].as<Let>();
     std::vector<NameId> names;
@@ -57,12 +63,12 @@ const Checker::ScriptNames& Checker::scriptNames(ModuleId module) {
 }
 
 /// The `let`s above a function that it names, and the functions of scripts that it names.
-const Checker::NamedBy& Checker::namedBy(DeclId decl) {
+const Scripts::NamedBy& Scripts::namedBy(DeclId decl) {
   if (auto found = namedBy_.find(decl); found != namedBy_.end()) return found->second;
   NamedBy out;
-  const names::Decl declared = modules.decl(decl);
+  const names::Decl declared = c_.modules.decl(decl);
   const ScriptNames& script = scriptNames(declared.module);
-  const Ast& tree = ast(decl);
+  const Ast& tree = c_.ast(decl);
   std::set<NameId> params;
   for (const Parameter& p : tree[declared.node].as<FnItem>().params) params.insert(p.name);
   std::function<void(SynId)> look = [&](SynId s) {
@@ -72,9 +78,9 @@ const Checker::NamedBy& Checker::namedBy(DeclId decl) {
       auto let = script.lets.find(name);
       if (isName && params.contains(name)) return;
       if (isName && let != script.lets.end() && let->second < declared.span.begin) out.lets.insert(name);
-      for (const auto& layer : functionLayers(declared.module, name))
+      for (const auto& layer : functionLayers(c_, declared.module, name))
         for (DeclId other : layer)
-          if (isScript(modules.decl(other).module)) out.functions.push_back(other);
+          if (isScript(c_.modules.decl(other).module)) out.functions.push_back(other);
     }
     forEachChild(tree, s, look);
   };
@@ -83,24 +89,29 @@ const Checker::NamedBy& Checker::namedBy(DeclId decl) {
 }
 
 void Checker::forgetInstances(ModuleId changed) {
-  instances_.clear();
+  instances.forget();
   if (!changed) return;
   signatures.forget();
+  scripts.forget(changed);
+}
+
+void Scripts::forget(ModuleId changed) {
   scripts_.erase(changed);
   namedBy_.clear();
   seenLets_.clear();
 }
 
-bool Checker::isOfScript(ModuleId module, NameId name) {
+bool Scripts::isOfScript(ModuleId module, NameId name) {
   const ScriptNames& script = scriptNames(module);
   return script.lets.contains(name) || script.vars.contains(name) || script.again.contains(name);
 }
 
 /// Whether functions of a module may see variables.
-bool Checker::isScript(ModuleId module) { return !scriptNames(module).lets.empty(); }
+bool Scripts::isScript(ModuleId module) { return !scriptNames(module).lets.empty(); }
 
-std::vector<NameId> Checker::scriptLets(DeclId decl) {
-  if (modules.decl(decl).kind != names::DeclKind::Function || !isScript(modules.decl(decl).module)) return {};
+std::vector<NameId> Scripts::scriptLets(DeclId decl) {
+  if (c_.modules.decl(decl).kind != names::DeclKind::Function || !isScript(c_.modules.decl(decl).module))
+    return {};
   if (auto found = seenLets_.find(decl); found != seenLets_.end()) return found->second;
   std::set<NameId> lets;
   std::set<DeclId> reached{decl};
@@ -115,23 +126,24 @@ std::vector<NameId> Checker::scriptLets(DeclId decl) {
   return seenLets_[decl] = {lets.begin(), lets.end()};
 }
 
-void Checker::checkCapturingLets(ModuleId module, const std::map<NameId, TypeId>& lets) {
-  for (DeclId decl : declsOf(module)) {
-    if (scriptLets(decl).empty()) continue;
+void checkCapturingLets(Checker& c, ModuleId module, const std::map<NameId, TypeId>& lets) {
+  for (DeclId decl : declsOf(c, module)) {
+    if (c.scripts.scriptLets(decl).empty()) continue;
     std::vector<TypeId> captured;
-    for (NameId let : scriptLets(decl))
+    for (NameId let : c.scripts.scriptLets(decl))
       if (auto found = lets.find(let); found != lets.end()) captured.push_back(found->second);
-    if (captured.size() < scriptLets(decl).size() || !satisfiesBounds(decl, KnownId::none(), captured))
+    if (captured.size() < c.scripts.scriptLets(decl).size() ||
+        !c.generics.satisfiesBounds(decl, KnownId::none(), captured))
       continue;
-    instantiateDefinition(decl, KnownId::none(), captured);
+    instantiateDefinition(c, decl, KnownId::none(), captured);
   }
 }
 
-DeclId Checker::nested(ModuleId module, const Ast& tree, SynId node) {
+DeclId DeclarationTable::nested(ModuleId module, const Ast& tree, SynId node) {
   DeclId& decl = nested_[{&tree, node}];
   if (!decl) {
     const auto& item = tree[node].as<FnItem>();
-    decl = modules.declareInside(module, tree, node, item.name, item.nameSpan);
+    decl = c_.modules.declareInside(module, tree, node, item.name, item.nameSpan);
   }
   return decl;
 }

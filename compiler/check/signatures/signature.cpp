@@ -2,6 +2,7 @@
 
 #include "check/body/overload_order.h"
 #include "check/signatures/bounds.h"
+#include "check/signatures/declaration_table.h"
 #include "check/signatures/free_names.h"
 #include "check/signatures/resolve.h"
 #include "types/tangent.h"
@@ -162,7 +163,7 @@ private:
 };
 
 Written ofFunction(Checker& c, DeclId decl) {
-  const FunctionDecl& fn = c.function(decl);
+  const FunctionDecl& fn = c.declarations.function(decl);
   return {fn.module, c.ast(decl), fn.generics, fn.params, fn.result};
 }
 
@@ -291,7 +292,7 @@ bool SignatureUse::demandsMet(const SignatureType& of, Inference* solved) {
   for (const SignatureType::Demand& demand : of.demands) {
     std::vector<TypeId> args = demand.args;
     for (TypeId& arg : args) arg = part(arg, solved);
-    if (!boundsHold(c_, c_.record(demand.record), args, demand.span)) return false;
+    if (!boundsHold(c_, c_.declarations.record(demand.record), args, demand.span)) return false;
   }
   return true;
 }
@@ -311,7 +312,7 @@ TypeId SignatureUse::part(TypeId type, Inference* solved) {
       for (TypeId& arg : args) arg = part(arg, solved);
       for (DimId& d : t.dims) d = store.dims.substitute(d, known_);
       const TypeId here = store.record(t.record, std::move(t.dims));
-      return args == store.typeArgs(here) ? here : c_.reinstantiate(here, std::move(args));
+      return args == store.typeArgs(here) ? here : c_.declarations.reinstantiate(here, std::move(args));
     }
     if (t.kind != TypeKind::Array) return at;
     if (store.kind(t.parts[0]) == TypeKind::Error) return t.parts[0];

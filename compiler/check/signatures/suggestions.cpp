@@ -1,6 +1,7 @@
 #include "check/signatures/suggestions.h"
 
 #include "check/intrinsics/intrinsics.h"
+#include "check/signatures/lookup.h"
 #include "diagnostics/messages.h"
 #include "support/near_names.h"
 
@@ -95,17 +96,32 @@ void addCases(Checker& checker, ModuleId module, std::vector<std::string_view>& 
           known.push_back(checker.types.names.text(each.name));
 }
 
+std::string suggestType(Checker& c, ModuleId module, NameId name) {
+  if (std::string_view hint = habitHint(HabitKind::Type, c.types.names.text(name)); !hint.empty())
+    return std::string(hint);
+  if (std::string hint = useThatGives(c.modules, c.types.names.text(name)); !hint.empty()) return hint;
+  std::vector<std::string_view> known{"int", "str", "List", "Tangent"};
+#define SCALAR(Kind, Text, Bits, Class) known.push_back(Text);
+#include "types/types.def"
+  for (const auto& [imported, from] : c.modules[module].imported.all())
+    known.push_back(c.types.names.text(imported));
+  for (ModuleId m : {module, c.modules.prelude()})
+    for (const auto& [declName, decls] : c.modules[m].decls.all())
+      if (c.modules.decl((*decls)[0]).kind != DeclKind::Function)
+        known.push_back(c.types.names.text(declName));
+  return suggest(c.types.names.text(name), known);
+}
+
 } // namespace
 
-std::string Checker::suggest(std::string_view wrong, const std::vector<std::string_view>& known) {
+std::string suggest(std::string_view wrong, const std::vector<std::string_view>& known) {
   const std::string_view nearest = nearestName(wrong, known);
   return nearest.empty() ? "" : "did you mean " + quoted(nearest) + "?";
 }
 
-std::string nearOrListed(Checker& checker, std::string_view wrong,
-                         const std::vector<std::string_view>& known) {
+std::string nearOrListed(std::string_view wrong, const std::vector<std::string_view>& known) {
   constexpr size_t mostShown = 8;
-  std::string hint = checker.suggest(wrong, known);
+  std::string hint = suggest(wrong, known);
   if (!hint.empty() || known.size() > mostShown) return hint;
   for (std::string_view name : known) hint += (hint.empty() ? "it has " : ", ") + quoted(name);
   return hint;
@@ -116,7 +132,7 @@ std::string_view argumentHabit(std::string_view label) {
 }
 
 std::string typeHint(Checker& checker, ModuleId module, const syntax::Ast& ast, syntax::NodeId type) {
-  if (ast.kind(type) == SynKind::Name) return checker.suggestType(module, ast[type].as<syntax::Name>().name);
+  if (ast.kind(type) == SynKind::Name) return suggestType(checker, module, ast[type].as<syntax::Name>().name);
   if (ast.kind(type) != SynKind::Member) return {};
   const auto& member = ast[type].as<syntax::Member>();
   if (ast.kind(member.base) != SynKind::Name) return {};
@@ -127,7 +143,7 @@ std::string typeHint(Checker& checker, ModuleId module, const syntax::Ast& ast, 
         !hint.empty())
       return hint;
   const std::string_view habit = habitHint(HabitKind::Type, checker.types.names.text(member.name));
-  return used && habit.empty() ? checker.suggestPublic(used, member.name) : std::string(habit);
+  return used && habit.empty() ? suggestPublic(checker, used, member.name) : std::string(habit);
 }
 
 std::string nameHint(Checker& checker, ModuleId module, NameId name, Span use,
@@ -137,52 +153,38 @@ std::string nameHint(Checker& checker, ModuleId module, NameId name, Span use,
   if (std::string_view hint = librarysHint(text, lastMember(rest)); !hint.empty()) return std::string(hint);
   if (habitOf(text).empty())
     if (std::string hint = useOfModule(checker.modules, module, text, rest); !hint.empty()) return hint;
-  return checker.suggestName(module, name, near);
+  return suggestName(checker, module, name, near);
 }
 
-std::string Checker::suggestName(ModuleId module, NameId name, const std::vector<NameId>& locals) {
-  const std::string_view text = types.names.text(name);
+std::string suggestName(Checker& c, ModuleId module, NameId name, const std::vector<NameId>& locals) {
+  const std::string_view text = c.types.names.text(name);
   if (std::string_view hint = habitOf(text); !hint.empty()) return std::string(hint);
   std::vector<std::string_view> known;
   for (NameId local : locals)
-    if (local) known.push_back(types.names.text(local)); // parameters that are patterns have none
-  for (const auto& [imported, from] : modules[module].imported.all())
-    known.push_back(types.names.text(imported));
-  for (const auto& [declName, decls] : modules[module].decls.all())
-    known.push_back(types.names.text(declName));
-  for (const auto& [declName, decls] : modules[modules.prelude()].decls.all())
-    if (!isHelpersName(text, types.names.text(declName))) known.push_back(types.names.text(declName));
-  for (ModuleId m : {module, modules.prelude()}) addCases(*this, m, known);
-  for (const auto& [prefix, used] : modules[module].prefixes.all()) known.push_back(types.names.text(prefix));
+    if (local) known.push_back(c.types.names.text(local)); // parameters that are patterns have none
+  for (const auto& [imported, from] : c.modules[module].imported.all())
+    known.push_back(c.types.names.text(imported));
+  for (const auto& [declName, decls] : c.modules[module].decls.all())
+    known.push_back(c.types.names.text(declName));
+  for (const auto& [declName, decls] : c.modules[c.modules.prelude()].decls.all())
+    if (!isHelpersName(text, c.types.names.text(declName))) known.push_back(c.types.names.text(declName));
+  for (ModuleId m : {module, c.modules.prelude()}) addCases(c, m, known);
+  for (const auto& [prefix, used] : c.modules[module].prefixes.all())
+    known.push_back(c.types.names.text(prefix));
 #define INTRINSIC(Kind, Name, Signature, Doc) known.push_back(Name);
 #include "check/intrinsics/intrinsics.def"
   return suggest(text, known);
 }
 
-std::string Checker::suggestPublic(ModuleId module, NameId name) {
-  const std::string_view text = types.names.text(name);
-  if (hasPublic(modules, modules.prelude(), text) || findIntrinsic(text))
+std::string suggestPublic(Checker& c, ModuleId module, NameId name) {
+  const std::string_view text = c.types.names.text(name);
+  if (hasPublic(c.modules, c.modules.prelude(), text) || findIntrinsic(text))
     return quoted(text) + " is there without a module";
   if (std::string_view hint = habitOf(text); !hint.empty()) return std::string(hint);
   std::vector<std::string_view> known;
-  for (const auto& [declared, decls] : modules[module].decls.all())
-    if (modules.decl((*decls)[0]).isPub) known.push_back(types.names.text(declared));
+  for (const auto& [declared, decls] : c.modules[module].decls.all())
+    if (c.modules.decl((*decls)[0]).isPub) known.push_back(c.types.names.text(declared));
   return suggest(text, known);
-}
-
-std::string Checker::suggestType(ModuleId module, NameId name) {
-  if (std::string_view hint = habitHint(HabitKind::Type, types.names.text(name)); !hint.empty())
-    return std::string(hint);
-  if (std::string hint = useThatGives(modules, types.names.text(name)); !hint.empty()) return hint;
-  std::vector<std::string_view> known{"int", "str", "List", "Tangent"};
-#define SCALAR(Kind, Text, Bits, Class) known.push_back(Text);
-#include "types/types.def"
-  for (const auto& [imported, from] : modules[module].imported.all())
-    known.push_back(types.names.text(imported));
-  for (ModuleId m : {module, modules.prelude()})
-    for (const auto& [declName, decls] : modules[m].decls.all())
-      if (modules.decl((*decls)[0]).kind != DeclKind::Function) known.push_back(types.names.text(declName));
-  return suggest(types.names.text(name), known);
 }
 
 } // namespace melix::check

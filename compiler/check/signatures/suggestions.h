@@ -20,7 +20,6 @@ std::string typeHint(Checker& checker, ModuleId module, const syntax::Ast& ast, 
 std::string_view argumentHabit(std::string_view label);
 
 /// The name that is nearest, else, if they are few, all there are; empty if there are none, or many.
-std::string nearOrListed(Checker& checker, std::string_view wrong,
-                         const std::vector<std::string_view>& known);
+std::string nearOrListed(std::string_view wrong, const std::vector<std::string_view>& known);
 
 } // namespace melix::check

@@ -2,6 +2,7 @@
 
 #include "check/intrinsics/intrinsics.h"
 #include "check/signatures/free_names.h"
+#include "check/signatures/lookup.h"
 #include "check/signatures/resolve.h"
 #include "check/signatures/suggestions.h"
 
@@ -101,8 +102,8 @@ private:
     bool isLower = text[0] >= 'a' && text[0] <= 'z';
     return !isLower || bound_.contains(name) || visible_(name) || text == "inf" || text == "nan" ||
            text == "pi" || text == "str" || scalarNamed(text) || findIntrinsic(text) ||
-           c_.modules.prefix(module_, name) || c_.constDecl(module_, name) || c_.typeDecl(module_, name) ||
-           !c_.functionLayers(module_, name).empty();
+           c_.modules.prefix(module_, name) || constDecl(c_, module_, name) || typeDecl(c_, module_, name) ||
+           !functionLayers(c_, module_, name).empty();
   }
 
   Checker& c_;

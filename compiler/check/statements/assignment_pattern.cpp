@@ -179,8 +179,7 @@ PatternId WrittenPattern::unknownCase(SynId path) {
   std::vector<std::string_view> known;
   for (const types::EnumCase& each : types_.recordInfo(types_[type_].record).cases)
     known.push_back(types_.names.text(each.name));
-  body_.sink.report(DiagId::UnknownCase, span, body_.b.show(type_), text).hint =
-      nearOrListed(body_.c, text, known);
+  body_.sink.report(DiagId::UnknownCase, span, body_.b.show(type_), text).hint = nearOrListed(text, known);
   return wrong();
 }
 
@@ -276,7 +275,7 @@ void FieldPatterns::reportField(const PatternField& f, size_t at) {
     const bool areNameless = known.empty() && !case_.fields.empty();
     sink.report(DiagId::UnknownField, f.span, shown_, types_.names.text(f.label)).hint =
         areNameless ? "the fields of `" + shown_ + "` have no names: their places tell them"
-                    : nearOrListed(body_.c, types_.names.text(f.label), known);
+                    : nearOrListed(types_.names.text(f.label), known);
   } else {
     sink.report(DiagId::PatternType, f.span, body_.b.show(type_)).hint =
         "`" + shown_ + "` has " + counted(case_.fields.size(), "field");

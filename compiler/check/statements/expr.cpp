@@ -7,6 +7,8 @@
 #include "check/body/loops.h"
 #include "check/body/other_tree.h"
 #include "check/calls/nested_reduction.h"
+#include "check/signatures/lookup.h"
+#include "check/signatures/scripts.h"
 #include "check/tree/bool_hint.h"
 #include "check/tree/literal_sign.h"
 #include "syntax/attributes.h"
@@ -113,12 +115,12 @@ NodeId Body::checkNumber(const SynNode& n) {
 }
 
 LocalId Body::lookupAny(NameId name) {
-  size_t floor = scopeFloor > 0 && c.isOfScript(module, name) ? 0 : scopeFloor;
+  size_t floor = scopeFloor > 0 && c.scripts.isOfScript(module, name) ? 0 : scopeFloor;
   LocalId found = scope.find(name, floor);
   if (found || !types.names.isMarked(name)) return found;
   // What a quote does not bind may be a variable of the script it stands in.
   auto [home, plain] = c.modules.meant(module, name);
-  return home == module && c.isOfScript(module, plain) ? lookupAny(plain) : LocalId::none();
+  return home == module && c.scripts.isOfScript(module, plain) ? lookupAny(plain) : LocalId::none();
 }
 
 LocalId Body::lookup(NameId name) {
@@ -142,10 +144,10 @@ NodeId Body::checkName(SynId node, TypeId expected) {
   if (auto dim = env->dims.find(name); dim != env->dims.end()) return b.dimValue(dim->second, span);
   if (text == "inf" || text == "nan" || text == "pi")
     return b.number(std::string(text), infer.freshVar(VarClass::OpenFloat, span), span);
-  if (DeclId constant = c.constDecl(module, name)) return constantValue(constant, expected, span);
+  if (DeclId constant = constDecl(c, module, name)) return constantValue(constant, expected, span);
   if (auto found = caseNamed(name, expected, span))
     return !found->first ? b.error(span) : caseValue(found->first, found->second, expected, span);
-  std::vector<std::vector<DeclId>> layers = c.functionLayers(module, name);
+  std::vector<std::vector<DeclId>> layers = functionLayers(c, module, name);
   if (!layers.empty()) {
     std::vector<DeclId> candidates;
     for (const auto& layer : layers) candidates.insert(candidates.end(), layer.begin(), layer.end());
@@ -236,9 +238,9 @@ NodeId Body::declaredOperator(NameId op, std::vector<CallArg> call, Span span) {
       return callValue(readLocal(l, span), call, TypeId::none(), span);
     }
   }
-  std::vector<std::vector<DeclId>> layers = c.functionLayers(module, op);
+  std::vector<std::vector<DeclId>> layers = functionLayers(c, module, op);
   for (const CallArg& arg : call)
-    for (ModuleId home : homeModules(b.typeOf(arg.node))) layers.push_back(c.functionsAtHome(home, op));
+    for (ModuleId home : homeModules(b.typeOf(arg.node))) layers.push_back(functionsAtHome(c, home, op));
   for (const auto& layer : layers) {
     if (layer.empty()) continue;
     if (auto chosen = choose(op, layer, call, span, false))
@@ -407,13 +409,13 @@ NodeId Body::checkMember(SynId node, TypeId expected) {
       Known known;
       known.kind = KnownKind::Overloads;
       known.module = module;
-      known.candidates = c.functionsIn(used, member.name, true);
+      known.candidates = functionsIn(c, used, member.name, true);
       if (!known.candidates.empty()) return templateValue(std::move(known), {}, span);
-      if (auto found = c.publicCase(used, member.name))
+      if (auto found = publicCase(c, used, member.name))
         return caseValue(found->first, found->second, expected, span);
       sink.report(DiagId::UnknownInModule, member.nameSpan, types.names.text(base),
                   types.names.text(member.name))
-          .hint = c.suggestPublic(used, member.name);
+          .hint = suggestPublic(c, used, member.name);
       return b.error(span);
     }
   }

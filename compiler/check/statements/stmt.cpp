@@ -3,6 +3,7 @@
 #include "check/body/function_values.h"
 #include "check/body/loops.h"
 #include "check/body/statements.h"
+#include "check/signatures/lookup.h"
 #include "check/signatures/resolve.h"
 
 #include <utility>
@@ -267,7 +268,7 @@ NodeId Body::assignParts(const NodeList& parts, SynId written, Span span) {
 /// `place op= e` by a function `op=` of the user's; none if none takes these types.
 NodeId Body::ownOpAssign(const OpAssign& a, Span span) {
   const NameId name = types.names.intern(std::string(spelling(a.op)) + "=");
-  if (!lookupAny(name) && c.functionLayers(module, name).empty() && !isDeclaredBeside(name, {}))
+  if (!lookupAny(name) && functionLayers(c, module, name).empty() && !isDeclaredBeside(name, {}))
     return NodeId::none();
   Attempt attempt(*this);
   NodeId place = checkExpr(a.target), value = checkExpr(a.value);

@@ -3,6 +3,8 @@
 // wherever in a value its structs or enums stand (rule 48).
 #include "check/tangents/equality.h"
 
+#include "check/signatures/lookup.h"
+
 namespace melix::check {
 
 using namespace syntax;
@@ -17,7 +19,7 @@ NodeId Body::callOwnEquality(NodeId x, NodeId y, Span span) {
 
 Span placeOfEquality(const Body& body) {
   Checker& c = body.c;
-  if (c.functionLayers(body.module, c.types.names.intern(spelling(BinaryOp::Eq))).empty()) return {};
+  if (functionLayers(c, body.module, c.types.names.intern(spelling(BinaryOp::Eq))).empty()) return {};
   const Ast& tree = c.modules[body.module].ast;
   return {tree.span(tree.root).file, 0, 0};
 }

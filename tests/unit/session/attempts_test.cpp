@@ -103,8 +103,8 @@ void expectUndone(const std::string& code) {
   ASSERT_EQ(session->sink.errorCount(), 0u);
   Checker& checker = session->checker();
   checker.checkModule(root);
-  const InstanceId id = checker.addInstance({});
-  checker.info(id).inProgress = true;
+  const InstanceId id = checker.instances.addInstance({});
+  checker.instances.info(id).inProgress = true;
   Body body(checker, id, root, session->modules()[root].ast);
   body.isScript = true;
   for (syntax::NodeId statement : session->modules()[root].statements) {
