@@ -22,7 +22,7 @@ class Ranges {
 public:
   /// Knows the sizes of the function's parameters.
   Ranges(types::TypeStore& types, const Function& f);
-  /// The same: a copy of what is kept.
+  /// The same: a copy of the ranges that are kept.
   Ranges(const Module& m, FunctionId f);
 
   /// Adds the facts that hold once `op` ran: its results exist, so their sizes are sizes; a check has passed.

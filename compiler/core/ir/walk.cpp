@@ -58,7 +58,8 @@ static EffectSet ofOpAlone(const Module& m, const Function& f, const Op& op) {
     break;
   }
   case ops::EffectKind::Regions:
-    if (op.kind == OpKind::Apply || (op.kind == OpKind::While && !provablyTerminates(m, f, op))) out.panics = true;
+    if (op.kind == OpKind::Apply || (op.kind == OpKind::While && !provablyTerminates(m, f, op)))
+      out.panics = true;
     if (op.kind == OpKind::Apply) out.io = true;
     out.panics |= !panickingSums(m, f, op).empty();
     break;

@@ -47,13 +47,13 @@ struct EffectSet {
   bool operator==(const EffectSet&) const = default;
 };
 
-/// The effects of a function without those of its callees, and the functions that it names.
+/// The effects of a function without the effects of its callees, and the functions that it names.
 struct OwnEffects {
   static constexpr char name[] = "effects";
   OwnEffects(const Module& m, FunctionId f);
   bool operator==(const OwnEffects&) const = default;
 
-  EffectSet effects;               ///< of its ops, without those of the functions that it calls
+  EffectSet effects;               ///< of its ops, without the effects of callees
   std::vector<FunctionId> called;  ///< by calls and derivatives, each once
   std::vector<FunctionId> callees; ///< all that it names, in the order in which they are named first
 };

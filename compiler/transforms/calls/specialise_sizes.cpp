@@ -127,7 +127,9 @@ private:
       return true;
     }
     for (const Sized& at : made) {
-      m_.functions[instances_[at].function].body = RegionId();
+      Function& refused = m_.functions[instances_[at].function];
+      refused.body = RegionId();
+      refused.version.raise();
       instances_.erase(at);
     }
     refused_.insert(outermost);

@@ -16,7 +16,7 @@ constexpr const char* text = R"(fn f (%a: f32) -> (f32) {
   yield %u
 }
 fn g (%a: f32) -> (f32) {
-  %s = call @f(%a) : f32
+  %s = call @f %a : f32
   yield %s
 }
 )";

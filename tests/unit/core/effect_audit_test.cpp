@@ -28,6 +28,7 @@ struct Audited : TextModule {
     std::vector<OpId>& ops = fn(name).regions[fn(name).body].ops;
     const OpId first = ops.front();
     ops.erase(ops.begin());
+    fn(name).version.raise();
     return first;
   }
 };
