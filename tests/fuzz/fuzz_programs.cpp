@@ -41,7 +41,8 @@ Subject subjectOf(fuzz::Random& random) {
 /// Whole numbers never round.
 RunOptions::Early earlyOfDomains(const Program& program) {
   bool needsPasses = false;
-  walk(program, [&](const NodePtr& n) { needsPasses = needsPasses || n->form == Form::Lambda; });
+  walk(program,
+       [&](const NodePtr& n) { needsPasses = needsPasses || n->form == Form::Lambda || n->name == "exp"; });
   return needsPasses ? RunOptions::Early::Derivatives : RunOptions::Early::Lowered;
 }
 

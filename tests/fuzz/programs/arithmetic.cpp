@@ -11,6 +11,8 @@ namespace {
 
 using Wide = __int128;
 
+constexpr double belowExp = -746; ///< exp is 0 there, of f32 and f64
+
 Wide wide(const Value& v) { return v.kind == Kind::U64 ? Wide(static_cast<uint64_t>(v.i)) : Wide(v.i); }
 
 Wide least(Kind k) { return isSigned(k) ? -(Wide(1) << (bitsOf(k) - 1)) : 0; }
@@ -193,6 +195,10 @@ Value mathFunction(const std::string& name, const std::vector<Value>& arguments)
   if (name == "abs") {
     if (!isFloat(a.kind)) return less(a, {a.kind, 0}) ? negative(a) : a;
     return noted({a.kind, 0, std::fabs(a.d)}, a, a.d > 0 ? 1 : a.d < 0 ? -1 : 0);
+  }
+  if (name == "exp" && (a.d == 0 || a.d < belowExp)) { // others are the compiler's library's
+    double value = a.d == 0 ? 1 : 0;
+    return noted({a.kind, 0, value}, a, value);
   }
   if (name == "floor") return {a.kind, 0, std::floor(a.d)};
   if (name == "ceil") return {a.kind, 0, std::ceil(a.d)};

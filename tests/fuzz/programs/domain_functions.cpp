@@ -136,6 +136,16 @@ NodePtr productBody(Site& s, Function& f, const std::vector<Dim>& dims, std::vec
   return value;
 }
 
+NodePtr attentionBody(Site& s, Function& f, const std::vector<Dim>& dims, std::vector<NodePtr>& body) {
+  const std::string rows = dims[0].name, columns = s.c.chance(70) ? rows : dims[1].name;
+  addArray(s, f, {rows, dims[2].name});
+  addArray(s, f, {columns, dims[2].name});
+  addArray(s, f, {columns, dims[3].name});
+  s.sizes = {rows, columns, dims[2].name, dims[3].name}; // what the arrays bind
+  f.result = arrayOf(s.element, {rows, dims[3].name});
+  return attentionOf(s, body);
+}
+
 NodePtr convolutionBody(Site& s, Function& f, const std::vector<Dim>& dims) {
   std::vector<std::string> image = {dims[1].name}, kernel = {dims[0].name, dims[1].name},
                            result = {dims[0].name};
@@ -157,9 +167,16 @@ NodePtr convolutionBody(Site& s, Function& f, const std::vector<Dim>& dims) {
 } // namespace
 
 std::vector<Dim> dimsFor(Context& c, Shape shape) {
-  return shape == Shape::Product       ? dimsOfProduct(c)
-         : shape == Shape::Convolution ? dimsOfConvolution(c)
-                                       : dimsOf(c);
+  switch (shape) {
+  case Shape::Product: return dimsOfProduct(c);
+  case Shape::Convolution: return dimsOfConvolution(c);
+  case Shape::Attention: {
+    auto few = [&] { return dimOf(c, c.between(1, 9), c.between(1, 9)); };
+    auto many = [&] { return dimOf(c, c.between(1, 33), c.between(1, 33)); };
+    return {many(), many(), few(), few()};
+  }
+  default: return dimsOf(c);
+  }
 }
 
 std::shared_ptr<Function> domainFunction(Context& c, const Type& element, const std::vector<Dim>& dims,
@@ -179,7 +196,9 @@ std::shared_ptr<Function> domainFunction(Context& c, const Type& element, const 
   }
   std::vector<NodePtr> body;
   if (shape != Shape::Any) {
-    NodePtr value = shape == Shape::Product ? productBody(s, *f, dims, body) : convolutionBody(s, *f, dims);
+    NodePtr value = shape == Shape::Product       ? productBody(s, *f, dims, body)
+                    : shape == Shape::Convolution ? convolutionBody(s, *f, dims)
+                                                  : attentionBody(s, *f, dims, body);
     f->body = block(std::move(body), value);
     return f;
   }

@@ -146,6 +146,48 @@ NodePtr maskedCopy(Site& s, const Parameter& matrix) {
   return make(Form::Builder, matrix.type, std::move(kids));
 }
 
+NodePtr attentionOf(Site& s, std::vector<NodePtr>& body) {
+  Context& c = s.c;
+  const Parameter q = s.arrays[0], k = s.arrays[1], v = s.arrays[2];
+  const std::string rows = q.type->dims[0], columns = k.type->dims[0], width = v.type->dims[1];
+  auto at = [&](const Parameter& of, const NodePtr& i, const NodePtr& j) {
+    return make(Form::Index, s.element, {nameOf(of.name, of.type), named(i->name), named(j->name)});
+  };
+  Parameter scores{c.freshName("t"), arrayOf(s.element, {rows, columns})},
+      best{c.freshName("t"), arrayOf(s.element, {rows})};
+  {
+    Nested inside(s);
+    NodePtr t = wholeRange(s, rows), u = wholeRange(s, columns), test;
+    test = c.chance(70) ? below(c, named(t->name), named(u->name), false) : condition(s, 1);
+    NodePtr e = wholeRange(s, q.type->dims[1]);
+    NodePtr sum = make(Form::Reduce, s.element, {e, operate("*", at(q, t, e), at(k, u, e))}, "sum");
+    NodePtr large = operate("*", sum, constant(s.element, 1000)); // exp of a difference is 0 or 1
+    NodePtr none = literal(s.element, 0, c.chance(60) ? -1.0 / 0.0 : -1e30);
+    NodePtr value = c.chance(75) ? guarded(c, test, large, none)
+                                 : operate("+", large, guarded(c, test, constant(s.element, 0), none));
+    body.push_back(let(scores.name, make(Form::Builder, scores.type, {t, u, value})));
+  }
+  {
+    Nested inside(s);
+    NodePtr t = wholeRange(s, rows), u = wholeRange(s, columns);
+    NodePtr most = make(Form::Reduce, s.element, {u, at(scores, t, u)}, "max");
+    body.push_back(let(best.name, make(Form::Builder, best.type, {t, most})));
+  }
+  Nested inside(s);
+  NodePtr t = wholeRange(s, rows), e = wholeRange(s, width), u = wholeRange(s, columns);
+  NodePtr greatest = make(Form::Index, s.element, {nameOf(best.name, best.type), named(t->name)});
+  NodePtr p = make(Form::Builtin, s.element, {operate("-", at(scores, t, u), greatest)}, "exp");
+  Type type = arrayOf(s.element, {rows, width});
+  if (c.chance(60)) { // weights that are an array of their own
+    Parameter weights{c.freshName("t"), scores.type};
+    NodePtr w = make(Form::Builder, scores.type, {clone(t), clone(u), p});
+    body.push_back(let(weights.name, w));
+    p = at(weights, t, u);
+  }
+  NodePtr sum = make(Form::Reduce, s.element, {u, operate("*", p, at(v, u, e))}, "sum");
+  return make(Form::Builder, type, {t, e, sum});
+}
+
 NodePtr convolutionOf(Site& s, const std::vector<std::string>& dims) {
   Context& c = s.c;
   Nested inside(s);

@@ -219,7 +219,11 @@ uint64_t attempt(Domain& d, std::vector<NodePtr>& calls) {
   auto& functions = c.program.functions;
   const size_t before = functions.size(), lets = d.lets.size(), data = d.data.size(), sizes = d.sizes.size();
   size_t roll = c.below(100);
-  Shape shape = roll < 60 ? Shape::Any : roll < 85 ? Shape::Product : Shape::Convolution;
+  Shape shape = roll < 55   ? Shape::Any
+                : roll < 80 ? Shape::Product
+                : roll < 92 ? Shape::Convolution
+                            : Shape::Attention;
+  if (shape == Shape::Attention && d.element->kind != Kind::F64) shape = Shape::Product;
   std::vector<Dim> dims = dimsFor(c, shape);
   bool graded = isFloat(d.element->kind) && c.chance(60);
   std::shared_ptr<Function> f = domainFunction(c, d.element, dims, shape, graded), loss;

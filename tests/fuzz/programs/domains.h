@@ -76,6 +76,8 @@ NodePtr productOf(Site& s, const std::vector<std::string>& dims, const std::stri
                   std::vector<NodePtr>& body);
 /// The matrix in a triangle, a band or where another condition holds, and else zeros.
 NodePtr maskedCopy(Site& s, const Parameter& matrix);
+/// Attention of queries, keys and values, whose weights are 0 and 1: all arithmetic stays exact.
+NodePtr attentionOf(Site& s, std::vector<NodePtr>& body);
 /// The second array is the kernel, by output, input and one or two axes, and the first the image.
 NodePtr convolutionOf(Site& s, const std::vector<std::string>& dims);
 
@@ -87,7 +89,7 @@ struct Dim {
 };
 
 /// What a function computes.
-enum class Shape : uint8_t { Any, Product, Convolution };
+enum class Shape : uint8_t { Any, Product, Convolution, Attention };
 
 std::vector<Dim> dimsFor(Context& c, Shape shape);
 std::shared_ptr<Function> domainFunction(Context& c, const Type& element, const std::vector<Dim>& dims,
