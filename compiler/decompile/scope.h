@@ -1,5 +1,5 @@
 #pragma once
-// What a function has at the line at hand: the text so far, names of sizes, variables.
+// The state of a function at the current line: the text so far, names of sizes, variables.
 
 #include "types/types.h"
 

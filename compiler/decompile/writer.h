@@ -45,8 +45,8 @@ struct Shared {
 
 using core::ValueId;
 
-/// Writes the ops of one function: the expression that each value stands for, and the lines so far. What an
-/// op is in Melix is said by the functions of the headers beside this one.
+/// Writes the ops of one function: the expression that each value stands for, and the lines so far. The
+/// functions of the headers beside this one give the text of each op in Melix.
 class FunctionWriter {
 public:
   FunctionWriter(Shared& shared, core::FunctionId function);
@@ -97,7 +97,7 @@ std::string parameters(FunctionWriter& w, const std::vector<core::DimSym>& symbo
 void define(FunctionWriter& w, ValueId v, Expr e);
 /// Names the results of a call and the sizes it decides.
 void bindResults(FunctionWriter& w, const core::Op& o, const std::string& e);
-/// Names the sizes that the results of an op bring, but for those that `silent` has names of.
+/// Names the sizes that the results of an op bring, except sizes that `silent` names.
 void finishSizes(FunctionWriter& w, const core::Op& o, const std::map<core::DimSym, std::string>& silent);
 /// Declares a `var`; its name.
 std::string variable(FunctionWriter& w, const std::string& hint, const std::string& typeText,

@@ -1,5 +1,5 @@
 #pragma once
-// Nests as comprehensions and reductions; those that add to accumulators as loops.
+// Nests as comprehensions and reductions; nests that add to accumulators as loops.
 
 #include "decompile/writer.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// Sizes that values show or hide: their names, and structs for those that `_` alone does not tell apart.
+// Sizes that values show or hide: their names, and structs for sizes that `_` alone does not distinguish.
 
 #include "decompile/writer.h"
 

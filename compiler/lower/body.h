@@ -41,7 +41,7 @@ using MakeOf = std::function<ValueId(std::vector<ValueId>)>;
 /// How control leaves the parts of a body: by a code in a local of its own, and a value in another.
 class Exits {
 public:
-  /// `locals`: how many the body has; those of exits get numbers after them.
+  /// `locals`: how many the body has; the locals of exits get the numbers after them.
   explicit Exits(uint32_t locals) : code(locals), value(locals + 1), nextLocal_(locals + 2) {}
 
   LocalId addLocal() { return LocalId(nextLocal_++); }
@@ -62,7 +62,7 @@ private:
 /// Sizes by the symbols of the typed tree.
 struct Sizes {
   types::DimSubst known;
-  std::set<DimSym> own, used; ///< those that the body defines; those that types mention
+  std::set<DimSym> own, used; ///< sizes that the body defines; sizes that types mention
   /// Whether the body defines the size later.
   bool isLater(DimSym s) const { return own.contains(s) && !known.contains(s); }
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Parts of a comprehension computed ahead of it: what they need, the way to them, where they go.
+// Parts of a comprehension computed before it: their needs, the way to them, their new place.
 
 #include "lower/body.h"
 

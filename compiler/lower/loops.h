@@ -1,5 +1,5 @@
 #pragma once
-// Loops, jumps and what they carry.
+// Loops, jumps and the values that they carry.
 
 #include "lower/body.h"
 

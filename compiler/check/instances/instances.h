@@ -1,5 +1,5 @@
 #pragma once
-// The instances that were asked for, and those that are being checked.
+// The requested instances, and the instances whose check is in progress.
 
 #include "check/signatures/declared.h"
 

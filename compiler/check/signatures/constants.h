@@ -1,5 +1,5 @@
 #pragma once
-// Constants that types name: their sizes, and what went wrong with them.
+// Constants that types name: their sizes, and the errors in them.
 
 #include "check/signatures/declared.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the checker knows of declarations, instances and entries at the prompt.
+// Facts about declarations, instances and entries at the prompt.
 
 #include "check/tree/build.h"
 #include "check/tree/program.h"

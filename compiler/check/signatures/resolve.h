@@ -1,7 +1,7 @@
 #pragma once
 // Converts type syntax to types (rules 20-25): names, brackets, dimensions. A name means what the environment
-// says; the surroundings say which values are sizes, and what becomes of `?N`, `_` and names without a
-// meaning.
+// says; the surroundings determine which values are sizes, and how `?N`, `_` and names without a meaning are
+// read.
 
 #include "check/signatures/signature.h"
 
@@ -24,10 +24,10 @@ public:
 /// The part of a signature that is read.
 enum class SignaturePart : uint8_t { Parameter, LambdaParameter, Result };
 
-/// What is known where a type is written, beside the names of the environment.
+/// The facts at the place where a type is written, beside the names of the environment.
 struct TypeSurroundings {
   ValueScope* values = nullptr; ///< null: only constants are sizes
-  /// `_` and `?N` are new sizes of this kind. None: the sizes of the type are told.
+  /// `_` and `?N` are new sizes of this kind. None: the type specifies its sizes.
   std::optional<types::DimSymKind> newSizes = {};
   /// Of a signature that is read: names without a meaning become its variables, which are looked for among
   /// the names `outside` of the function too.
@@ -50,7 +50,7 @@ public:
 
   /// Name of the parameter whose type is read: the parameters of a bare generic record are called `p.N`.
   NameId owner;
-  /// What bounds of records ask of type arguments that are variables of the signature.
+  /// The demands of records on type arguments that are variables of the signature.
   std::vector<SignatureType::Demand> demands;
   /// Sizes as they are written.
   std::vector<std::pair<DimId, Span>> spellings;
@@ -110,15 +110,15 @@ private:
   uint32_t anonymous_ = 0;
 };
 
-/// Whether type arguments meet the bounds of a record; variables are left to what settles them.
+/// Whether type arguments meet the bounds of a record; variables are left open.
 bool boundsHold(Checker& checker, const RecordDecl& record, const std::vector<TypeId>& typeArgs, Span span);
 
-/// Says that a name in lower case is no dimension: `why` it is none (empty if it means no value), and the
-/// names that would be, beside those of the module.
+/// Reports that a name in lower case is no dimension: `why` it is none (empty if it means no value), and the
+/// names that would be one, beside the names of the module.
 void reportNoSize(Checker& checker, ModuleId module, NameId name, Span span, std::string why,
                   const std::vector<NameId>& inScope);
-/// Says that an expression is no size, once in a file. In a body a `let` makes a size of an `int`; what a
-/// result has is `_`.
+/// Reports that an expression is no size, once in a file. In a body a `let` makes a size of an `int`; a size
+/// of a result is `_`.
 void reportNotASize(Checker& checker, Span span, bool inBody = false);
 
 /// Why a parameter of `fn` is no dimension in the type of one before it, or of any; nothing if none has this

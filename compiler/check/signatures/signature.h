@@ -1,6 +1,6 @@
 #pragma once
 // The signature of a function or lambda as data: read once where it is declared, in variables of its own, and
-// instantiated by substitution where it is used. Who uses a signature says what its variables are there
+// instantiated by substitution where it is used. Each use gives the values of its variables
 // (SignatureUse) and never looks at the syntax.
 
 #include "check/signatures/checker.h"
@@ -14,8 +14,8 @@ namespace melix::check {
 /// Where a variable of a signature comes from.
 enum class VariableSource : uint8_t {
   Declared, ///< in `[…]`
-  Implied,  ///< a parameter's type is the first to name it; or it needs none: `_`, and what a bare record
-            ///< takes
+  Implied,  ///< a parameter's type is the first to name it; or it needs none: `_`, and the arguments of
+            ///< a bare record
   Outer,    ///< the function around this one, which has a value for it
   Value,    ///< of sizes: an int, by its name or as an expression
   Found,    ///< of sizes of a result: `?N` or `_`, which the function finds
@@ -25,7 +25,7 @@ struct TypeVariable {
   NameId name; ///< `T`; `p.T` of a record without its parameters; `p._0` of a `_`
   VariableSource source;
   Span span;
-  TypeId standard = {}; ///< what it is where nothing tells it, in variables of the signature; none
+  TypeId standard = {}; ///< its type where nothing determines it, in variables of the signature; none
 };
 
 struct SizeVariable {
@@ -34,7 +34,7 @@ struct SizeVariable {
   types::DimSym symbol;
   Span span;
   syntax::NodeId written = {}; ///< of Value
-  /// Of a name that is not declared: somewhere in a parameter's type, so that an argument tells it.
+  /// Of a name that is not declared: somewhere in a parameter's type, so that an argument determines it.
   bool standsAlone = true;
 };
 
@@ -50,7 +50,7 @@ struct PackVariable {
 struct SignatureType {
   TypeId type; ///< none: not written
   Span span;
-  /// What is written is no type: `SignatureTable::report` says why, for whoever meets it.
+  /// The text is no type: `SignatureTable::report` says why, to each use.
   bool isWrong = false;
   bool isClosed = false; ///< no variable is in it
   /// A function type as it is written. Its arguments wait for the others, which tell their types.
@@ -66,7 +66,7 @@ struct SignatureType {
   size_t packsEnd = 0, sizesEnd = 0; ///< variables of the signature up to this type, by number
   /// Sizes as the source spells them, for messages.
   std::vector<std::pair<DimId, Span>> spellings;
-  /// What the bounds of records ask of type arguments that are variables.
+  /// The demands of records on type arguments that are variables.
   struct Demand {
     DeclId record;
     std::vector<TypeId> args;
@@ -95,7 +95,7 @@ struct Signature {
   bool impliesTypes() const;
   /// The type variables as they stand in types: the same in all signatures.
   std::vector<TypeId> variables(TypeStore& store) const;
-  /// Add a variable, and give what stands for it in types.
+  /// Add a variable, and give its type.
   TypeId addType(TypeStore& store, NameId name, VariableSource source, Span span);
   DimId addSize(TypeStore& store, NameId name, VariableSource source, Span span);
   DimId addPack(TypeStore& store, NameId name, VariableSource source, Span span);
@@ -110,7 +110,7 @@ public:
   /// same.
   const Signature& of(DeclId function, const TypeEnv* around = nullptr);
   const Signature& ofLambda(const Known& lambda);
-  /// Reports what is wrong with the types of a signature.
+  /// Reports the errors in the types of a signature.
   void report(DeclId function, const TypeEnv* around = nullptr);
   void reportLambda(const Known& lambda);
   void forget();
@@ -122,7 +122,7 @@ private:
   std::map<std::pair<const syntax::Ast*, SynId>, std::unique_ptr<Signature>> lambdas_;
 };
 
-/// A signature in use: what its variables are at one place.
+/// A signature in use: the values of its variables at one place.
 class SignatureUse {
 public:
   SignatureUse(Checker& checker, const Signature& signature);
@@ -136,7 +136,7 @@ public:
   /// Takes the Outer variables from the names around the function.
   void takeOuter(const TypeEnv& around);
   /// The type with the variables replaced; an Error type after a message, or where a size is not known.
-  /// `solved` knows the types behind `Tangent[T]`.
+  /// `solved` resolves the types of `Tangent[T]`.
   TypeId type(const SignatureType& of, Inference* solved = nullptr);
   TypeId parameter(size_t p, Inference* solved = nullptr) { return type(signature.params[p], solved); }
   /// The first pack among the axes of a type that is not known yet.

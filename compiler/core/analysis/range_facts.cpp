@@ -43,8 +43,8 @@ Ranges::Ranges(types::TypeStore& types, const Function& f)
 Ranges::Ranges(const Module& m, FunctionId f) : Ranges(*analysis<EntryRanges>(m, f)) {}
 
 /// Whether bounds of the dims are bounds of one product each: what is known of others then adds nothing.
-bool Ranges::areProducts(std::span<const DimId> dims) const {
-  return std::ranges::all_of(dims, [&](DimId d) { return dims_.terms(d).size() <= 1; });
+static bool areProducts(const types::DimStore& store, std::span<const DimId> dims) {
+  return std::ranges::all_of(dims, [&](DimId d) { return store.terms(d).size() <= 1; });
 }
 
 /// Extents of one array: each is a size, and so is the product of those that are not 0. What is a number of
@@ -83,7 +83,7 @@ bool Ranges::learnSizes(TypeId type, int depth) {
   const types::Type t = types_[type];
   bool isAll = true;
   if (t.kind == TypeKind::Array) {
-    isAll = areProducts(t.dims);
+    isAll = areProducts(dims_, t.dims);
     learnExtents(t.dims);
   } else if (depth == deepest) {
     return true;

@@ -74,7 +74,8 @@ std::optional<bool> Ranges::isRising(DimId d, DimSym s) {
   }
   auto isOf = [&](types::DimAtomId id) {
     const types::DimAtom& atom = dims_.atom(id);
-    return atom.symbol == s || std::ranges::any_of(atom.args, [&](DimId side) { return dims_.mentions(side, s); });
+    return atom.symbol == s ||
+           std::ranges::any_of(atom.args, [&](DimId side) { return dims_.mentions(side, s); });
   };
   std::optional<bool> all;
   for (const types::DimTerm& term : std::vector(dims_.terms(d))) {
@@ -93,8 +94,12 @@ std::optional<bool> Ranges::isRising(DimId d, DimSym s) {
   return all;
 }
 
-DimId Ranges::greater(DimId a, DimId b) { return isNoLess(a, b) ? a : isNoLess(b, a) ? b : dims_.max(a, b); }
-DimId Ranges::less(DimId a, DimId b) { return isNoLess(a, b) ? b : isNoLess(b, a) ? a : dims_.min(a, b); }
+static DimId greater(Ranges& ranges, types::DimStore& dims, DimId a, DimId b) {
+  return ranges.isNoLess(a, b) ? a : ranges.isNoLess(b, a) ? b : dims.max(a, b);
+}
+static DimId lesser(Ranges& ranges, types::DimStore& dims, DimId a, DimId b) {
+  return ranges.isNoLess(a, b) ? b : ranges.isNoLess(b, a) ? a : dims.min(a, b);
+}
 
 std::optional<int64_t> Ranges::integer(ValueId v) const {
   const Op* op = def(v);
@@ -172,7 +177,7 @@ std::optional<Ranges::Range> Ranges::ofEither(ValueId condition, ValueId yes, Va
   };
   std::optional<Range> a = rangeWhere(yes, true), b = rangeWhere(no, false);
   if (!a || !b) return std::nullopt;
-  return Range{less(a->low, b->low), greater(a->high, b->high)};
+  return Range{lesser(*this, dims_, a->low, b->low), greater(*this, dims_, a->high, b->high)};
 }
 
 /// A read of integers whose array is computed here.
@@ -255,8 +260,9 @@ std::optional<Ranges::Range> Ranges::ofQuotient(const Op& op, int depth) {
 std::optional<Ranges::Range> Ranges::ofExtremum(const Op& op, int depth) {
   std::optional<Range> a = range(op.operands[0], depth), b = range(op.operands[1], depth);
   if (!a || !b) return std::nullopt;
-  if (op.kind == OpKind::Max) return Range{greater(a->low, b->low), greater(a->high, b->high)};
-  return Range{less(a->low, b->low), less(a->high, b->high)};
+  if (op.kind == OpKind::Max)
+    return Range{greater(*this, dims_, a->low, b->low), greater(*this, dims_, a->high, b->high)};
+  return Range{lesser(*this, dims_, a->low, b->low), lesser(*this, dims_, a->high, b->high)};
 }
 
 /// What a narrower integer holds.

@@ -78,7 +78,6 @@ private:
   void narrow(ValueId v, std::optional<DimId> low, std::optional<DimId> high, int depth);
   bool learnSizes(TypeId type, int depth);
   void learnExtents(std::vector<DimId> dims);
-  bool areProducts(std::span<const DimId> dims) const;
 
   std::optional<Range> range(ValueId v, int depth = maxDepth);
   std::optional<Range> ofValue(ValueId v, int depth);
@@ -109,8 +108,6 @@ private:
   bool isAtMost(DimId d, types::DimFacts::Wide bound);
   DimId extreme(DimId d, bool isLeast);
   std::optional<bool> isRising(DimId d, DimSym s);
-  DimId greater(DimId a, DimId b);
-  DimId less(DimId a, DimId b);
 
   /// more >= less + by.
   struct Order {

@@ -250,7 +250,14 @@ private:
   State state_;
 };
 
-struct Function {
+/// The values, ops and regions of a function, by their ids.
+struct FunctionParts {
+  Store<ValueId, Value> values;
+  Store<OpId, Op> ops;
+  Store<RegionId, Region> regions;
+};
+
+struct Function : FunctionParts {
   std::string name; ///< for traces and text: `forward`, `loss.lambda`, `grad(loss)`
   std::string key;  ///< instance key: unique in the module, names argument types and known functions
   Device device = Device::Host;
@@ -267,10 +274,6 @@ struct Function {
   /// Raised by Builder, LiveUses and the walks over functions (transforms/walks/for_each_function.h). Whoever
   /// writes into ops or lists of regions by hand raises it too.
   Version version;
-
-  Store<ValueId, Value> values;
-  Store<OpId, Op> ops;
-  Store<RegionId, Region> regions;
 
   const std::vector<ValueId>& params() const { return regions[body].params; }
   TypeId typeOf(ValueId v) const { return values[v].type; }

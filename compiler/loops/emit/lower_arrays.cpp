@@ -121,7 +121,7 @@ void lowerArrayOf(Lower& l, const core::Op& op) {
   const Destination* given = l.given.find(op.results[0]);
   const Destination to =
       given ? *given : Destination{allocArray(l, l.types.element(type), l.dimsOf(type), false), {}};
-  auto storeParts = [&](const auto& again, const core::Op& literal, const Destination& base) -> void {
+  auto storeParts = [&](const auto& self, const core::Op& literal, const Destination& base) -> void {
     if (literal.operands.empty()) return;
     const TypeId part = l.typeOf(literal.operands[0]);
     const bool nested = l.types.kind(part) == TypeKind::Array;
@@ -131,7 +131,7 @@ void lowerArrayOf(Lower& l, const core::Op& op) {
       Destination at = base;
       at.terms.push_back({l.b.integer(static_cast<int64_t>(k)), stride});
       if (nested && l.facts->literals.isRow(v)) {
-        again(again, l.in.ops[l.in.values[v].def], at);
+        self(self, l.in.ops[l.in.values[v].def], at);
       } else if (nested) {
         copyBetween(l, densePlace(l, at, part), densePlace(l, l.leaf(v), part), true);
       } else {
