@@ -75,11 +75,18 @@ private:
       const Op& get = fn().ops[factor];
       std::optional<Zeros> zeros =
           zerosOf(m_, fn(), get.operands[0], {get.operands.begin() + 1, get.operands.end()});
-      if (!zeros) continue;
+      if (!zeros || !areKnownBefore(*zeros, nest.body())) continue;
       MaskedProduct out{id, {}, std::move(*zeros), other};
       if (isProfitable(out) && findRows(out)) return out;
     }
     return std::nullopt;
+  }
+  /// Whether no index of the factor is computed in the body: the mask is tested before the body's ops.
+  bool areKnownBefore(const Zeros& zeros, RegionId body) const {
+    return std::ranges::none_of(zeros.at, [&](const auto& index) {
+      const OpId def = fn().values[index.second].def;
+      return def.valid() && regions_[def.index] == body;
+    });
   }
   bool isRead(OpId id) const {
     return id.valid() && fn().ops[id].kind == OpKind::Get && fn().ops[id].operands.size() > 1;
