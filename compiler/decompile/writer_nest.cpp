@@ -115,8 +115,8 @@ std::string reduction(FunctionWriter& w, const Op& o, const Yields& y, const std
     return n == 1 ? out : "(" + out + ")";
   };
   std::string left = pattern(0), right = pattern(n);
-  return builtin + "((" + left + ", " + right + ") => " + bodyText(w, r, w.yieldOf(r)) + ", " + w.tuple(y.units) +
-         ", [for " + axes + ": " + text + "])";
+  return builtin + "((" + left + ", " + right + ") => " + bodyText(w, r, w.yieldOf(r)) + ", " +
+         w.tuple(y.units) + ", [for " + axes + ": " + text + "])";
 }
 
 /// What a reduction of nothing gives in Core.
@@ -128,7 +128,7 @@ std::string unitText(FunctionWriter& w, MonoidKind monoid, TypeId t) {
   const bool least = info.unit == UnitKind::Least;
   switch (info.unit) {
   case UnitKind::Zero: return isBool ? "false" : "zero()";
-  case UnitKind::Ones: return isBool ? "true" : "(-1" + as;
+  case UnitKind::Ones: return "true";
   case UnitKind::One: return "(1" + as;
   case UnitKind::Least:
   case UnitKind::Greatest: {
@@ -281,8 +281,8 @@ void addToResult(FunctionWriter& w, const Op& o, const Yields& y) {
   const MonoidInfo& info = infoOf(y.result.monoid);
   if (info.finds != ExtremumKind::Neither)
     return w.lines.add(place + " = " + std::string(info.builtin) + "(" + place + ", " + v + ")");
-  const bool isBool = w.types().kind(w.f.typeOf(y.values[0])) == TypeKind::Bool;
-  w.lines.add(place + " = " + place + " " + std::string(isBool ? info.text : "*") + " " + v);
+  const std::string_view infix = info.op == OpKind::Mul ? "*" : info.text;
+  w.lines.add(place + " = " + place + " " + std::string(infix) + " " + v);
 }
 
 /// Loops over the axes: accumulators are variables that are added to.

@@ -56,7 +56,7 @@ constexpr int64_t rowsInBlock(int64_t row) { return row > 0 && row < blockTerms 
 
 /// Whether terms of a kind are reduced in blocks.
 inline bool isOrdered(MonoidKind monoid, OrderKind order, TypeKind kind) {
-  return isRounded(monoid, kind) && order != OrderKind::Unset;
+  return infoOf(monoid).op && isRounded(monoid, kind) && order != OrderKind::Unset;
 }
 
 /// The reduced axes of a result in the sequence of its terms: the row axis of lanes is the last one.

@@ -80,8 +80,10 @@ std::optional<int> Slopes::slopeOfVarying(const Stmt& s) const {
   case OpKind::Neg: return -first;
   case OpKind::IRem: return second == 0 && isLong(s.operands[1]) ? std::optional(first) : std::nullopt;
   case OpKind::IDiv: {
-    const bool isStep = range_ == SlopeRange::BetweenWraps && second == 0 && isLong(s.operands[1]);
-    return isStep && !isShift(s.operands[1]) ? std::optional(0) : std::nullopt;
+    // A piece for each quotient by a number that may be 1 costs more than the divisions.
+    const bool isStep = range_ == SlopeRange::BetweenWraps && asConstant(fn_, s.operands[1]) &&
+                        isLong(s.operands[1]) && !isShift(s.operands[1]);
+    return isStep ? std::optional(0) : std::nullopt;
   }
   default: return std::nullopt;
   }

@@ -4,7 +4,6 @@
 #include "loops/ir/build.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace melix::loops {
 
@@ -61,7 +60,8 @@ bool IterationAccesses::isOwnPlace(const std::vector<ValueId>& terms) const {
   unsigned moving = 0;
   for (size_t k = 0; k < terms.size(); k += 2) {
     const uint64_t* stride = asConstant(fn_, terms[k + 1]);
-    if (std::abs(slopeOf(terms[k])) == 1 && stride && *stride > 0)
+    const int64_t slope = slopeOf(terms[k]);
+    if ((slope == 1 || slope == -1) && stride && *stride > 0)
       ++moving;
     else if (isInside(terms[k]) || isInside(terms[k + 1]))
       return false;

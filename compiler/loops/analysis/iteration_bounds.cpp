@@ -164,13 +164,21 @@ bool MaskRange::take(ValueId condition, bool holds) {
   // below: left - right < 0 or <= 0; else right - left
   std::optional<LinearForm> form = formOf(sides[isBelow ? 0 : 1]);
   const std::optional<LinearForm> other = formOf(sides[isBelow ? 1 : 0]);
-  if (!form || !other) return false;
+  // The sides are compared as they are, modulo 2^64: neither may wrap, also where terms cancel out.
+  if (!form || !other || !isSmall(*form) || !isSmall(*other)) return false;
+  std::vector<ValueId> terms;
+  for (const LinearForm* side : {&*form, &*other})
+    for (const auto& term : side->terms) terms.push_back(term.first);
   form->add(*other, -1);
   const int64_t byRow = form->factorOf(row());
   if (!isSmall(*form) || (byRow != 1 && byRow != -1)) return false;
+  for (ValueId v : terms)
+    if (isWithin(v) && form->factorOf(v) == 0) return false;
   if (how == CmpKind::Lt || how == CmpKind::Gt) ++form->constant;
   const std::optional<ValueId> most = extreme(*form, true); // row + most <= 0, or most <= row
   if (!most) return false;
+  for (ValueId v : terms)
+    if (!isWithin(v)) requireSmall(v);
   const bool isLeast = byRow < 0;
   bounds_.push_back({isLeast ? *most : b_.arith(OpKind::Sub, b_.integer(0), *most), isLeast});
   return true;

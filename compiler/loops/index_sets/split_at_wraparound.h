@@ -6,6 +6,7 @@
 //   after:   while %a, %0 { %at %r0   %at < %b } { %at %r0
 //              %x = add %at, %c
 //              %r = if %at == %a { irem %x, %n } { %r0 }      (and if 64 bits wrapped, or %n < 1)
+//              a quotient %x / %n goes from piece to piece beside %r: %q, then %q + 1
 //              %next = min(%b, %at + (%n - %r))               the first point that wraps, or the end
 //              %shift = sub %r, %at
 //              for %at, %next points { %i   load %y[%i + %shift] … }
@@ -17,7 +18,8 @@
 // fail and carried values keep their order. Only the first piece divides; a quotient goes from piece to piece
 // with its remainder. Exceptions:
 // (1) A remainder or quotient by a small constant stays, and a quotient by a power of two: it costs less than
-//     a piece.
+//     a piece. A quotient by a number that is not known stays too, since a piece for each point would cost
+//     ten times as much.
 // (2) If n is less than 4 at run time, a piece costs more.
 // (3) Where 64 bits wrap, or n is not positive, a piece is one point.
 //

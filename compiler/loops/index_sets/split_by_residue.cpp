@@ -6,7 +6,6 @@
 #include "loops/ir/clone.h"
 #include "loops/ir/constant_values.h"
 
-#include <cstdlib>
 #include <span>
 
 namespace melix::loops {
@@ -72,9 +71,11 @@ private:
     if (!step || *step < 2 || *step > mostPhases || (step_ != 0 && *step != step_)) return;
     const std::optional<LinearForm> form =
         linearForm(fn_, s.operands[0], [this](ValueId v) { return v == index_; });
-    if (!form || std::abs(form->factorOf(index_)) != 1 || std::abs(form->constant) > smallNumber) return;
+    if (!form) return;
+    const int64_t sign = form->factorOf(index_);
+    if ((sign != 1 && sign != -1) || form->constant > smallNumber || form->constant < -smallNumber) return;
     step_ = *step;
-    parts_.push_back({id, home, form->factorOf(index_), form->constant});
+    parts_.push_back({id, home, sign, form->constant});
   }
   // --- a remainder's points
 
