@@ -3,6 +3,7 @@
 #include "loops/ir/clone.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace melix::loops {
 
@@ -167,7 +168,7 @@ bool MaskRange::take(ValueId condition, bool holds) {
   // The sides are compared as they are, modulo 2^64: neither may wrap, also where terms cancel out.
   if (!form || !other || !isSmall(*form) || !isSmall(*other)) return false;
   std::vector<ValueId> terms;
-  for (const LinearForm* side : {&*form, &*other})
+  for (const auto* side : {std::as_const(form).operator->(), other.operator->()})
     for (const auto& term : side->terms) terms.push_back(term.first);
   form->add(*other, -1);
   const int64_t byRow = form->factorOf(row());
