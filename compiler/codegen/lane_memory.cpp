@@ -134,10 +134,10 @@ void LaneEmitter::load(const Stmt& s) {
   keep(s.results[0], v);
 }
 
-/// What the chain reads some iterations later: the last term of the place that is the same in all lanes is
-/// the chain's. By itself the processor asks for what lies ahead in a page, so iterations that lie closer are
-/// left to it. Where they lie whole pages apart they share few lines of the nearest cache, and what is asked
-/// for would push out what is there.
+/// Prefetches the element that the reduction reads some iterations later. The last uniform term of the place
+/// is the term of the reduction. The processor itself prefetches within a page, so smaller strides are left
+/// to it. Elements at a distance of whole pages share few lines of the nearest cache: a prefetch would evict
+/// lines that are in use.
 void LaneEmitter::emitPrefetch(const Stmt& s, Value* at, llvm::Type* type) {
   constexpr uint64_t iterationsAhead = 8, lineBytes = 64, pageBytes = 4096;
   Value* stride = nullptr;

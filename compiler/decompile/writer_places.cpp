@@ -33,8 +33,8 @@ std::string sliceLength(FunctionWriter& w, const PathStep& s) {
   return dimText(w, length, 14) + " step " + std::to_string(s.step);
 }
 
-/// Takes a path over rows apart: `step` gets what an axis that is kept goes through, `done` the place of a
-/// row and where it is in what is taken or put.
+/// Splits a path over rows into its axes: `step` gets the index and range of each kept axis, `done` the place
+/// of a row, and its place in the value that is read or written.
 void throughRows(FunctionWriter& w, const Op& o, size_t at, std::string place,
                  const std::function<void(const std::string& i, const std::string& range)>& step,
                  const std::function<void(const std::string& place, const std::string& part)>& done) {

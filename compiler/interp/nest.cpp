@@ -1,6 +1,7 @@
 #include "interp/nest_run.h"
 
 #include "interp/steps.h"
+#include "support/wrapping.h"
 
 namespace melix::interp {
 
@@ -71,11 +72,7 @@ void NestRun::end(bool empty) {
   }
 }
 
-/// Sizes of what cannot be made may wrap: making it fails.
-static int64_t wrappingProduct(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-}
-
+/// Sizes may wrap if no array can have them: its allocation fails then.
 void NestRun::prepare(ResultState& r, const NestResultExtra& x) {
   r.x = &x;
   r.strides.assign(s_.extents.size(), 0);

@@ -13,7 +13,7 @@ core::FunctionId Lowering::functionOf(check::InstanceId id) {
   fn.name = instance.name;
   fn.key = instance.name + "#" + instance.key;
   fn.device = instance.place.device;
-  fn.isCold = instance.place.isApart;
+  fn.isCold = instance.place.isCold;
   fn.dimParams = instance.dimParams;
   fn.resultDims = instance.resultDims;
   fn.results = {instance.result};

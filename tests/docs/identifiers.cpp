@@ -2,6 +2,8 @@
 // only shrinks. A word is a part of a name: `Turns` of `mostTurnsOf`. README.md beside this file says how
 // names are counted.
 
+#include "allowance.h"
+
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -10,7 +12,6 @@
 #include <iterator>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -128,66 +129,36 @@ Counts readAll(const fs::path& root) {
   return counts;
 }
 
-using Allowance = std::map<std::string, size_t>;
-
-Allowance readAllowance(const fs::path& file) {
-  Allowance allowance;
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) {
-    std::istringstream fields(line.substr(0, line.find('#')));
-    std::string folder;
-    std::string word;
-    size_t count = 0;
-    if (fields >> folder >> word >> count) allowance[folder + " " + word] = count;
-  }
-  return allowance;
-}
-
-void writeAllowance(const Counts& counts, const fs::path& file) {
-  std::ofstream out(file);
-  out << "# How many names with each private word a folder may have: README.md. The numbers only shrink.\n";
-  for (const auto& [key, names] : counts) out << key << " " << names.size() << "\n";
-}
-
 std::string_view insteadOf(const std::string& key) {
   auto found = bannedWords().find(key.substr(key.find(' ') + 1));
   return found == bannedWords().end() ? "before" : found->second;
 }
 
-bool compare(const Counts& counts, Allowance allowance) {
-  for (const auto& [key, names] : counts) allowance.try_emplace(key, 0);
-  bool good = true;
-  for (const auto& [key, allowed] : allowance) {
-    auto found = counts.find(key);
-    size_t count = found == counts.end() ? 0 : found->second.size();
-    if (count == allowed) continue;
-    good = false;
-    std::cout << key << ": " << count << ", " << allowed << " allowed";
-    std::cout << (count < allowed ? ": lower the allowance\n" : "; the word of the field: ");
-    if (count > allowed) std::cout << insteadOf(key) << "\n";
-    for (const std::string& name : count > allowed ? found->second : std::set<std::string>())
-      std::cout << "  " << name << "\n";
-  }
-  return good;
+Allowance sizesOf(const Counts& counts) {
+  Allowance sizes;
+  for (const auto& [key, names] : counts) sizes[key] = names.size();
+  return sizes;
+}
+
+void show(const Counts& counts, const std::string& key) {
+  std::cout << "  the word of the field: " << insteadOf(key) << "\n";
+  for (const std::string& name : counts.at(key)) std::cout << "  " << name << "\n";
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-  std::vector<std::string> args(argv + 1, argv + argc);
-  bool update = !args.empty() && args[0] == "--update";
-  bool list = !args.empty() && args[0] == "--list";
-  if (update || list) args.erase(args.begin());
-  if (args.size() != 2) {
-    std::cerr << "usage: identifiers [--update | --list] ROOT ALLOWANCE\n";
-    return 2;
-  }
-  Counts counts = readAll(args[0]);
-  if (list)
+  const AllowanceArgs args(argc, argv);
+  if (!args.isValid) return 2;
+  const Counts counts = readAll(args.root);
+  if (args.list)
     for (const auto& [key, names] : counts) {
-      std::cout << key << " -> " << insteadOf(key) << "\n";
-      for (const std::string& name : names) std::cout << "  " << name << "\n";
+      std::cout << key << "\n";
+      show(counts, key);
     }
-  if (update) writeAllowance(counts, args[1]);
-  return list || update || compare(counts, readAllowance(args[1])) ? 0 : 1;
+  if (args.update)
+    writeAllowance(sizesOf(counts), "How many names with each private word a folder may have: README.md.",
+                   args.file);
+  const auto explain = [&](const std::string& key) { show(counts, key); };
+  return args.list || args.update || compare(sizesOf(counts), readAllowance(args.file), explain) ? 0 : 1;
 }

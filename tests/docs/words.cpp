@@ -2,6 +2,8 @@
 // and compares the counts with an allowance that only shrinks. README.md beside this file says how the counts
 // are defined.
 
+#include "allowance.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -345,18 +347,6 @@ std::map<std::string, Tally> readAll(const fs::path& root) {
   return tallies;
 }
 
-using Allowance = std::map<std::pair<std::string, std::string>, size_t>; // folder and kind
-
-Allowance readAllowance(const fs::path& file) {
-  Allowance allowance;
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) {
-    Words fields = split(line.substr(0, line.find('#')));
-    if (fields.size() == 3) allowance[{fields[0], fields[1]}] = std::stoul(fields[2]);
-  }
-  return allowance;
-}
-
 void showWorst(std::vector<Place> places, size_t count) {
   std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
     return a.weight != b.weight ? a.weight > b.weight : a.where < b.where;
@@ -365,53 +355,36 @@ void showWorst(std::vector<Place> places, size_t count) {
     std::cout << "  " << places[i].where << ": " << places[i].why << "\n";
 }
 
-void writeAllowance(const std::map<std::string, Tally>& tallies, const fs::path& file) {
-  std::ofstream out(file);
-  out << "# How many places of each kind a folder may have: README.md. The numbers only shrink.\n";
+Allowance countsOf(const std::map<std::string, Tally>& tallies) {
+  Allowance counts;
   for (const auto& [folder, tally] : tallies)
     for (size_t kind = 0; kind < Kinds; ++kind)
-      out << folder << " " << kindNames[kind] << " " << tally.places[kind].size() << "\n";
+      counts[folder + " " + std::string(kindNames[kind])] = tally.places[kind].size();
+  return counts;
 }
 
-bool compare(const std::map<std::string, Tally>& tallies, Allowance allowance) {
-  bool good = true;
-  for (const auto& [folder, tally] : tallies)
-    for (size_t kind = 0; kind < Kinds; ++kind) {
-      std::string name(kindNames[kind]);
-      size_t allowed = allowance[{folder, name}];
-      size_t found = tally.places[kind].size();
-      if (found == allowed) continue;
-      good = false;
-      std::cout << folder << " " << name << ": " << found << ", " << allowed << " allowed";
-      std::cout << (found < allowed ? ": lower the allowance\n" : "\n");
-      if (found > allowed) showWorst(tally.places[kind], shownPlaces);
-    }
-  return good;
+/// The worst places of a folder and kind.
+void show(const std::map<std::string, Tally>& tallies, const std::string& key, size_t count) {
+  const size_t gap = key.find(' ');
+  const auto kind = std::find(std::begin(kindNames), std::end(kindNames), key.substr(gap + 1));
+  showWorst(tallies.at(key.substr(0, gap)).places[static_cast<size_t>(kind - std::begin(kindNames))], count);
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-  std::vector<std::string> args(argv + 1, argv + argc);
-  bool update = !args.empty() && args[0] == "--update";
-  bool list = !args.empty() && args[0] == "--list";
-  if (update || list) args.erase(args.begin());
-  if (args.size() != 2) {
-    std::cerr << "usage: words [--update | --list] ROOT ALLOWANCE\n";
-    return 2;
+  const AllowanceArgs args(argc, argv);
+  if (!args.isValid) return 2;
+  const std::map<std::string, Tally> tallies = readAll(args.root);
+  for (const auto& [folder, tally] : tallies)
+    std::cout << folder << ": " << tally.sentences << " sentences\n";
+  const Allowance counts = countsOf(tallies);
+  for (const auto& [key, count] : counts) {
+    if (count > 0) std::cout << key << ": " << count << "\n";
+    if (args.list) show(tallies, key, count);
   }
-  std::map<std::string, Tally> tallies = readAll(args[0]);
-  for (const auto& [folder, tally] : tallies) {
-    std::cout << folder << ": " << tally.sentences << " sentences";
-    for (size_t kind = 0; kind < Kinds; ++kind)
-      std::cout << ", " << kindNames[kind] << " " << tally.places[kind].size();
-    std::cout << "\n";
-    if (list)
-      for (size_t kind = 0; kind < Kinds; ++kind) {
-        std::cout << " " << kindNames[kind] << "\n";
-        showWorst(tally.places[kind], tally.places[kind].size());
-      }
-  }
-  if (update) writeAllowance(tallies, args[1]);
-  return list || update || compare(tallies, readAllowance(args[1])) ? 0 : 1;
+  if (args.update)
+    writeAllowance(counts, "How many places of each kind a folder may have: README.md.", args.file);
+  const auto explain = [&](const std::string& key) { show(tallies, key, shownPlaces); };
+  return args.list || args.update || compare(counts, readAllowance(args.file), explain) ? 0 : 1;
 }

@@ -131,7 +131,7 @@ bool Body::changesParameters(NodeId function) {
          });
 }
 
-/// The type that is written of parameter `k`, with sizes to be found; none if it cannot be told by itself.
+/// The type that is written of parameter `k`, with open sizes; none if it depends on other parameters.
 TypeId Body::writtenType(const Signature& signature, const TypeEnv& around, size_t k) {
   if (k >= signature.params.size()) return TypeId::none();
   const SignatureType& written = signature.params[k];

@@ -209,8 +209,8 @@ const FunctionDecl& DeclarationTable::function(DeclId decl) {
     if (c_.types.names.text(a.name) == "builtin" && a.args.size() == 1 &&
         tree.kind(a.args[0].value) == SynKind::String)
       for (const StringPart& part : tree[a.args[0].value].as<StringLit>().parts) fn->builtin += part.text;
-  if (fn->builtin == "apart" && item.body) {
-    fn->isApart = true;
+  if (fn->builtin == "cold" && item.body) {
+    fn->isCold = true;
     fn->builtin.clear();
   }
   return *(functions_[decl] = std::move(fn));

@@ -34,8 +34,8 @@ struct FunctionDecl {
   syntax::NodeId body;   ///< none: a builtin
   std::string builtin;   ///< of `@builtin("name")`
   Span span;
-  bool isPure = false;  ///< `pure fn`: does no I/O
-  bool isApart = false; ///< `@builtin("apart")`: never inlined
+  bool isPure = false; ///< `pure fn`: does no I/O
+  bool isCold = false; ///< `@builtin("cold")`: never inlined
   /// The library's `reduce`: of a generator it combines the terms, whatever their indices (rule 29).
   bool combinesTerms = false;
   bool hasUntyped() const;

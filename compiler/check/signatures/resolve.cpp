@@ -541,7 +541,7 @@ DimId TypeResolver::sizeOfValue(SynId node) {
   return value;
 }
 
-/// A size that stands alone in a parameter's type is told by the argument.
+/// The argument determines a size that is an axis of its own in a parameter's type.
 void TypeResolver::settle(DimId size) {
   const auto symbol = types_.dims.asSymbol(size);
   for (SizeVariable& v : around_.signature->sizes) v.standsAlone |= symbol == v.symbol;

@@ -6,7 +6,6 @@
 
 #include <cassert>
 #include <functional>
-#include <iterator>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -223,65 +222,32 @@ private:
   Set values_;
 };
 
-/// Values by their ids, which are recorded on the trail of who fills the store; afterwards it is only read. A
-/// reference stays valid while its value is there: values stand in chunks of one size, which never move.
+/// A store whose changes are recorded on the trail of who fills it; afterwards it is only read. A reference
+/// stays valid while its value is there.
 template <class IdType, class Value>
 class TrailedStore {
-  static constexpr uint32_t chunkShift = 6, chunkSize = 1u << chunkShift;
-
-  struct Iterator {
-    using iterator_category = std::forward_iterator_tag;
-    using value_type = Value;
-    using difference_type = ptrdiff_t;
-    using pointer = const Value*;
-    using reference = const Value&;
-
-    const TrailedStore* store = nullptr;
-    uint32_t index = 0;
-
-    reference operator*() const { return (*store)[IdType(index)]; }
-    Iterator& operator++() {
-      ++index;
-      return *this;
-    }
-    Iterator operator++(int) { return {store, index++}; }
-    bool operator==(const Iterator&) const = default;
-  };
-
 public:
   IdType add(Value value) {
-    if (trail_) trail_->record([this] { removeLast(); });
-    if (size_ == chunks_.size() * chunkSize) chunks_.emplace_back().reserve(chunkSize);
-    chunks_.back().push_back(std::move(value));
-    return IdType(size_++);
+    if (trail_) trail_->record([this] { values_.removeLast(); });
+    return values_.add(std::move(value));
   }
-  const Value& operator[](IdType id) const {
-    assert(id.index < size_ && "id does not belong to this store");
-    return chunks_[id.index >> chunkShift][id.index % chunkSize];
-  }
+  const Value& operator[](IdType id) const { return values_[id]; }
   /// A value, to be changed before the next mark is set or ends.
   Value& edit(IdType id) {
     if (trail_ && trail_->isRecording())
-      trail_->record([this, id, before = (*this)[id]] { note(id) = before; });
-    return note(id);
+      trail_->record([this, id, before = values_[id]] { values_[id] = before; });
+    return values_[id];
   }
   /// A value, to be changed for good: the change is never undone while the value exists.
-  Value& note(IdType id) { return chunks_[id.index >> chunkShift][id.index % chunkSize]; }
-  size_t size() const { return size_; }
-  auto begin() const { return Iterator{this, 0}; }
-  auto end() const { return Iterator{this, size_}; }
+  Value& note(IdType id) { return values_[id]; }
+  size_t size() const { return values_.size(); }
+  auto begin() const { return values_.begin(); }
+  auto end() const { return values_.end(); }
   /// None: changes are recorded no more.
   void recordOn(Trail* trail) { trail_ = trail; }
 
 private:
-  void removeLast() {
-    chunks_.back().pop_back();
-    if (chunks_.back().empty()) chunks_.pop_back();
-    --size_;
-  }
-
-  std::vector<std::vector<Value>> chunks_; ///< full but for the last
-  uint32_t size_ = 0;
+  Store<IdType, Value> values_;
   Trail* trail_ = nullptr;
 };
 

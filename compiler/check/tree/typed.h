@@ -270,7 +270,7 @@ struct Node {
 /// Where the code of a function goes.
 struct CodePlace {
   Device device = Device::Host;
-  bool isApart = false; ///< never into that of its callers
+  bool isCold = false; ///< never into that of its callers
 };
 
 /// One checked instance of a function, lambda or script body.

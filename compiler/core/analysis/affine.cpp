@@ -1,19 +1,15 @@
 #include "core/analysis/affine.h"
 
+#include "support/wrapping.h"
+
 namespace melix::core {
 
 namespace {
 
-/// a + scale · c modulo 2^64.
-int64_t plus(int64_t a, int64_t scale, int64_t c) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) +
-                              static_cast<uint64_t>(scale) * static_cast<uint64_t>(c));
-}
-
 template <class Terms>
 void accumulateTerms(Terms& into, const Terms& terms, int64_t scale) {
   for (auto [term, c] : terms)
-    if ((into[term] = plus(into[term], scale, c)) == 0) into.erase(term);
+    if ((into[term] = wrappingSum(into[term], wrappingProduct(scale, c))) == 0) into.erase(term);
 }
 
 bool isConstant(const AffineIndex& x) { return x.axes.empty() && x.outside.empty() && x.dims.empty(); }
@@ -21,8 +17,8 @@ bool isConstant(const AffineIndex& x) { return x.axes.empty() && x.outside.empty
 /// Each value is looked at once, however often others are made of it.
 class AffineForms {
 public:
-  AffineForms(const Module& m, const Function& f, const std::function<bool(ValueId)>& isAxis,
-              const std::function<bool(ValueId)>& isOutside)
+  AffineForms(const Module& m, const Function& f, FunctionRef<bool(ValueId)> isAxis,
+              FunctionRef<bool(ValueId)> isOutside)
       : m_(m), f_(f), isAxis_(isAxis), isOutside_(isOutside) {}
 
   const std::optional<AffineIndex>& of(ValueId v) {
@@ -36,7 +32,7 @@ private:
 
   const Module& m_;
   const Function& f_;
-  const std::function<bool(ValueId)>&isAxis_, &isOutside_;
+  FunctionRef<bool(ValueId)> isAxis_, isOutside_;
   std::map<ValueId, std::optional<AffineIndex>> forms_;
 };
 
@@ -94,12 +90,12 @@ void accumulate(AffineIndex& into, const AffineIndex& x, int64_t scale) {
   accumulateTerms(into.axes, x.axes, scale);
   accumulateTerms(into.outside, x.outside, scale);
   accumulateTerms(into.dims, x.dims, scale);
-  into.constant = plus(into.constant, scale, x.constant);
+  into.constant = wrappingSum(into.constant, wrappingProduct(scale, x.constant));
 }
 
 std::optional<AffineIndex> affineIndex(const Module& m, const Function& f, ValueId v,
-                                       const std::function<bool(ValueId)>& isAxis,
-                                       const std::function<bool(ValueId)>& isOutside) {
+                                       FunctionRef<bool(ValueId)> isAxis,
+                                       FunctionRef<bool(ValueId)> isOutside) {
   return AffineForms(m, f, isAxis, isOutside).of(v);
 }
 

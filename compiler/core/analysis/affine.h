@@ -5,8 +5,8 @@
 // determines the value of an index and the axis that gives a value, but nothing about order or bounds.
 
 #include "core/ir/ir.h"
+#include "support/function_ref.h"
 
-#include <functional>
 #include <map>
 #include <optional>
 
@@ -28,7 +28,7 @@ void accumulate(AffineIndex& into, const AffineIndex& x, int64_t scale);
 
 /// `isAxis` and `isOutside` classify values; nullopt if the value depends on data.
 std::optional<AffineIndex> affineIndex(const Module& m, const Function& f, ValueId v,
-                                       const std::function<bool(ValueId)>& isAxis,
-                                       const std::function<bool(ValueId)>& isOutside);
+                                       FunctionRef<bool(ValueId)> isAxis,
+                                       FunctionRef<bool(ValueId)> isOutside);
 
 } // namespace melix::core

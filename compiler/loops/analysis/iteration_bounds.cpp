@@ -3,7 +3,6 @@
 #include "loops/ir/clone.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace melix::loops {
 
@@ -154,6 +153,15 @@ std::optional<ValueId> MaskRange::extreme(const LinearForm& form, bool greatest)
   return sum;
 }
 
+/// Whether the order of two sums is that of their difference to 0. They are compared modulo 2^64, so neither
+/// may wrap: their terms are small, and a term of which that is not tested does not cancel out.
+bool MaskRange::canCompare(const LinearForm& a, const LinearForm& b) const {
+  auto cancels = [&](const auto& term) {
+    return isWithin(term.first) && b.factorOf(term.first) == term.second;
+  };
+  return isSmall(a) && isSmall(b) && std::ranges::none_of(a.terms, cancels);
+}
+
 bool MaskRange::take(ValueId condition, bool holds) {
   const Stmt* s = scalarOf(fn_, condition);
   if (!s || s->as<ScalarAttr>().op != OpKind::Cmp || s->as<ScalarAttr>().from != TypeKind::I64) return false;
@@ -163,23 +171,19 @@ bool MaskRange::take(ValueId condition, bool holds) {
   const bool isBelow = how == CmpKind::Lt || how == CmpKind::Le;
   if (!isBelow && how != CmpKind::Gt && how != CmpKind::Ge) return false;
   // below: left - right < 0 or <= 0; else right - left
-  std::optional<LinearForm> form = formOf(sides[isBelow ? 0 : 1]);
-  const std::optional<LinearForm> other = formOf(sides[isBelow ? 1 : 0]);
-  // The sides are compared as they are, modulo 2^64: neither may wrap, also where terms cancel out.
-  if (!form || !other || !isSmall(*form) || !isSmall(*other)) return false;
-  std::vector<ValueId> terms;
-  for (const auto* side : {std::as_const(form).operator->(), other.operator->()})
-    for (const auto& term : side->terms) terms.push_back(term.first);
-  form->add(*other, -1);
-  const int64_t byRow = form->factorOf(row());
-  if (!isSmall(*form) || (byRow != 1 && byRow != -1)) return false;
-  for (ValueId v : terms)
-    if (isWithin(v) && form->factorOf(v) == 0) return false;
-  if (how == CmpKind::Lt || how == CmpKind::Gt) ++form->constant;
-  const std::optional<ValueId> most = extreme(*form, true); // row + most <= 0, or most <= row
+  const std::optional<LinearForm> lesser = formOf(sides[isBelow ? 0 : 1]),
+                                  greater = formOf(sides[isBelow ? 1 : 0]);
+  if (!lesser || !greater || !canCompare(*lesser, *greater)) return false;
+  LinearForm form = *lesser;
+  form.add(*greater, -1);
+  const int64_t byRow = form.factorOf(row());
+  if (!isSmall(form) || (byRow != 1 && byRow != -1)) return false;
+  if (how == CmpKind::Lt || how == CmpKind::Gt) ++form.constant;
+  const std::optional<ValueId> most = extreme(form, true); // row + most <= 0, or most <= row
   if (!most) return false;
-  for (ValueId v : terms)
-    if (!isWithin(v)) requireSmall(v);
+  for (const LinearForm* side : {&*lesser, &*greater})
+    for (const auto& term : side->terms)
+      if (!isWithin(term.first)) requireSmall(term.first);
   const bool isLeast = byRow < 0;
   bounds_.push_back({isLeast ? *most : b_.arith(OpKind::Sub, b_.integer(0), *most), isLeast});
   return true;

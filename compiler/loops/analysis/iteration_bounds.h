@@ -53,6 +53,7 @@ private:
   };
   ValueId row() const { return fn_.regions[fn_.stmts[loop_].regions[0]].params[0]; }
   std::optional<LinearForm> formOf(ValueId v) const;
+  bool canCompare(const LinearForm& a, const LinearForm& b) const;
   bool isWithin(ValueId v) const;
   std::optional<StmtId> loopOf(ValueId index) const;
   std::optional<ValueId> fromOutside(ValueId v);

@@ -1,6 +1,7 @@
 #include "loops/analysis/linear_form.h"
 
 #include "loops/ir/build.h"
+#include "support/wrapping.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -14,12 +15,6 @@ namespace {
 constexpr int mostDepth = 24; ///< operations between a value and its terms
 constexpr int64_t largestFactor = 1 << 8;
 constexpr size_t mostTerms = 16;
-
-/// a + factor · b modulo 2^64.
-int64_t plus(int64_t a, int64_t factor, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) +
-                              static_cast<uint64_t>(factor) * static_cast<uint64_t>(b));
-}
 
 /// Each value is looked at once, however often others are computed from it.
 class LinearFormReader {
@@ -74,9 +69,9 @@ private:
 void LinearForm::add(const LinearForm& x, int64_t factor) {
   for (auto [v, by] : x.terms) {
     const auto term = terms.try_emplace(v, 0).first;
-    if ((term->second = plus(term->second, factor, by)) == 0) terms.erase(term);
+    if ((term->second = wrappingSum(term->second, wrappingProduct(factor, by))) == 0) terms.erase(term);
   }
-  constant = plus(constant, factor, x.constant);
+  constant = wrappingSum(constant, wrappingProduct(factor, x.constant));
 }
 
 std::optional<LinearForm> linearForm(const Function& fn, ValueId v, FunctionRef<bool(ValueId)> isTerm) {

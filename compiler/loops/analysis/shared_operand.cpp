@@ -89,7 +89,7 @@ void SharedSide::needParam(ValueId v, int level) {
 // --- extents
 // ----------------------------------------------------------------------------------------------------------
 
-/// As far as its form shows: sizes and indices are not, nor what is made of them so.
+/// Whether the form of a number shows it: sizes and indices are not negative, nor sums and products of them.
 bool SharedSide::isNotNegative(ValueId v) const {
   if (const uint64_t* known = asConstant(fn_, v)) return static_cast<int64_t>(*known) >= 0;
   const StmtId def = fn_.values[v].def;

@@ -2,18 +2,11 @@
 
 #include "loops/analysis/linear_form.h"
 #include "loops/ir/build.h"
+#include "support/wrapping.h"
 
 namespace melix::loops {
 
 using core::OpKind;
-
-namespace {
-
-// Modulo 2^64, as the program computes.
-int64_t sum(int64_t a, int64_t b) { return static_cast<int64_t>(uint64_t(a) + uint64_t(b)); }
-int64_t product(int64_t a, int64_t b) { return static_cast<int64_t>(uint64_t(a) * uint64_t(b)); }
-
-} // namespace
 
 const std::optional<int64_t>& LaneStrides::strideOf(ValueId v) {
   if (const auto known = strides_.find(v); known != strides_.end()) return known->second;
@@ -28,7 +21,7 @@ std::optional<int64_t> LaneStrides::findStride(ValueId v) const {
   if (!form) return std::nullopt;
   int64_t stride = 0;
   for (auto [term, factor] : form->terms)
-    if (!variance_.isUniform(term)) stride = sum(stride, factor);
+    if (!variance_.isUniform(term)) stride = wrappingSum(stride, factor);
   return stride;
 }
 
@@ -47,9 +40,9 @@ std::optional<int64_t> LaneStrides::strideInBytes(const Stmt& s) {
     const std::optional<int64_t>& step = strideOf(s.operands[k]);
     const uint64_t* scale = asConstant(fn_, s.operands[k + 1]);
     if (!step || !scale) return std::nullopt;
-    stride = sum(stride, product(*step, static_cast<int64_t>(*scale)));
+    stride = wrappingSum(stride, wrappingProduct(*step, static_cast<int64_t>(*scale)));
   }
-  return product(stride, s.as<Access>().elemBytes);
+  return wrappingProduct(stride, s.as<Access>().elemBytes);
 }
 
 bool LaneStrides::areSideBySide(const Stmt& s) { return strideInBytes(s) == bytesOf(s.as<Access>().elem); }

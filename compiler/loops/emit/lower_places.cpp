@@ -99,7 +99,7 @@ Place followPath(Lower& l, Place place, std::vector<ValueId>& leaves, const core
       }
       ValueId index = l.leaf(op.operands[operand++]);
       place.terms.push_back({index, a.stride});
-      // What is left before this axis is no longer dense.
+      // The axes before this one are no longer dense.
       for (Axis& before : left) before.whole = false;
       if (path[i].kind == core::StepKind::Index) continue;
       ValueId stride =

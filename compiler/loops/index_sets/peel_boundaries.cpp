@@ -16,7 +16,7 @@ using ops::CmpKind;
 
 namespace {
 
-constexpr int64_t nearFirst = 8; ///< places of a row, of which some at its beginning are distinguished
+constexpr int64_t nearFirst = 8; ///< bounds up to here are at the beginning of a row
 
 bool isBound(const Stmt& s) {
   if (s.kind != StmtKind::Scalar || s.as<ScalarAttr>().from != TypeKind::I64) return false;

@@ -2,14 +2,13 @@
 // Splits a loop at the points where a remainder of its index wraps. Inside a piece remainders become sums and
 // quotients are constant, so neighbours are read contiguously and no iteration divides.
 //
-//   before:  for %a, %b points { %i   %x = add %i, %c   %r = irem %x, %n   load %y[%r] … }
+//   before:  for independent %a, %b { %i   %x = add %i, %c   %r = irem %x, %n   load %y[%r] … }
 //   after:   while %a, %0 { %at %r0   %at < %b } { %at %r0
 //              %x = add %at, %c
 //              %r = if %at == %a { irem %x, %n } { %r0 }      (and if 64 bits wrapped, or %n < 1)
-//              a quotient %x / %n goes from piece to piece beside %r: %q, then %q + 1
 //              %next = min(%b, %at + (%n - %r))               the first point that wraps, or the end
 //              %shift = sub %r, %at
-//              for %at, %next points { %i   load %y[%i + %shift] … }
+//              for independent %at, %next { %i   load %y[%i + %shift] … }
 //              yield %next, %r + (%next - %at) mod %n }
 //
 // For innermost loops that divide +-i + c by n, where c and n are invariant. The number of remainders does

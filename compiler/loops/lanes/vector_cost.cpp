@@ -104,8 +104,8 @@ private:
     if (!comparesPlaces(s)) widest(scalarType(attr.from));
     work.ops += often_ * opsOf(attr);
   }
-  /// A comparison of places, which go on by the same from lane to lane, that is the same in all iterations
-  /// around: of what is made once only the mask is there for them.
+  /// Whether a statement compares affine numbers with the same result in all enclosing iterations: the mask
+  /// is computed once, so the width of the numbers does not count.
   bool comparesPlaces(const Stmt& s) const {
     return s.as<ScalarAttr>().op == OpKind::Cmp && around_ && around_->isUniform(s.results[0]) &&
            std::ranges::none_of(s.operands,

@@ -5,6 +5,7 @@
 #include "core/ir/uses.h"
 #include "core/ir/walk.h"
 #include "core/order/verify.h"
+#include "support/wrapping.h"
 #include "transforms/walks/for_each_function.h"
 
 #include <algorithm>
@@ -110,9 +111,7 @@ private:
     std::optional<Forms> forms = formsOf(body, set);
     if (!forms) return std::nullopt;
     for (AffineIndex& form : *forms)
-      for (const auto& [axis, step] : form.axes)
-        form.constant =
-            static_cast<int64_t>(static_cast<uint64_t>(form.constant) - static_cast<uint64_t>(step));
+      for (const auto& [axis, step] : form.axes) form.constant = wrappingDifference(form.constant, step);
     return forms;
   }
   /// Whether the sizes in these numbers are there before the loop: those of the array are.

@@ -2,6 +2,7 @@
 #include "core/analysis/evaluate.h"
 
 #include "core/ir/monoid.h"
+#include "core/order/order.h"
 
 #include <gtest/gtest.h>
 
@@ -45,6 +46,9 @@ TEST(Evaluate, KindsOfReductionsAgreeWithTheirOps) {
     EXPECT_EQ(isExact(monoid, TypeKind::I64), info.op.has_value()) << info.text;
   }
   EXPECT_EQ(monoidOf(OpKind::Sub), std::nullopt);
+  EXPECT_TRUE(isOrdered(MonoidKind::Prod, OrderKind::Chain, TypeKind::F32));
+  EXPECT_FALSE(isOrdered(MonoidKind::Prod, OrderKind::Chain, TypeKind::I32));
+  EXPECT_FALSE(isOrdered(MonoidKind::Combine, OrderKind::Chain, TypeKind::F32)); // has no blocks
 }
 
 TEST(Evaluate, AnOrderedSumOfANegativeZeroKeepsItsSign) {

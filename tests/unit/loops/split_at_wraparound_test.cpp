@@ -159,6 +159,25 @@ TEST(SplitWrapped, WhatIsCarriedGoesThroughThePieces) {
   EXPECT_EQ(count(after, "yield %s, %t\n}"), 1u) << after;
 }
 
+/// Whether a loop with this quotient is split, and no iteration divides then.
+bool isSplitQuotient(const std::string& quotient) {
+  const std::string after = kernelAfter(kernel(quotient), splitAtWraparound);
+  const bool isSplit = count(after, "while") > 0;
+  if (isSplit) EXPECT_EQ(count(after.substr(after.find("for independent")), "idiv"), 0u) << after;
+  return isSplit;
+}
+
+TEST(SplitWrapped, AQuotientByALongConstantIsTheSameInAPiece) {
+  EXPECT_TRUE(isSplitQuotient("    %s = add %i, %c : i64\n    %r = idiv %s, %many : i64\n"));
+  EXPECT_TRUE(isSplitQuotient("    %s = sub %c, %i : i64\n    %r = idiv %s, %many : i64\n"));
+}
+
+TEST(SplitWrapped, QuotientsThatCostLessThanAPieceStay) {
+  EXPECT_FALSE(isSplitQuotient("    %r = idiv %i, %few : i64\n"));                        // short
+  EXPECT_FALSE(isSplitQuotient("    %k = const 16 : i64\n    %r = idiv %i, %k : i64\n")); // a shift
+  EXPECT_FALSE(isSplitQuotient("    %r = idiv %i, %n : i64\n")); // maybe 1: a piece for each point
+}
+
 TEST(HoistQuotients, WhatIsTheSameInAllTurns) {
   EXPECT_EQ(kernelAfter(kernel("    %s = add %c, %few : i64\n    %t = irem %s, %n : i64\n"
                                "    %q = idiv %i, %n : i64\n    %w = add %q, %c : i64\n"

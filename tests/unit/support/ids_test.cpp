@@ -32,6 +32,21 @@ TEST(Store, IdsAreTheNumbersInOrderOfAdding) {
   expectNumbers(texts, many);
 }
 
+TEST(Store, IdsOfRemovedValuesAreGivenAgain) {
+  Texts texts = filled(many);
+  for (uint32_t left = many; left-- > 0;) {
+    texts.removeLast();
+    ASSERT_EQ(texts.size(), left);
+  }
+  EXPECT_EQ(texts.begin(), texts.end());
+  texts = filled(many);
+  for (uint32_t k = many; k > many / 2; --k) texts.removeLast();
+  const std::string* first = &texts[TestId(0)];
+  for (uint32_t k = many / 2; k < many; ++k) EXPECT_EQ(texts.add(std::to_string(k)), TestId(k));
+  EXPECT_EQ(first, &texts[TestId(0)]);
+  expectNumbers(texts, many);
+}
+
 TEST(Store, ReferencesStayValidWhileTheStoreGrows) {
   Texts texts;
   std::vector<std::string*> at;
