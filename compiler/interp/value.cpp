@@ -20,6 +20,7 @@ Object::~Object() { --live; }
 
 TypeKind slotKind(const types::TypeStore& types, types::TypeId type) {
   TypeKind k = types.kind(type);
+  if (k == TypeKind::Acc) return slotKind(types, types[type].parts[0]);
   if (k == TypeKind::Exit) return TypeKind::U64;
   return types::scalarClass(k) == types::ScalarClass::None ? objectKind : k;
 }

@@ -2,7 +2,7 @@
 
 namespace melix::types {
 
-bool isProduct(const TypeStore& types, TypeId type) {
+static bool hasParts(const TypeStore& types, TypeId type) {
   const TypeKind kind = types.kind(type);
   return kind == TypeKind::Tuple || kind == TypeKind::Struct || kind == TypeKind::Known;
 }
@@ -21,7 +21,7 @@ namespace {
 
 /// Parts without leaves, `()` say, cost a visit all the same.
 size_t countLeaves(TypeStore& types, TypeId type, size_t most, size_t& visits) {
-  if (!isProduct(types, type)) return 1;
+  if (!hasParts(types, type)) return 1;
   size_t sum = 0;
   for (uint32_t k = 0, n = partsOf(types, type); k < n && sum <= most; ++k) {
     if (visits == 0) return most + 1;
@@ -40,7 +40,7 @@ size_t leafCount(TypeStore& types, TypeId type, size_t most) {
 
 bool isFlattened(TypeStore& types, TypeId type, size_t most) {
   if (types.kind(type) == TypeKind::Acc) type = types[type].parts[0];
-  if (!isProduct(types, type)) return false;
+  if (!hasParts(types, type)) return false;
   const size_t count = leafCount(types, type, most);
   return count > 0 && count <= most;
 }

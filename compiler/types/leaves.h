@@ -9,9 +9,8 @@ namespace melix::types {
 /// Values of more leaves lie in one block (docs/decisions/large_records.md).
 inline constexpr size_t mostLeaves = 64;
 
-/// A tuple, a struct or a known function: a value that is the values of its parts.
-bool isProduct(const TypeStore& types, TypeId type);
-/// How many parts a product has, and the type of one: an element, a field, a capture.
+/// How many parts a product (a tuple, a struct, a known function) has, and the type of one: an element, a
+/// field, a capture.
 uint32_t partsOf(const TypeStore& types, TypeId product);
 TypeId partOf(TypeStore& types, TypeId product, uint32_t k);
 

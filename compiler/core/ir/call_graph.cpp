@@ -16,6 +16,17 @@ std::vector<FunctionId> rootFunctions(const Module& m) {
   return out;
 }
 
+std::vector<bool> fixedSignatures(const Module& m) {
+  std::vector<bool> fixed(m.functions.size(), false);
+  for (uint32_t i = 0; i < fixed.size(); ++i) {
+    const Function& f = m.functions[FunctionId(i)];
+    if (!f.body.valid() || f.customJvp.valid()) fixed[i] = true;
+    if (f.customJvp.valid()) fixed[f.customJvp.index] = true;
+  }
+  for (FunctionId root : rootFunctions(m)) fixed[root.index] = true;
+  return fixed;
+}
+
 std::vector<bool> reachedFunctions(const Module& m) {
   std::vector<FunctionId> queue = rootFunctions(m);
   std::vector<bool> reached(m.functions.size(), queue.empty());

@@ -86,6 +86,10 @@ void addResult(Function& f, LiveUses& uses, OpId id, NestResult spec, ValueId yi
               [&](Op& yield) { yield.operands.insert(yield.operands.end() - accs, yielded); });
 }
 
+void replaceResults(Op& nest, std::vector<NestResult> results, size_t accs) {
+  nest.attr = NestAttr{std::move(results), static_cast<uint32_t>(accs)};
+}
+
 NestView::NestView(const Function& f, const Op& op) : op_(op) {
   uint32_t filters = 0;
   if (!op.regions.empty() && !f.regions[body()].ops.empty()) { // else the verifier says so

@@ -1,5 +1,5 @@
 #pragma once
-// Adds results to an existing nest.
+// Changes the results of an existing nest.
 
 #include "core/ir/nest.h"
 #include "core/ir/uses.h"
@@ -10,5 +10,9 @@ namespace melix::core {
 /// it. From now on these values are the result. Not for combinations, which have units too.
 void addResult(Function& f, LiveUses& uses, OpId nest, NestResult spec, ValueId yielded,
                std::span<const ValueId> values);
+
+/// The nest has these results, and so many accumulators. Operands, parameters, yields and results of the op
+/// are the caller's business.
+void replaceResults(Op& nest, std::vector<NestResult> results, size_t accs);
 
 } // namespace melix::core

@@ -390,6 +390,7 @@ std::vector<std::string> verify(const Module& m, States states) {
     std::vector<std::string> own = verifyFunction(m, FunctionId(i), states);
     out.insert(out.end(), own.begin(), own.end());
   }
+  if (out.empty() && states.has(State::RecordsFlat)) out = verifyRecords(m);
   return out;
 }
 

@@ -11,6 +11,9 @@ namespace melix::core {
 std::vector<std::string> verify(const Module& m, States states = {});
 std::vector<std::string> verifyFunction(const Module& m, FunctionId f, States states = {});
 
+/// Records are flat: no loop, branch or reduction takes or gives one, nor a function that only calls name.
+std::vector<std::string> verifyRecords(const Module& m);
+
 /// Asserts at the start of a pass that the module is well formed and in the states that the pass requires:
 /// where passes are checked (analyses.h).
 void require(const Module& m, States states);

@@ -8,9 +8,9 @@
 #include "core/ir/work.h"
 #include "core/order/clone.h"
 #include "core/order/verify.h"
-#include "transforms/canonical/scalarise_carried_records.h"
 #include "transforms/derivatives/derivative_context.h"
 #include "transforms/walks/for_each_function.h"
+#include "types/leaves.h"
 
 #include <algorithm>
 #include <set>
@@ -173,8 +173,8 @@ private:
   bool isOfRecords(TypeId t) const {
     const TypeId element = m_.types.kind(t) == TypeKind::Array ? m_.types.element(t) : t;
     const TypeKind kind = m_.types.kind(element);
-    return (kind == TypeKind::Tuple || kind == TypeKind::Struct) &&
-           m_.types.partCount(element) <= mostParts && !sizedByValue(m_.types, t);
+    return (kind == TypeKind::Tuple || kind == TypeKind::Struct) && types::isFlattened(m_.types, element) &&
+           !sizedByValue(m_.types, t);
   }
   bool isSplit(ValueId v) const { return numbersOf_.contains(v); }
   const std::vector<uint32_t>& numbersOf(ValueId v) const { return numbers_[numbersOf_.at(v)]; }

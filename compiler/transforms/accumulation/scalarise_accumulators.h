@@ -11,7 +11,7 @@
 //
 // Each part is then visible as the sum that it is. Records are followed into nests, loops and branches, and
 // out of them. A record that is used as a whole anywhere stays. Parts that nobody reads are not accumulated.
-// A record has at most `mostParts` parts (scalarise_carried_records.h), and the sizes of a part are the sizes
+// A record has at most `types::mostLeaves` leaves, and the sizes of a part are the sizes
 // of its type. Requires: verified Core without derivatives. Keeps: the bits of all values; every effect, in
 // order.
 

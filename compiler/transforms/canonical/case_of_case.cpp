@@ -4,6 +4,7 @@
 #include "core/ir/walk.h"
 #include "core/order/clone.h"
 #include "transforms/walks/for_each_function.h"
+#include "types/leaves.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -78,18 +79,49 @@ private:
     if (isNew) {
       std::vector<ValueId> yielded;
       for (RegionId each : f_.ops[from].regions) yielded.push_back(each == r ? v : undef(each, f_.typeOf(v)));
-      known->second = addResult(from, yielded);
+      known->second = addLeaves(from, yielded);
     }
     return known->second;
   }
-  ValueId undef(RegionId r, TypeId type) {
+  /// The same for values that the regions yield. A record leaves by its leaves, and is put together after the
+  /// branch.
+  ValueId addLeaves(OpId from, const std::vector<ValueId>& yielded) {
+    const TypeId type = f_.typeOf(yielded[0]);
+    if (!types::isFlattened(m_.types, type) || m_.types.kind(type) == TypeKind::Known)
+      return addResult(from, yielded);
+    Operands parts;
+    for (uint32_t k = 0, n = types::partsOf(m_.types, type); k < n; ++k) {
+      std::vector<ValueId> each;
+      for (size_t i = 0; i < yielded.size(); ++i)
+        each.push_back(part(f_.ops[from].regions[i], yielded[i], k));
+      parts.push_back(addLeaves(from, each));
+    }
+    const RegionId scratch = f_.regions.add(Region{});
+    const ValueId v = Builder(m_, id_, scratch, f_.ops[from].loc).make(type, std::move(parts));
+    uses_.enter(f_.values[v].def, uses_.regionOf(from));
+    after_[from].push_back(f_.values[v].def);
+    return v;
+  }
+  ValueId part(RegionId r, ValueId record, uint32_t k) {
+    const OpId def = f_.values[record].def;
+    if (def.valid() && f_.ops[def].kind == OpKind::Make) return f_.ops[def].operands[k];
+    if (def.valid() && f_.ops[def].kind == OpKind::Undef)
+      return undef(r, types::partOf(m_.types, f_.typeOf(record), k));
+    return beforeEnd(r, [&](Builder& b) { return b.field(record, k); });
+  }
+  template <class MakeValue>
+  ValueId beforeEnd(RegionId r, MakeValue makeValue) {
     std::vector<OpId>& ops = f_.regions[r].ops;
     const OpId end = ops.back();
     ops.pop_back();
-    const ValueId v = Builder(m_, id_, r, f_.ops[end].loc).undef(type);
+    Builder b(m_, id_, r, f_.ops[end].loc);
+    const ValueId v = makeValue(b);
     uses_.enter(f_.values[v].def, r);
     ops.push_back(end);
     return v;
+  }
+  ValueId undef(RegionId r, TypeId type) {
+    return beforeEnd(r, [&](Builder& b) { return b.undef(type); });
   }
   /// By region what it yields for it.
   ValueId addResult(OpId op, const std::vector<ValueId>& yielded) {
@@ -110,7 +142,7 @@ private:
     for (size_t j = 0; j < f_.ops[made[0]].operands.size(); ++j) {
       std::vector<ValueId> yielded;
       for (OpId v : made) yielded.push_back(f_.ops[v].operands[j]);
-      parts.push_back(addResult(from, yielded));
+      parts.push_back(addLeaves(from, yielded));
     }
     const RegionId scratch = f_.regions.add(Region{});
     const ValueId variant = Builder(m_, id_, scratch, f_.ops[made[0]].loc)

@@ -1,0 +1,83 @@
+#include "transforms/canonical/flat_values.h"
+
+namespace melix::transforms {
+
+using namespace core;
+using types::Leaf;
+
+std::span<const ValueId> FlatValues::leaves(const ValueId& v) const {
+  const auto found = leaves_.find(v);
+  assert((found != leaves_.end() || !isFlat(typeOf(v))) && "a record is split where it is defined");
+  return found == leaves_.end() ? std::span(&v, 1) : std::span(found->second);
+}
+void FlatValues::append(ValueId v, Operands& out) const {
+  for (ValueId leaf : leaves(v)) out.push_back(leaf);
+}
+
+std::vector<ValueId> FlatValues::define(TypeId type, NameId hint, size_t most) {
+  std::vector<ValueId> out;
+  for (const Leaf& leaf : types::leavesOf(m_.types, type, most)) {
+    std::string name(hint.valid() ? m_.types.names.text(hint) : "");
+    for (uint32_t k : leaf.path) name += "_" + std::to_string(k);
+    const NameId own = hint.valid() ? m_.types.names.intern(name) : NameId();
+    out.push_back(f_.values.add(Value{leaf.type, {}, {}, 0, own}));
+  }
+  return out;
+}
+
+void FlatValues::load(Builder& b, ValueId root, TypeId type, const Place& at, std::vector<ValueId>& out,
+                      size_t most) {
+  if (!isFlat(type, most)) return out.push_back(b.get(root, at.path, at.indices));
+  // What a function captures is no field.
+  const bool isKnown = m_.types.kind(type) == TypeKind::Known;
+  const ValueId function = isKnown ? b.get(root, at.path, at.indices) : ValueId();
+  for (uint32_t k = 0, n = types::partsOf(m_.types, type); k < n; ++k) {
+    const TypeId part = types::partOf(m_.types, type, k);
+    Place inner = at;
+    inner.path.push_back({StepKind::Field, k, {}, 1});
+    if (isKnown)
+      load(b, b.one(Builder::simple(OpKind::Capture, {function}, k), part), part, {}, out, most);
+    else
+      load(b, root, part, inner, out, most);
+  }
+}
+void FlatValues::split(Builder& b, ValueId v) {
+  if (!isFlat(typeOf(v))) return;
+  std::vector<ValueId> parts;
+  load(b, v, typeOf(v), {}, parts);
+  setLeaves(v, parts);
+}
+
+ValueId FlatValues::join(Builder& b, TypeId type, std::span<const ValueId> from, size_t& next, size_t most) {
+  if (!isFlat(type, most)) return from[next++];
+  const size_t first = next;
+  Operands parts;
+  for (uint32_t k = 0, n = types::partsOf(m_.types, type); k < n; ++k)
+    parts.push_back(join(b, types::partOf(m_.types, type, k), from, next, most));
+  const OpKind kind = m_.types.kind(type) == TypeKind::Known ? OpKind::Known : OpKind::Make;
+  const ValueId v = b.one(Builder::simple(kind, std::move(parts)), type);
+  if (isFlat(type)) setLeaves(v, from.subspan(first, next - first));
+  return v;
+}
+ValueId FlatValues::stored(Builder& b, ValueId v) {
+  if (!isFlat(typeOf(v))) return one(v);
+  const std::vector<ValueId> own(leaves(v).begin(), leaves(v).end());
+  size_t next = 0;
+  return join(b, typeOf(v), own, next, types::mostLeaves);
+}
+
+void FlatValues::expand(Builder& b, ValueId v, size_t most, Operands& out) {
+  if (most == whole) return out.push_back(stored(b, v));
+  if (isFlat(typeOf(v)) || !isFlat(typeOf(v), most)) return append(v, out);
+  v = one(v);
+  const OpId def = f_.values[v].def;
+  if (def.valid() && f_.ops[def].kind == OpKind::Make) {
+    for (ValueId part : Operands(f_.ops[def].operands)) expand(b, part, most, out);
+    return;
+  }
+  std::vector<ValueId> parts;
+  load(b, v, typeOf(v), {}, parts, most);
+  for (ValueId leaf : parts) out.push_back(leaf);
+}
+
+} // namespace melix::transforms

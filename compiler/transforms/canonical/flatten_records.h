@@ -1,0 +1,41 @@
+#pragma once
+// Flattens records: the leaves of a tuple, a struct or a known function replace it.
+//
+//   before:  fn f (%p: (f32, f32[N])) -> ((f32, f32[N])) { %a = get %p.0 … %q = set %p.0 = %b  yield %q }
+//   after:   fn f (%p_0: f32, %p_1: f32[N]) -> (f32) { … yield %b }      callers go on with their %p_1
+//
+// Parameters, results, carries, results of branches, reductions and accumulators are leaves then
+// (RecordsFlat). A result that is a parameter goes, so callers see that a part stays. flatten_rules.def has a
+// rule for each op. A record is whole
+//   1. in memory, as an element of an array or a list, a payload, the inside of a pack: it is put together
+//      before it is stored, and split where it is loaded;
+//   2. where a function is called from outside or has a derivative rule of its own;
+//   3. if it has more than `types::mostLeaves` leaves; a result is split up to `mostInResults`.
+// Requires: verified Core without derivatives and function values. Keeps: all values. Leaves that nobody
+// reads are left to simplify.
+
+#include "core/ir/ir.h"
+
+namespace melix::transforms {
+
+/// Leaves of a result that its function yields one by one: the caller puts a larger record together from
+/// these.
+inline constexpr size_t mostInResults = 256;
+
+/// The rule for an op with operands or results that are records.
+enum class FlattenRule : uint8_t {
+  Leaf,   ///< it has none
+  Parts,  ///< it goes: its leaves are the leaves of its operands
+  Place,  ///< the place is one of the leaves, or some of them
+  Each,   ///< an op for each leaf
+  Memory, ///< it stores or loads whole records
+  Region, ///< its slots and the parameters of its regions are leaves
+  Call,   ///< arguments and results are leaves
+  Gone,   ///< it is not there any more
+};
+FlattenRule flattenRuleOf(ops::OpKind kind);
+
+/// Whether anything changed.
+bool flattenRecords(core::Module& module);
+
+} // namespace melix::transforms

@@ -1,0 +1,11 @@
+#pragma once
+// Results that are parameters go: callers have the argument. A part of flatten_records.
+
+#include "core/ir/ir.h"
+
+namespace melix::transforms {
+
+/// Whether anything changed.
+bool dropReturnedParams(core::Module& module);
+
+} // namespace melix::transforms
