@@ -23,6 +23,8 @@ public:
 
   /// The forms of which a dimension is the least or the greatest, if they are few.
   std::optional<Forms> of(core::DimId d, Extreme extreme) const { return of(d, extreme, deepest); }
+  /// The same of an i64.
+  std::optional<Forms> of(core::ValueId v, Extreme extreme) const { return ofValue(v, extreme, deepest); }
 
   /// An upper or lower bound of a form: a size from outside of the nests.
   std::optional<core::DimId> greatest(const core::AffineIndex& form) const { return end(form, true); }

@@ -61,6 +61,7 @@ public:
 
   /// Whether two reads vary with what the other does not vary with.
   bool areTwo(RegionId iteration) {
+    noteOffset(iteration);
     std::vector<std::set<ValueId>> sides;
     forEachOp(f_, iteration, [&](OpId id) {
       looked_ = 0;
@@ -73,6 +74,22 @@ public:
   }
 
 private:
+  /// Where all uses of the loop's own index add the same value to it, as `i + k` in a range that begins at i,
+  /// the sum is the index.
+  void noteOffset(RegionId iteration) {
+    const ValueId own = f_.regions[iteration].params[0];
+    std::set<ValueId> offsets;
+    std::vector<ValueId> sums;
+    forEachOp(f_, iteration, [&](OpId id) {
+      const Op& op = f_.ops[id];
+      if (std::ranges::find(op.operands, own) == op.operands.end()) return;
+      const bool isSum = op.kind == OpKind::Add;
+      offsets.insert(isSum ? op.operands[op.operands[0] == own ? 1 : 0] : own);
+      if (isSum) sums.push_back(op.results[0]);
+    });
+    if (offsets.size() == 1 && !offsets.contains(own))
+      for (ValueId sum : sums) known_[sum] = {};
+  }
   /// Of an op and what stands in it.
   std::set<ValueId> of(const Op& op) {
     std::set<ValueId> out;

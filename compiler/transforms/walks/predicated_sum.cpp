@@ -37,13 +37,18 @@ ValueId SumAtPoints::sum(Cloner& copy, Builder& b, const Write& term) const {
   return made.one();
 }
 
-ValueId selectOrZero(Builder& b, ValueId holds, TypeId type, const std::function<ValueId(Builder&)>& number) {
+ValueId selectElse(Builder& b, ValueId holds, TypeId type, const WriteNumber& number,
+                   const WriteNumber& otherwise) {
   Builder yes = b.in(b.newRegion()), no = b.in(b.newRegion());
   yes.yield({number(yes)});
-  no.yield({no.constant(type, 0)});
+  no.yield({otherwise(no)});
   Op branch = Builder::simple(OpKind::If, {holds});
   branch.regions = {yes.region, no.region};
   return b.one(std::move(branch), type);
+}
+
+ValueId selectOrZero(Builder& b, ValueId holds, TypeId type, const WriteNumber& number) {
+  return selectElse(b, holds, type, number, [type](Builder& no) { return no.constant(type, 0); });
 }
 
 void copyValue(const Function& f, ValueId v, const std::function<bool(OpId)>& within, Cloner& copy,

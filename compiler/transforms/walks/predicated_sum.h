@@ -34,9 +34,14 @@ private:
   core::OpId nest_;
 };
 
+/// Emits a number at a builder.
+using WriteNumber = std::function<core::ValueId(core::Builder&)>;
+/// `if holds { … } { … }`, of one number.
+core::ValueId selectElse(core::Builder& b, core::ValueId holds, core::TypeId type, const WriteNumber& number,
+                         const WriteNumber& otherwise);
 /// `if holds { … } { 0 }`, of one number.
 core::ValueId selectOrZero(core::Builder& b, core::ValueId holds, core::TypeId type,
-                           const std::function<core::ValueId(core::Builder&)>& number);
+                           const WriteNumber& number);
 
 /// Copies the ops that make a value, down to values that were copied before and ops that are not `within`.
 void copyValue(const core::Function& f, core::ValueId v, const std::function<bool(core::OpId)>& within,
