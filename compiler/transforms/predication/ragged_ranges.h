@@ -17,14 +17,14 @@ struct RaggedRange {
   core::RegionId body;                       ///< of a term
   core::ValueId axis;                        ///< counts from 0
   core::ValueId count;                       ///< of a loop
-  core::ValueId offset;                      ///< what is added to the axis; none if it is used as it is
+  core::ValueId offset;                      ///< added to the axis; none if the axis is used as it is
   std::unordered_set<core::ValueId> index;   ///< the sums of both
   std::unordered_set<core::ValueId> varying; ///< all numbers of the body that are computed from the axis
   Forms begins, ends;                        ///< the greatest, and the least
   core::DimId extent;                        ///< from 0, that holds the range at all points
 };
 
-/// Of one function. Values and ranges are those known where it is asked.
+/// Finds the ragged ranges of one function, with the ranges of values that are known where a sum stands.
 class RaggedRanges {
 public:
   RaggedRanges(core::Module& m, core::FunctionId f, const core::Effects& effects, core::Ranges& ranges)
@@ -38,7 +38,7 @@ public:
   }
 
 private:
-  /// Whether so few sums are known to lie side by side that they are no columns of tiles.
+  /// Whether a nest is known to have so few columns that tiles do not take it.
   bool areFew(core::ValueId axis);
   std::optional<RaggedRange> inColumns(core::OpId id, core::ValueId lastAxis);
   /// One sum of floats over one axis.
@@ -51,29 +51,30 @@ private:
   std::optional<Forms> beginsOf(const RaggedRange& range) const;
   /// The beginning plus the extent, in which the beginning cancels.
   std::optional<Forms> endsOf(const RaggedRange& range) const;
-  /// Whether one of them differs with axes and they are within an extent from outside, of which the terms
-  /// are no small part: over all rows together the one that differs goes from where the other is to about
-  /// where the extent ends.
+  /// Sets the ends of a range for tiles; false if tiles gain nothing. One end differs with axes, the other
+  /// does not. Both lie within an extent that is known outside, and the terms are no small part of it: over
+  /// all rows the end that differs goes from about the other end to about the end of the extent.
   bool setEnds(RaggedRange& out, const Forms& begins, const Forms& ends);
-  /// Whether the columns alone determine the ends and each begins elsewhere, ends that are not known to be
-  /// close to each other: those that begin together read alike as they are.
+  /// Sets the ends of a range for lanes; false if lanes gain nothing. The columns alone determine the ends,
+  /// and each range begins elsewhere: ranges that begin together read alike as they are. No end is known to
+  /// be close to its beginning.
   bool setLanes(RaggedRange& out, const Forms& begins, const Forms& ends, core::ValueId lastAxis);
   /// Whether an end is known to be few terms after a beginning.
   bool areClose(const Forms& begins, const core::AffineIndex& end) const;
-  /// A size that a number is at most, which is one too wherever the axes have points or not.
+  /// An extent for a number that is at most `most`. It is no negative number where the axes have no points.
   core::DimId sizeOf(core::DimId most, const std::set<core::ValueId>& axes);
   static std::set<core::ValueId> axesOf(const Forms& forms);
   /// The reads of a term that is cheap: ops on scalars of elements of arrays. None if it is any other term.
   std::vector<core::OpId> readsOfCheapTerm(core::RegionId body) const;
-  /// Whether a term is made of elements that are there over all of the extent, two of which each vary with an
-  /// axis that the other does not; and it is not the last axis alone, the columns, that tells the ends.
+  /// Whether a term is cheap arithmetic on elements that exist over all of the extent. Two of them each vary
+  /// with an axis that the other does not vary with. The ends depend on more than the columns.
   bool isProduct(const RaggedRange& range, core::ValueId lastAxis);
-  /// Whether a term is made of two elements or more, of which those of one lie side by side along the
-  /// columns, and all others do or are the same for all.
+  /// Whether a term is made of two elements or more. One is contiguous along the columns, each other one is
+  /// contiguous too, or the same for all columns.
   bool isSideBySide(const RaggedRange& range, core::ValueId lastAxis) const;
-  /// Whether an index is made of an axis, beside the indices of the range.
+  /// Whether an index is computed from an axis in another way than through the index of the range.
   bool variesWith(core::ValueId axis, core::ValueId v, const RaggedRange& range) const;
-  /// A read of an element that is in range wherever the axis is within the extent.
+  /// Whether a read is in range wherever the axis is within the extent.
   bool isThere(const RaggedRange& range, core::OpId read);
   static bool isIndex(const RaggedRange& range, core::ValueId v);
   /// The axes that an operand of a read varies with.
