@@ -24,6 +24,7 @@ using check::LocalId;
 using check::NodeId;
 using check::NodeKind;
 using core::Builder;
+using core::MonoidKind;
 using core::OpKind;
 using core::RegionId;
 using core::ValueId;

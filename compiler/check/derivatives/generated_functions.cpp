@@ -248,7 +248,7 @@ NodeId NodeBuilder::equal(NodeId a, NodeId b, Span span) {
     nodes.push_back(
         dimChecks(withMessages(std::move(match.checks), DiagId::ShapeMismatch, type, typeOf(b)), span));
   if (k == TypeKind::Array) {
-    nodes.push_back(reduce(NestKind::All, dimsOf(type), span, [&](const std::vector<LocalId>& axes) {
+    nodes.push_back(reduce(ops::MonoidKind::And, dimsOf(type), span, [&](const std::vector<LocalId>& axes) {
       return equal(at(local(left, span), axes, span), at(local(right, span), axes, span), span);
     }));
     return block(std::move(nodes), span);

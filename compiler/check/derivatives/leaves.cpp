@@ -339,7 +339,7 @@ NodeId Leaves::buildParts(const TemplateCall& make, TypeId type, const LeafPath&
 NodeId Leaves::dot(NodeId x, NodeId y, Span span) {
   TypeId type = b.typeOf(x);
   if (b.types.kind(type) == TypeKind::Array)
-    return b.reduce(NestKind::Sum, b.dimsOf(type), span, [&](const std::vector<LocalId>& i) {
+    return b.reduce(ops::MonoidKind::Sum, b.dimsOf(type), span, [&](const std::vector<LocalId>& i) {
       return dot(b.at(x, i, span), b.at(y, i, span), span);
     });
   if (isLeaf(type)) return b.binary(BinaryKind::Mul, b.summable(x, span), b.summable(y, span), span);

@@ -386,7 +386,7 @@ NodeId NodeBuilder::matmul(NodeId a, NodeId b, Span span) {
   std::vector<DimId> outer(da.begin(), da.end() - 1);
   if (db.size() == 2) outer.push_back(db[1]);
   nodes.push_back(collect(outer, span, [&](const std::vector<LocalId>& axes) {
-    return reduce(NestKind::Sum, {inner}, span, [&](const std::vector<LocalId>& k) {
+    return reduce(ops::MonoidKind::Sum, {inner}, span, [&](const std::vector<LocalId>& k) {
       std::vector<LocalId> ia(axes.begin(), axes.begin() + static_cast<ptrdiff_t>(da.size() - 1));
       ia.push_back(k[0]);
       std::vector<LocalId> ib{k[0]};

@@ -73,7 +73,7 @@ public:
                  ops::ConvertMode mode = ops::ConvertMode::Saturate);
   NodeId collect(const std::vector<DimId>& dims, Span span,
                  const std::function<NodeId(const std::vector<LocalId>&)>& body);
-  NodeId reduce(NestKind kind, const std::vector<DimId>& dims, Span span,
+  NodeId reduce(ops::MonoidKind kind, const std::vector<DimId>& dims, Span span,
                 const std::function<NodeId(const std::vector<LocalId>&)>& body);
 
   // --- types of nodes

@@ -45,7 +45,7 @@ public:
   void operator()(Of<Nest>& nest) {
     axes(nest.axes);
     const std::vector<NodeId>& parts = node_.children;
-    const bool isReduce = nest.kind == NestKind::Reduce;
+    const bool isReduce = nest.reduction == ops::MonoidKind::Combine;
     if (isReduce) defines({nest.left, nest.right}), parts_.child(parts[parts.size() - 2]); // the unit
     if (nest.filtered) parts_.child(parts[1]);
     parts_.child(parts[0]);

@@ -90,7 +90,7 @@ private:
     if (level.unit) return " once";
     switch (level.dependence) {
     case Dependence::None: return " parallel";
-    case Dependence::Independent: return " points";
+    case Dependence::Independent: return " independent";
     default: return " in order";
     }
   }
@@ -99,8 +99,9 @@ private:
     std::vector<std::string> axes;
     for (uint32_t a : plan.outer) axes.push_back(axis(a));
     axes.push_back(axis(plan.inner));
-    std::string out = (plan.isOne ? "one block of " : "blocks of ") + joined(axes);
-    if (plan.mark == Dependence::Independent) out += " points";
+    const char* const mark = plan.mark == Dependence::Independent ? "independent " : "";
+    std::string out = plan.isOne ? "one " : "";
+    out += std::string(mark) + (plan.isOne ? "block of " : "blocks of ") + joined(axes);
     return plan.strip ? out + " in strips of " + std::to_string(plan.strip) : out;
   }
 
