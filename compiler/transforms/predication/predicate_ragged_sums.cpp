@@ -122,14 +122,14 @@ private:
     const DimId nothing = dims().constant(0), few = dims().constant(fewTerms);
     std::set<ValueId> axes = axesOf(begins);
     axes.merge(axesOf(ends));
-    for (const AffineIndex& form : ends) {
+    for (const AffineForm& form : ends) {
       const std::optional<DimId> most = forms_.greatest(form), least = forms_.least(form);
       if (!most || !least || !ranges_.isNoLess(dims().add(*least, few), nothing)) return false;
       const DimId size = sizeOf(*most, axes);
       out.extent = out.extent.valid() ? dims().min(out.extent, size) : size;
     }
     bool isNatural = false;
-    for (const AffineIndex& form : begins) {
+    for (const AffineForm& form : begins) {
       const std::optional<DimId> most = forms_.greatest(form), least = forms_.least(form);
       if (!most || !least || !ranges_.isNoLess(few, *least) ||
           !ranges_.isNoLess(dims().add(out.extent, few), *most))
@@ -148,7 +148,7 @@ private:
     axes.merge(axesOf(ends));
     if (axes != std::set{lastAxis} || axesOf(begins).empty()) return false;
     out.extent = {};
-    for (const AffineIndex& form : ends) {
+    for (const AffineForm& form : ends) {
       const std::optional<DimId> most = forms_.greatest(form);
       if (!most || areClose(begins, form)) return false;
       const DimId size = sizeOf(*most, axes);
@@ -156,7 +156,7 @@ private:
     }
     out.begins.clear();
     bool isNatural = false;
-    for (const AffineIndex& form : begins) {
+    for (const AffineForm& form : begins) {
       const std::optional<DimId> most = forms_.greatest(form), least = forms_.least(form);
       if (!most || !least) return false;
       isNatural |= ranges_.isNoLess(*least, nothing);
@@ -166,10 +166,10 @@ private:
     return isNatural;
   }
   /// Whether an end is known to be few terms after a beginning.
-  bool areClose(const Forms& begins, const AffineIndex& end) const {
-    return std::ranges::any_of(begins, [&](const AffineIndex& begin) {
-      AffineIndex terms = end;
-      accumulate(terms, begin, -1);
+  bool areClose(const Forms& begins, const AffineForm& end) const {
+    return std::ranges::any_of(begins, [&](const AffineForm& begin) {
+      AffineForm terms = end;
+      terms.add(begin, -1);
       return terms.axes.empty() && terms.dims.empty() && terms.constant <= fewInLanes;
     });
   }
@@ -188,7 +188,7 @@ private:
   }
   static std::set<ValueId> axesOf(const Forms& forms) {
     std::set<ValueId> out;
-    for (const AffineIndex& form : forms)
+    for (const AffineForm& form : forms)
       for (auto [axis, factor] : form.axes) out.insert(axis);
     return out;
   }
@@ -280,12 +280,12 @@ private:
     const ValueId k = made.axis(range.extent, fn().values[range.axis].hint);
     Builder in = b.in(made.body());
     ValueId holds;
-    auto require = [&](CmpKind how, const AffineIndex& form) {
-      const ValueId is = in.compare(how, k, write(in, form));
+    auto require = [&](CmpKind how, const AffineForm& form) {
+      const ValueId is = in.compare(how, k, emit(in, form));
       holds = holds.valid() ? in.binary(OpKind::And, holds, is) : is;
     };
-    for (const AffineIndex& form : range.begins) require(CmpKind::Ge, form);
-    for (const AffineIndex& form : range.ends)
+    for (const AffineForm& form : range.begins) require(CmpKind::Ge, form);
+    for (const AffineForm& form : range.ends)
       if (!isExtent(form, range.extent)) require(CmpKind::Lt, form);
     const NestResult spec = nestResults(op)[0];
     const TypeId type = fn().typeOf(op.results[0]);
@@ -297,19 +297,8 @@ private:
     fn().regions[scratch_].ops.clear();
     return nest;
   }
-  bool isExtent(const AffineIndex& form, DimId extent) const {
+  bool isExtent(const AffineForm& form, DimId extent) const {
     return form.axes.empty() && forms_.greatest(form) == extent;
-  }
-  static ValueId write(Builder& b, const AffineIndex& form) {
-    ValueId sum = b.integer(form.constant);
-    auto plus = [&](ValueId v, int64_t factor) {
-      if (factor == -1) return void(sum = b.binary(OpKind::Sub, sum, v));
-      if (factor != 1) v = b.binary(OpKind::Mul, v, b.integer(factor));
-      sum = b.binary(OpKind::Add, sum, v);
-    };
-    for (auto [axis, factor] : form.axes) plus(axis, factor);
-    for (auto [d, factor] : form.dims) plus(b.dimValue(d), factor);
-    return sum;
   }
   ValueId term(const Range& range, RegionId body, ValueId k, Builder& b) {
     Cloner copy(m_, f_, f_);
