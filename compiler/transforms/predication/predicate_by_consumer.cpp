@@ -7,7 +7,6 @@
 #include "core/ir/uses.h"
 #include "core/ir/walk.h"
 #include "core/order/verify.h"
-#include "transforms/analysis/condition_key.h"
 #include "transforms/walks/dce.h"
 #include "transforms/walks/for_each_function.h"
 #include "transforms/walks/predicated_sum.h"
@@ -18,7 +17,6 @@
 namespace melix::transforms {
 
 using namespace core;
-using ops::CmpKind;
 
 namespace {
 
@@ -44,10 +42,6 @@ public:
   }
 
 private:
-  const Op* defOf(ValueId v) const {
-    const OpId def = f_.values[v].def;
-    return def.valid() ? &f_.ops[def] : nullptr;
-  }
   template <class Test>
   bool allUses(ValueId v, const Test& test) const {
     bool all = true;
@@ -119,30 +113,22 @@ private:
       at = here;
       return true;
     }
-    const std::optional<std::string> a = textOf(condition, at), b = textOf(by, here);
-    return a && b && *a == *b;
+    const std::optional<AffinePredicate> first = predicateOf(condition, at);
+    return first && first == predicateOf(by, here);
   }
-  /// A condition as the ops that make it of the axes.
-  std::optional<std::string> textOf(ValueId v, const Indices& here) const {
-    return AxisConditions(m_, f_, sizes_, nest_).textOf(v, [&](ValueId axis) {
-      const auto k = std::ranges::find(here, axis);
-      return k == here.end() ? std::nullopt : std::optional("axis" + std::to_string(k - here.begin()));
-    });
+  /// A condition over the axes of the array, by their numbers.
+  std::optional<AffinePredicate> predicateOf(ValueId v, const Indices& here) const {
+    auto numberOf = [&](ValueId axis) { return std::ranges::find(here, axis) - here.begin(); };
+    return predicateOfAxes(
+        m_, f_, sizes_, nest_, v, [&](ValueId x) { return numberOf(x) < std::ssize(here); },
+        [&](ValueId axis) { return ValueId(static_cast<uint32_t>(numberOf(axis))); });
   }
-  /// Whether something that it asks orders two axes.
-  bool comparesSides() const { return textOf(condition, at).has_value() && ordersAxes(condition); }
-  bool ordersAxes(ValueId mask) const {
-    return std::ranges::any_of(conjunctsOf(f_, mask), [this](ValueId each) {
-      const Op* cmp = i64Comparison(m_, f_, each);
-      const auto how = static_cast<CmpKind>(cmp ? cmp->index() : 0);
-      return cmp && how != CmpKind::Eq && how != CmpKind::Ne &&
-             std::ranges::count_if(at, [&](ValueId axis) { return mentions(each, axis); }) >= 2;
-    });
-  }
-  bool mentions(ValueId v, ValueId axis) const {
-    const Op* op = defOf(v);
-    return v == axis ||
-           (op && std::ranges::any_of(op->operands, [&](ValueId each) { return mentions(each, axis); }));
+  /// Whether the condition orders two axes.
+  bool comparesSides() const {
+    const std::optional<AffinePredicate> all = predicateOf(condition, at);
+    return all && std::ranges::any_of(*all, [](const AffineComparison& each) {
+             return each.isOrder() && each.axes().size() >= 2;
+           });
   }
 
   const Module& m_;

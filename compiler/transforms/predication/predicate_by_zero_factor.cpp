@@ -6,7 +6,6 @@
 #include "core/ir/uses.h"
 #include "core/ir/walk.h"
 #include "core/order/verify.h"
-#include "transforms/analysis/condition_key.h"
 #include "transforms/predication/zero_analysis.h"
 #include "transforms/walks/dce.h"
 #include "transforms/walks/for_each_function.h"
@@ -102,13 +101,13 @@ private:
   /// Whether the mask compares the reduced axis with others, none of which the other factor has all of.
   bool isProfitable(const MaskedProduct& p) const {
     const ValueId reduced = reducedAxis(p.nest);
-    bool compares = false;
-    auto axis = [&](ValueId v) {
-      const auto index = p.zeros.at.find(v);
-      compares |= index != p.zeros.at.end() && index->second == reduced;
-      return index == p.zeros.at.end() ? std::nullopt : std::optional<std::string>("axis");
+    auto isAxis = [&](ValueId v) { return p.zeros.at.contains(v); };
+    const std::optional<AffinePredicate> mask =
+        predicateOfAxes(m_, fn(), sizes_, p.nest, p.zeros.mask, isAxis);
+    auto comparesReduced = [&](const AffineComparison& each) {
+      return std::ranges::any_of(each.axes(), [&](ValueId axis) { return p.zeros.at.at(axis) == reduced; });
     };
-    if (!AxisConditions(m_, fn(), sizes_, p.nest).textOf(p.zeros.mask, axis) || !compares) return false;
+    if (!mask || std::ranges::none_of(*mask, comparesReduced)) return false;
     const std::set<ValueId>& read = info_->axesOf(fn().ops[p.other].results[0]);
     const std::set<ValueId> written = info_->axesOf(fn().ops[p.nest].results[0]);
     std::set<ValueId> kept = written;

@@ -73,25 +73,14 @@ private:
   /// Whether a number lies in the range.
   ValueId holds(const RaggedRange& range, ValueId k, Builder& in) const {
     ValueId all;
-    auto require = [&](CmpKind how, const AffineIndex& form) {
-      const ValueId is = in.compare(how, k, write(in, form));
+    auto require = [&](CmpKind how, const AffineForm& form) {
+      const ValueId is = in.compare(how, k, emit(in, form));
       all = all.valid() ? in.binary(OpKind::And, all, is) : is;
     };
-    for (const AffineIndex& form : range.begins) require(CmpKind::Ge, form);
-    for (const AffineIndex& form : range.ends)
+    for (const AffineForm& form : range.begins) require(CmpKind::Ge, form);
+    for (const AffineForm& form : range.ends)
       if (!ragged_.isExtent(form, range.extent)) require(CmpKind::Lt, form);
     return all;
-  }
-  static ValueId write(Builder& b, const AffineIndex& form) {
-    ValueId sum = b.integer(form.constant);
-    auto plus = [&](ValueId v, int64_t factor) {
-      if (factor == -1) return void(sum = b.binary(OpKind::Sub, sum, v));
-      if (factor != 1) v = b.binary(OpKind::Mul, v, b.integer(factor));
-      sum = b.binary(OpKind::Add, sum, v);
-    };
-    for (auto [axis, factor] : form.axes) plus(axis, factor);
-    for (auto [d, factor] : form.dims) plus(b.dimValue(d), factor);
-    return sum;
   }
   /// What the body yields where its index, with the offset, is `k`; `sum` stands for the carry of a loop.
   ValueId termAt(const RaggedRange& range, ValueId k, ValueId sum, Builder& b) {

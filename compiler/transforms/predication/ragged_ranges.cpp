@@ -118,14 +118,14 @@ bool RaggedRanges::setEnds(RaggedRange& out, const Forms& begins, const Forms& e
   const DimId nothing = dims().constant(0), few = dims().constant(fewTerms);
   std::set<ValueId> axes = axesOf(begins);
   axes.merge(axesOf(ends));
-  for (const AffineIndex& form : ends) {
+  for (const AffineForm& form : ends) {
     const std::optional<DimId> most = bounds_.greatest(form), least = bounds_.least(form);
     if (!most || !least || !ranges_.isNoLess(dims().add(*least, few), nothing)) return false;
     const DimId size = sizeOf(*most, axes);
     out.extent = out.extent.valid() ? dims().min(out.extent, size) : size;
   }
   bool isNatural = false;
-  for (const AffineIndex& form : begins) {
+  for (const AffineForm& form : begins) {
     const std::optional<DimId> most = bounds_.greatest(form), least = bounds_.least(form);
     if (!most || !least || !ranges_.isNoLess(few, *least) ||
         !ranges_.isNoLess(dims().add(out.extent, few), *most))
@@ -143,7 +143,7 @@ bool RaggedRanges::setLanes(RaggedRange& out, const Forms& begins, const Forms& 
   axes.merge(axesOf(ends));
   if (axes != std::set{lastAxis} || axesOf(begins).empty()) return false;
   out.extent = {};
-  for (const AffineIndex& form : ends) {
+  for (const AffineForm& form : ends) {
     const std::optional<DimId> most = bounds_.greatest(form);
     if (!most || areClose(begins, form)) return false;
     const DimId size = sizeOf(*most, axes);
@@ -151,7 +151,7 @@ bool RaggedRanges::setLanes(RaggedRange& out, const Forms& begins, const Forms& 
   }
   out.begins.clear();
   bool isNatural = false;
-  for (const AffineIndex& form : begins) {
+  for (const AffineForm& form : begins) {
     const std::optional<DimId> most = bounds_.greatest(form), least = bounds_.least(form);
     if (!most || !least) return false;
     isNatural |= ranges_.isNoLess(*least, nothing);
@@ -161,10 +161,10 @@ bool RaggedRanges::setLanes(RaggedRange& out, const Forms& begins, const Forms& 
   return isNatural;
 }
 
-bool RaggedRanges::areClose(const Forms& begins, const AffineIndex& end) const {
-  return std::ranges::any_of(begins, [&](const AffineIndex& begin) {
-    AffineIndex terms = end;
-    accumulate(terms, begin, -1);
+bool RaggedRanges::areClose(const Forms& begins, const AffineForm& end) const {
+  return std::ranges::any_of(begins, [&](const AffineForm& begin) {
+    AffineForm terms = end;
+    terms.add(begin, -1);
     return terms.axes.empty() && terms.dims.empty() && terms.constant <= fewInLanes;
   });
 }
@@ -183,7 +183,7 @@ DimId RaggedRanges::sizeOf(DimId most, const std::set<ValueId>& axes) {
 
 std::set<ValueId> RaggedRanges::axesOf(const Forms& forms) {
   std::set<ValueId> out;
-  for (const AffineIndex& form : forms)
+  for (const AffineForm& form : forms)
     for (auto [axis, factor] : form.axes) out.insert(axis);
   return out;
 }

@@ -33,7 +33,7 @@ public:
   /// The range of a sum in the body of a nest, if a rectangular one under a predicate is better.
   std::optional<RaggedRange> of(core::OpId sum, core::RegionId around);
   /// Whether an end is that of the extent.
-  bool isExtent(const core::AffineIndex& end, core::DimId extent) const {
+  bool isExtent(const core::AffineForm& end, core::DimId extent) const {
     return end.axes.empty() && bounds_.greatest(end) == extent;
   }
 
@@ -60,7 +60,7 @@ private:
   /// be close to its beginning.
   bool setLanes(RaggedRange& out, const Forms& begins, const Forms& ends, core::ValueId lastAxis);
   /// Whether an end is known to be few terms after a beginning.
-  bool areClose(const Forms& begins, const core::AffineIndex& end) const;
+  bool areClose(const Forms& begins, const core::AffineForm& end) const;
   /// An extent for a number that is at most `most`. It is no negative number where the axes have no points.
   core::DimId sizeOf(core::DimId most, const std::set<core::ValueId>& axes);
   static std::set<core::ValueId> axesOf(const Forms& forms);

@@ -15,8 +15,6 @@ using namespace core;
 
 namespace {
 
-constexpr int mostConditionOps = 8; ///< sums and differences in a condition
-
 class SumSpeculator {
 public:
   SumSpeculator(Module& m, FunctionId f, const FreeingFacts& facts)
@@ -98,16 +96,20 @@ private:
   };
   Compared compare(ValueId condition, RegionId body, const std::array<uint64_t, 2>& sides) const {
     Compared out;
+    auto isAxis = [&](ValueId v) { return fn().values[v].region == body && !fn().values[v].def.valid(); };
+    auto isOutside = [&](ValueId v) {
+      return !fn().values[v].def.valid() || !stands(fn().values[v].def, body);
+    };
     for (ValueId each : conjunctsOf(fn(), condition)) {
-      const Op* cmp = i64Comparison(m_, fn(), each);
-      const std::optional<uint64_t> axes = cmp ? axesCompared(*cmp, body) : std::nullopt;
-      out.areAxes &= axes.has_value();
-      if (!axes) continue;
-      const auto how = static_cast<ops::CmpKind>(cmp->index());
-      out.areSame |= how == ops::CmpKind::Eq;
-      if (how == ops::CmpKind::Eq || how == ops::CmpKind::Ne) continue;
+      const auto cmp = affineComparison(m_, fn(), each, {isAxis, isOutside});
+      out.areAxes &= cmp.has_value();
+      if (!cmp) continue;
+      out.areSame |= cmp->how == ops::CmpKind::Eq;
+      if (!cmp->isOrder()) continue;
+      uint64_t axes = 0;
+      for (ValueId axis : cmp->axes()) axes |= uint64_t{1} << fn().values[axis].index;
       out.areOrdered = true;
-      out.separatesSides |= (*axes & sides[0]) != 0 && (*axes & sides[1]) != 0;
+      out.separatesSides |= (axes & sides[0]) != 0 && (axes & sides[1]) != 0;
     }
     return out;
   }
@@ -128,23 +130,6 @@ private:
       const Op& op = fn().ops[id];
       return op.kind != OpKind::Nest || !isExpensive(costs_.ofRegion(op.regions[0]));
     });
-  }
-  /// The axes in a comparison of integers, if it is one of sums of them.
-  std::optional<uint64_t> axesCompared(const Op& cmp, RegionId body) const {
-    uint64_t axes = 0;
-    for (ValueId side : cmp.operands)
-      if (!addAxes(side, body, mostConditionOps, axes)) return std::nullopt;
-    return axes;
-  }
-  /// The axes in sums and differences of them and of what does not change.
-  bool addAxes(ValueId v, RegionId body, int depth, uint64_t& axes) const {
-    const Value& value = fn().values[v];
-    if (value.region == body && !value.def.valid()) return axes |= uint64_t{1} << value.index, true;
-    if (!value.def.valid() || !stands(value.def, body)) return true;
-    const Op& op = fn().ops[value.def];
-    if (op.kind == OpKind::Const || op.kind == OpKind::DimValue) return true;
-    if (depth == 0 || (op.kind != OpKind::Add && op.kind != OpKind::Sub)) return false;
-    return std::ranges::all_of(op.operands, [&](ValueId o) { return addAxes(o, body, depth - 1, axes); });
   }
   bool stands(OpId op, RegionId region) const {
     return std::ranges::find(fn().regions[region].ops, op) != fn().regions[region].ops.end();
