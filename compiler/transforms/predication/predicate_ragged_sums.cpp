@@ -1,7 +1,7 @@
 #include "transforms/predication/predicate_ragged_sums.h"
 
+#include "core/analysis/footprint.h"
 #include "core/analysis/ranges.h"
-#include "core/analysis/term_accesses.h"
 #include "core/ir/place.h"
 #include "core/ir/walk.h"
 #include "core/order/verify.h"
@@ -210,16 +210,16 @@ private:
   /// Whether a term is made of elements that are there over all of the extent, two of which each vary with an
   /// axis that the other does not; and it is not the last axis alone, the columns, that tells the ends.
   bool isProduct(const Range& range, RegionId body, ValueId lastAxis) {
-    std::vector<std::set<ValueId>> sides;
+    Footprint term;
     for (OpId read : readsOfCheapTerm(body)) {
       if (!isThere(range, read)) return false;
-      std::set<ValueId>& axes = sides.emplace_back();
+      Axes axes;
       for (ValueId v : Operands(fn().ops[read].operands)) addAxes(range, v, axes);
-      if (!axes.contains(range.axis)) sides.pop_back();
+      if (axes.contains(range.axis)) term.operands.push_back(std::move(axes));
     }
     std::set<ValueId> boundAxes = axesOf(range.begins);
     boundAxes.merge(axesOf(range.ends));
-    return haveTwoSides(std::move(sides)) && boundAxes != std::set{lastAxis};
+    return term.hasTwoSides() && boundAxes != std::set{lastAxis};
   }
   /// Whether a term is made of two elements or more, of which those of one lie side by side along the
   /// columns, and all others do or are the same for all.
