@@ -1,5 +1,6 @@
 #include "transforms/counted_loops/recurrence.h"
 
+#include "core/analysis/footprint.h"
 #include "core/ir/flow.h"
 #include "core/ir/walk.h"
 
@@ -54,23 +55,20 @@ bool onlyAddsTo(const Function& f, RegionId r, std::unordered_set<ValueId>& held
 
 /// What the reads of an iteration vary with: axes of the nest, and axes and indices around the loop, but its
 /// own.
-class Sides {
+class IterationAxes {
 public:
-  Sides(const Function& f, const Uses& uses, OpId loop, const std::vector<ValueId>& axes)
+  IterationAxes(const Function& f, const Uses& uses, OpId loop, const std::vector<ValueId>& axes)
       : f_(f), uses_(uses), loop_(loop), axes_(axes) {}
 
   /// Whether two reads vary with what the other does not vary with.
   bool areTwo(RegionId iteration) {
     noteOffset(iteration);
-    std::vector<std::set<ValueId>> sides;
+    Footprint term;
     forEachOp(f_, iteration, [&](OpId id) {
       looked_ = 0;
-      if (f_.ops[id].kind == OpKind::Get) sides.push_back(of(f_.ops[id]));
+      if (f_.ops[id].kind == OpKind::Get) term.operands.push_back(of(f_.ops[id]));
     });
-    std::ranges::sort(sides, [](const auto& a, const auto& b) { return a.size() < b.size(); });
-    for (size_t k = 1; k < sides.size(); ++k)
-      if (!std::ranges::includes(sides[k], sides[k - 1])) return true;
-    return false;
+    return term.hasTwoSides();
   }
 
 private:
@@ -140,7 +138,7 @@ bool onlyAdds(const Function& f, RegionId iteration, ValueId begun, ValueId last
 
 bool readsTwoSides(const Function& f, const Uses& uses, OpId loop, const std::vector<ValueId>& axes,
                    RegionId iteration) {
-  return Sides(f, uses, loop, axes).areTwo(iteration);
+  return IterationAxes(f, uses, loop, axes).areTwo(iteration);
 }
 
 } // namespace melix::transforms

@@ -217,7 +217,8 @@ private:
       const auto at = std::ranges::find(params, p.index[k]);
       if (at == params.end()) continue;
       for (size_t side = 0; side < 2; ++side)
-        if ((facts_.sides[side] >> k & 1) != 0) facts.sides[side] |= uint64_t(1) << (at - params.begin());
+        if ((facts_.sides.axes[side] >> k & 1) != 0)
+          facts.sides.axes[side] |= uint64_t(1) << (at - params.begin());
     }
   }
 

@@ -1,8 +1,8 @@
 #include "transforms/predication/predicate_by_consumer.h"
 
+#include "core/analysis/footprint.h"
 #include "core/analysis/predicate.h"
 #include "core/analysis/sizes.h"
-#include "core/analysis/term_accesses.h"
 #include "core/ir/build.h"
 #include "core/ir/uses.h"
 #include "core/ir/walk.h"
@@ -171,11 +171,8 @@ private:
     return core::isSum(r) && r.keep.size() >= 2 && !effects_.ofOp(fn(), id).any();
   }
   bool hasTwoOperands(OpId sum) {
-    if (!accesses_) accesses_.emplace(m_, f_);
-    std::vector<std::set<ValueId>> sides;
-    for (TermAccess& each : accesses_->of(sum, terminator(fn(), fn().ops[sum].regions[0]).operands[0]))
-      sides.push_back(std::move(each.axes));
-    return haveTwoSides(std::move(sides));
+    if (!footprints_) footprints_.emplace(m_, f_);
+    return footprints_->of(sum, terminator(fn(), fn().ops[sum].regions[0]).operands[0]).hasTwoSides();
   }
 
   void mask(OpId id, RegionId home, const Readers& readers, std::vector<OpId>& out) {
@@ -207,7 +204,7 @@ private:
   const Effects& effects_;
   LiveUses uses_;
   const KnownSizes sizes_;
-  std::optional<TermAccesses> accesses_; ///< of the function as it was found, where they are asked for
+  std::optional<Footprints> footprints_; ///< of the function as it was found, where they are asked for
   const RegionId scratch_;               ///< where ops are made
 };
 

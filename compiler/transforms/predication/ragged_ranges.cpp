@@ -1,6 +1,6 @@
 #include "transforms/predication/ragged_ranges.h"
 
-#include "core/analysis/term_accesses.h"
+#include "core/analysis/footprint.h"
 #include "core/ir/flow.h"
 #include "core/ir/nest.h"
 #include "core/ir/place.h"
@@ -201,16 +201,16 @@ std::vector<OpId> RaggedRanges::readsOfCheapTerm(RegionId body) const {
 }
 
 bool RaggedRanges::isProduct(const RaggedRange& range, ValueId lastAxis) {
-  std::vector<std::set<ValueId>> sides;
+  Footprint term;
   for (OpId read : readsOfCheapTerm(range.body)) {
     if (!isThere(range, read)) return false;
-    std::set<ValueId>& axes = sides.emplace_back();
+    Axes axes;
     for (ValueId v : Operands(fn().ops[read].operands)) addAxes(range, v, axes);
-    if (!axes.contains(range.axis)) sides.pop_back();
+    if (axes.contains(range.axis)) term.operands.push_back(std::move(axes));
   }
   std::set<ValueId> boundAxes = axesOf(range.begins);
   boundAxes.merge(axesOf(range.ends));
-  return haveTwoSides(std::move(sides)) && boundAxes != std::set{lastAxis};
+  return term.hasTwoSides() && boundAxes != std::set{lastAxis};
 }
 
 bool RaggedRanges::isSideBySide(const RaggedRange& range, ValueId lastAxis) const {

@@ -42,7 +42,7 @@ private:
       return op.kind == OpKind::If && (hasNest(op.regions[0]) || hasNest(op.regions[1]));
     };
     if (!hasNest(region) && std::ranges::none_of(fn().regions[region].ops, isMasked)) return;
-    const std::array<uint64_t, 2> sides = nestFacts(m_, fn(), effects_, costs_, nest).sides;
+    const Sides sides = sidesOf(m_, fn(), nest);
     std::vector<OpId> out;
     for (OpId id : fn().regions[region].ops) {
       std::vector<OpId> guarded;
@@ -94,7 +94,7 @@ private:
   struct Compared {
     bool areAxes = true, areSame = false, areOrdered = false, separatesSides = false;
   };
-  Compared compare(ValueId condition, RegionId body, const std::array<uint64_t, 2>& sides) const {
+  Compared compare(ValueId condition, RegionId body, const Sides& sides) const {
     Compared out;
     auto isAxis = [&](ValueId v) { return fn().values[v].region == body && !fn().values[v].def.valid(); };
     auto isOutside = [&](ValueId v) {
@@ -109,17 +109,17 @@ private:
       uint64_t axes = 0;
       for (ValueId axis : cmp->axes()) axes |= uint64_t{1} << fn().values[axis].index;
       out.areOrdered = true;
-      out.separatesSides |= (axes & sides[0]) != 0 && (axes & sides[1]) != 0;
+      out.separatesSides |= (axes & sides.axes[0]) != 0 && (axes & sides.axes[1]) != 0;
     }
     return out;
   }
   /// Whether the sums in the arms are needed at most points, or not in whole blocks of a product. What data,
   /// or bounds of one side, decide may hold anywhere: a product at all points costs less than each of one in
   /// thirty by itself.
-  bool isOfMost(const Op& branch, RegionId body, const std::array<uint64_t, 2>& sides) const {
+  bool isOfMost(const Op& branch, RegionId body, const Sides& sides) const {
     const Compared seen = compare(branch.operands[0], body, sides);
     if (!seen.areAxes || (seen.areOrdered && !seen.separatesSides))
-      return sides[0] != 0 && sides[1] != 0 &&
+      return sides.areTwo() &&
              std::ranges::all_of(branch.regions, [this](RegionId arm) { return areOfProducts(arm); });
     const bool whereTheyHold = !seen.areSame, whereTheyDoNot = seen.areSame || seen.separatesSides;
     return (!hasNest(branch.regions[0]) || whereTheyHold) && (!hasNest(branch.regions[1]) || whereTheyDoNot);
