@@ -128,8 +128,6 @@ public:
   bool isNumberLiteral(SynId node);
   bool callNeedsType(SynId node);
   bool nameNeedsType(NameId name);
-  NodeId checkSized(SynId node, TypeId want);
-  bool endsInBranches(SynId node) const;
   NodeId unpacked(NodeId node, Span span);
   bool isRagged(TypeId array);
   TypeId successType(TypeId type);
@@ -147,11 +145,9 @@ public:
   NodeId checkMember(SynId node, TypeId expected);
   NodeId checkTupleIndex(const syntax::TupleIndex& t, Span span);
   NodeId checkIf(const syntax::If& node, Span span, TypeId expected);
-  TypeId joinedSizes(TypeId one, TypeId other, Span span, std::vector<DimSym>& fresh);
   bool isFoundSize(DimSym s);
   TypeId expectedFrom(TypeId type);
-  NodeId joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span, TypeId expected,
-                      bool isUnsettled);
+  NodeId joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span, TypeId expected);
   NodeId checkMatch(const syntax::Match& node, Span span, TypeId expected);
   NodeId asInt(NodeId node, Span span);
   bool isRange(TypeId type);

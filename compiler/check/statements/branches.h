@@ -10,4 +10,25 @@ namespace melix::check {
 /// the parts that it came with.
 NodeId ownBranch(Body& body, TypeId expected, const std::function<NodeId(TypeId)>& check);
 
+/// Joins the sizes of branches after their types are unified. A size in which they differ is existential: it
+/// belongs to the node where they meet.
+class SizeJoin {
+public:
+  SizeJoin(Body& body, TypeId expected, Span span) : body_(body), expected_(expected), span_(span) {}
+  /// Whether branches whose types relate like this may meet (rule 24).
+  bool allows(UnifyKind kind) const;
+  /// The type of a value that is of one type or the other: the expected type with a size for each variable
+  /// of it, or the two types joined axis by axis.
+  TypeId join(TypeId one, TypeId other);
+  std::vector<DimSym> found; ///< the existential sizes
+
+private:
+  DimId joined(DimId one, DimId other);
+  TypeId joinAxes(TypeId one, TypeId other);
+
+  Body& body_;
+  TypeId expected_; ///< with sizes still to be found; none if the context asks for no type
+  Span span_;
+};
+
 } // namespace melix::check

@@ -5,6 +5,8 @@
 
 #include "check/tree/typed.h"
 
+#include <set>
+
 namespace melix::check {
 
 using types::TypeKind;
@@ -51,6 +53,9 @@ public:
   bool hasOpen(TypeId t);         ///< contains an unsolved variable
   bool hasInferenceDim(TypeId t); ///< contains an unsolved dimension
   bool hasInferenceDim(DimId d);
+  /// Branches may differ in the unsolved dimensions of `type`, and in no others (rule 24).
+  void letDiffer(TypeId type);
+  bool mayDiffer(TypeId type);
 
   /// Whether something in it is still to be found.
   bool isUnsettled(TypeId t) { return hasOpen(t) || hasInferenceDim(t); }
@@ -97,6 +102,7 @@ private:
     bool metError = false; ///< an error was reported that could resolve it
   };
   VarInfo& changed(TypeId var) { return vars_.edit(types_[var].number); }
+  std::vector<DimSym> inferenceDims(TypeId t); ///< unsolved
   TypeId zonkRecord(TypeId t);
   TypeId mapArgs(TypeId record, const std::function<TypeId(TypeId)>& map);
   TypeId zonkTemplate(TypeId t);
@@ -113,6 +119,7 @@ private:
   AtArguments atArguments_;
   TrailedVector<VarInfo> vars_;
   TrailedMap<types::DimSubst> solved_;
+  std::set<DimSym> mayDiffer_; ///< unsolved dimensions that are each branch's own
   TrailedMap<std::unordered_map<types::KnownId, types::KnownId>> templates_;
   TrailedMap<std::unordered_map<types::RecordId, types::RecordId>> records_;
 };
