@@ -10,7 +10,7 @@ namespace melix::check {
 
 using namespace syntax;
 
-NodeId ownBranch(Body& body, TypeId expected, const std::function<NodeId(TypeId)>& check) {
+NodeId ownBranch(Body& body, TypeId expected, FunctionRef<NodeId(TypeId)> check) {
   const TypeId own = body.infer.withOwnUnknowns(expected);
   const NodeId value = check(own);
   const TypeKind kind = body.b.kindOf(value);

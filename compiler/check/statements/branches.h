@@ -2,13 +2,14 @@
 // Checks branches that meet against the type expected of them.
 
 #include "check/body/body.h"
+#include "support/function_ref.h"
 
 namespace melix::check {
 
 /// Checks one of several branches: `check` makes it at the type asked of it. The unknown parts of `expected`
 /// are solved for each branch separately, as branches may differ in them. Where branches meet, the value has
 /// the parts that it came with.
-NodeId ownBranch(Body& body, TypeId expected, const std::function<NodeId(TypeId)>& check);
+NodeId ownBranch(Body& body, TypeId expected, FunctionRef<NodeId(TypeId)> check);
 
 /// Joins the sizes of branches after their types are unified. A size in which they differ is existential: it
 /// belongs to the node where they meet.

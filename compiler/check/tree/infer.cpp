@@ -100,7 +100,7 @@ bool Inference::hasOpen(TypeId t) {
   return open;
 }
 
-TypeId Inference::withOwnSizes(TypeId t, const std::function<bool(DimSym)>& isOpen) {
+TypeId Inference::withOwnSizes(TypeId t, FunctionRef<bool(DimSym)> isOpen) {
   t = zonk(t);
   types::DimStore& dims = types_.dims;
   types::DimSubst alone;
@@ -145,14 +145,14 @@ TypeId Inference::withOwnUnknowns(TypeId t) {
   });
 }
 
-TypeId Inference::mapVars(TypeId t, const std::function<TypeId(TypeId)>& map) {
+TypeId Inference::mapVars(TypeId t, FunctionRef<TypeId(TypeId)> map) {
   return types_.rewrite(t, [&](TypeId part) {
     if (types_.kind(part) == TypeKind::Var) return map(part);
     return types_[part].record ? mapArgs(part, [&](TypeId arg) { return mapVars(arg, map); }) : part;
   });
 }
 
-TypeId Inference::mapArgs(TypeId record, const std::function<TypeId(TypeId)>& map) {
+TypeId Inference::mapArgs(TypeId record, FunctionRef<TypeId(TypeId)> map) {
   std::vector<TypeId> args = types_.typeArgs(record);
   bool changed = false;
   for (TypeId& arg : args) {

@@ -4,6 +4,7 @@
 // which an attempt undoes them (attempt.h).
 
 #include "check/tree/typed.h"
+#include "support/function_ref.h"
 
 #include <set>
 
@@ -62,13 +63,13 @@ public:
   /// The type with new sizes, still to be found, in place of the sizes that mention an open symbol. There is
   /// one for each symbol that stands alone somewhere, used wherever it stands, and one for each formula of
   /// others.
-  TypeId withOwnSizes(TypeId t, const std::function<bool(DimSym)>& isOpen);
+  TypeId withOwnSizes(TypeId t, FunctionRef<bool(DimSym)> isOpen);
   /// The type with sizes of its own where some are still to be found, and types of its own where nothing is
   /// known of them.
   TypeId withOwnUnknowns(TypeId t);
 
   /// Replaces each unsolved variable of `t` by the result of `map`, arguments of records included.
-  TypeId mapVars(TypeId t, const std::function<TypeId(TypeId)>& map);
+  TypeId mapVars(TypeId t, FunctionRef<TypeId(TypeId)> map);
   /// The unsolved variables of some types, each once, in order.
   std::vector<TypeId> openVars(const std::vector<TypeId>& in);
 
@@ -104,7 +105,7 @@ private:
   VarInfo& changed(TypeId var) { return vars_.edit(types_[var].number); }
   std::vector<DimSym> inferenceDims(TypeId t); ///< unsolved
   TypeId zonkRecord(TypeId t);
-  TypeId mapArgs(TypeId record, const std::function<TypeId(TypeId)>& map);
+  TypeId mapArgs(TypeId record, FunctionRef<TypeId(TypeId)> map);
   TypeId zonkTemplate(TypeId t);
   bool bindVar(TypeId var, TypeId to);
   void noteError(TypeId type);
