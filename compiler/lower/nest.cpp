@@ -303,7 +303,7 @@ ValueId nestResult(BodyLowering& fn, const Node& node, const NestBody& shape, co
 } // namespace
 
 /// Lowers in a region: values and sizes that are known there only are forgotten behind it.
-void inRegion(BodyLowering& fn, RegionId region, const std::function<void()>& fill) {
+void inRegion(BodyLowering& fn, RegionId region, FunctionRef<void()> fill) {
   const RegionId outer = std::exchange(fn.b.region, region);
   const Values before = fn.values;
   const types::DimSubst dimsBefore = fn.sizes.known;

@@ -106,7 +106,7 @@ NodeId NodeBuilder::scaleTangent(BinaryKind kind, NodeId tangent, NodeId scalar,
   return eachPart(tangent, [&](NodeId part) { return scaleTangent(kind, part, scalar, span); }, span);
 }
 
-NodeId NodeBuilder::eachPart(NodeId whole, const std::function<NodeId(NodeId)>& each, Span span) {
+NodeId NodeBuilder::eachPart(NodeId whole, FunctionRef<NodeId(NodeId)> each, Span span) {
   std::vector<NodeId> parts;
   for (uint32_t f = 0; f < partCount(types, typeOf(whole)); ++f) parts.push_back(each(field(whole, f, span)));
   return rebuilt(typeOf(whole), std::move(parts), span);

@@ -218,7 +218,7 @@ NodeId Leaves::foldEntries(const Combining& by, NodeId sofar, const LeafCall& f,
 
 /// `var total = sofar; for i in … { total = round(total, i…) }; total`
 NodeId Leaves::foldOver(const Combining& by, NodeId sofar, const std::vector<NodeId>& extents,
-                        const FoldRound& round, Span span) {
+                        FoldRound round, Span span) {
   const TypeId unit = b.types.unit();
   std::vector<LocalId> indices;
   auto newIndices = [&] {

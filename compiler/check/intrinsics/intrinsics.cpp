@@ -351,7 +351,7 @@ NodeId ArrayIntrinsics::reduction(IntrinsicKind kind, GivenArgs& args, Span span
 /// The array of what `value` gives for each place along the axes that are kept: it gets the extents of the
 /// reduced ones, and reads the element at given indices of these.
 NodeId ArrayIntrinsics::alongKept(NodeId x, const std::vector<size_t>& axes, bool keep, Span span,
-                                  const OfReduced& value) {
+                                  OfReduced value) {
   std::vector<NodeId> nodes;
   LocalId array = b.bind("x", x, nodes);
   std::vector<DimId> dims = b.dimsOf(b.typeOf(x)), outer, inner;
@@ -375,7 +375,7 @@ NodeId ArrayIntrinsics::alongKept(NodeId x, const std::vector<size_t>& axes, boo
 NodeId ArrayIntrinsics::reduceAxes(IntrinsicKind kind, NodeId x, const std::vector<size_t>& axes, bool keep,
                                    Span span) {
   bool sums = isSumOrProduct(reductionOf(kind));
-  return alongKept(x, axes, keep, span, [&](const std::vector<DimId>& inner, const ElementAt& read) {
+  return alongKept(x, axes, keep, span, [&](const std::vector<DimId>& inner, ElementAt read) {
     NodeId total = b.reduce(*reductionOf(kind), inner, span, [&](const std::vector<LocalId>& r) {
       return sums ? summand(kind, read(r), span) : read(r);
     });
@@ -414,7 +414,7 @@ NodeId ArrayIntrinsics::logSumExp(NodeId x, const std::vector<size_t>& axes, boo
   auto math = [&](ops::MathKind f, NodeId v) {
     return b.op(OpKind::Math, element, {v}, span, static_cast<uint32_t>(f));
   };
-  return alongKept(x, axes, keep, span, [&](const std::vector<DimId>& inner, const ElementAt& read) {
+  return alongKept(x, axes, keep, span, [&](const std::vector<DimId>& inner, ElementAt read) {
     std::vector<NodeId> body;
     NodeId top = b.reduce(MonoidKind::Max, inner, span, read);
     LocalId m = b.bind("m", b.make(NodeKind::StopGradient, element, span, {top}), body);

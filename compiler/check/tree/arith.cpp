@@ -121,7 +121,7 @@ NodeId NodeBuilder::compareWithU64(ops::CmpKind cmp, NodeId a, NodeId b, Span sp
 }
 
 NodeId NodeBuilder::elementwise(std::vector<NodeId> args, Span span,
-                                const std::function<NodeId(std::vector<NodeId>)>& body) {
+                                FunctionRef<NodeId(std::vector<NodeId>)> body) {
   std::vector<std::vector<DimId>> shapes;
   bool anyArray = false;
   for (NodeId arg : args) {
@@ -167,7 +167,7 @@ NodeId NodeBuilder::elementwise(std::vector<NodeId> args, Span span,
 }
 
 NodeId NodeBuilder::mixedElementwise(std::vector<NodeId> args, Span span,
-                                     const std::function<NodeId(std::vector<NodeId>, TypeId)>& body) {
+                                     FunctionRef<NodeId(std::vector<NodeId>, TypeId)> body) {
   TypeId element = types.element(typeOf(args[0]));
   for (size_t k = 1; k < args.size(); ++k) {
     // Later operands meet the type reached so far; an earlier pair decides for the ones after it.

@@ -196,7 +196,7 @@ NodeId NodeFactory::convert(NodeId value, TypeId to, Span span, bool checked, op
 }
 
 NodeId NodeFactory::collect(const std::vector<DimId>& dims, Span span,
-                            const std::function<NodeId(const std::vector<LocalId>&)>& body) {
+                            FunctionRef<NodeId(const std::vector<LocalId>&)> body) {
   Nest nest;
   std::vector<LocalId> indices;
   for (size_t k = 0; k < dims.size(); ++k) {
@@ -215,7 +215,7 @@ NodeId NodeFactory::collect(const std::vector<DimId>& dims, Span span,
 }
 
 NodeId NodeFactory::reduce(ops::MonoidKind kind, const std::vector<DimId>& dims, Span span,
-                           const std::function<NodeId(const std::vector<LocalId>&)>& body) {
+                           FunctionRef<NodeId(const std::vector<LocalId>&)> body) {
   Nest nest;
   nest.reduction = kind;
   std::vector<LocalId> indices;

@@ -7,6 +7,7 @@
 #include "core/analysis/affine.h"
 #include "core/analysis/ranges.h"
 #include "core/analysis/sizes.h"
+#include "support/function_ref.h"
 
 #include <set>
 #include <vector>

@@ -5,6 +5,7 @@
 #include "loops/emit/lower_records.h"
 #include "loops/emit/lower_tangents.h"
 #include "loops/emit/lower_values.h"
+#include "support/function_ref.h"
 
 #include <algorithm>
 
@@ -27,7 +28,7 @@ void forElements(Builder& b, const Place& place, const Body& body) {
 }
 
 /// A loop over the first axes of two places, which have the same extent.
-void alongFirst(Lower& l, Place to, Place from, const std::function<void(const Place&, const Place&)>& each) {
+void alongFirst(Lower& l, Place to, Place from, FunctionRef<void(const Place&, const Place&)> each) {
   Axis a = to.axes.front(), b = from.axes.front();
   to.axes.erase(to.axes.begin());
   from.axes.erase(from.axes.begin());

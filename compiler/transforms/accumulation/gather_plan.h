@@ -4,6 +4,7 @@
 
 #include "core/analysis/affine.h"
 #include "core/analysis/ranges.h"
+#include "support/function_ref.h"
 #include "transforms/accumulation/accumulation_sites.h"
 #include "transforms/analysis/maybe_undefined.h"
 

@@ -4,7 +4,7 @@ namespace melix::transforms {
 
 using namespace core;
 
-OpId SumAtPoints::write(Builder& b, const Write& number) const {
+OpId SumAtPoints::write(Builder& b, Write number) const {
   const Op op = fn().ops[nest_];
   const std::vector<ValueId> params = fn().regions[op.regions[0]].params;
   const std::vector<uint32_t> keep = nestResults(op)[0].keep;
@@ -24,7 +24,7 @@ OpId SumAtPoints::write(Builder& b, const Write& number) const {
   return by;
 }
 
-ValueId SumAtPoints::sum(Cloner& copy, Builder& b, const Write& term) const {
+ValueId SumAtPoints::sum(Cloner& copy, Builder& b, Write term) const {
   const Op op = fn().ops[nest_];
   const std::vector<ValueId> params = fn().regions[op.regions[0]].params;
   NestResult spec = nestResults(op)[0];
@@ -51,8 +51,7 @@ ValueId selectOrZero(Builder& b, ValueId holds, TypeId type, const WriteNumber& 
   return selectElse(b, holds, type, number, [type](Builder& no) { return no.constant(type, 0); });
 }
 
-void copyValue(const Function& f, ValueId v, const std::function<bool(OpId)>& within, Cloner& copy,
-               Builder& b) {
+void copyValue(const Function& f, ValueId v, FunctionRef<bool(OpId)> within, Cloner& copy, Builder& b) {
   const OpId def = f.values[v].def;
   if (!def.valid() || copy.values.contains(v) || !within(def)) return;
   for (ValueId operand : Operands(f.ops[def].operands)) copyValue(f, operand, within, copy, b);
