@@ -1,7 +1,9 @@
 #include "transforms/accumulation/scatter_to_gather.h"
 
+#include "core/analysis/effect_audit.h"
 #include "core/ir/nest.h"
 #include "core/ir/uses.h"
+#include "core/ir/walk.h"
 #include "transforms/accumulation/emit_gather.h"
 #include "transforms/derivatives/derivative_context.h"
 #include "transforms/walks/for_each_function.h"
@@ -150,11 +152,24 @@ private:
     Plans todo = plans(id, handed);
     if (todo.empty()) return true;
     changed = true;
+    const size_t first = fn().ops.size();
     const KeptValues kept = keep(id, todo);
     Emit e(m_, f_, region, fn().ops[id].loc);
     std::vector<std::pair<uint32_t, ValueId>> totals;
-    for (auto& [k, conversions] : todo) totals.emplace_back(k, total(id, k, conversions, kept, e));
+    for (auto& [k, conversions] : todo) {
+      totals.emplace_back(k, total(id, k, conversions, kept, e));
+      for (const Conversion& c : conversions) note(c.site.add, first);
+    }
     return replaceAccumulators(m_, f_, effects_, uses_, id, region, totals);
+  }
+
+  /// A sum may panic, as those of tangents of enums do. Where each place gets one term, nothing is summed.
+  void note(OpId add, size_t first) {
+    noteWritten(f_, add, f_, first);
+    bool sums = false;
+    for (size_t k = first; k < fn().ops.size() && !sums; ++k)
+      sums = !panickingSums(m_, fn(), fn().ops[OpId(static_cast<uint32_t>(k))]).empty();
+    if (!sums) noteGone(fn(), f_, add, GoneKind::Proved);
   }
 
   /// What accumulator `k` began with and all that is added to it.

@@ -367,9 +367,11 @@ void Backward::itemsOfCall(OpId call, const Linearisation& callee) {
 ValueId Backward::savedByCall(OpId call, Linearisation& callee) {
   const std::vector<DimId> dims(opOf(call).dims);
   const TypeId record = types().record(callee.saved, dims);
-  const RecordId boxRecord = ad_.boxOf(callee);
   OpResidual& plan = lin_.plan.ops[call];
-  if (!lin_.planned) plan.whole = boxRecord.valid() || !callee.planned;
+  const bool isBoxed = lin_.planned
+                           ? plan.whole && types().kind(g().typeOf(plan.carriers[0])) == TypeKind::Enum
+                           : ad_.isBoxed(callee, uses_.regionOf(call) == g().body);
+  if (!lin_.planned) plan.whole = isBoxed || !callee.planned;
   Emit& e = cur_->e;
   if (!plan.whole) {
     if (!lin_.planned) itemsOfCall(call, callee);
@@ -378,8 +380,8 @@ ValueId Backward::savedByCall(OpId call, Linearisation& callee) {
       items.push_back(e.castDims(known(plan.carriers[k]), types().fieldType(type(record), 0, k)));
     return e.make(type(record), std::move(items));
   }
-  if (!boxRecord.valid()) return known(carrier(call, 0, record));
-  ValueId box = known(carrier(call, 0, types().record(boxRecord, dims)));
+  if (!isBoxed) return known(carrier(call, 0, record));
+  ValueId box = known(carrier(call, 0, types().record(ad_.boxOf(callee), dims)));
   Emit arm = e.in(e.newRegion());
   arm.yield({arm.param(type(record))});
   Op open = Emit::simple(OpKind::Match, {box}, MatchAttr{{0}});

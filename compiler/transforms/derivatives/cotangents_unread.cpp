@@ -138,10 +138,10 @@ bool Ad::isSteep(const Function& f, RegionId region) {
 
 /// What calls itself counts as steep.
 bool Ad::isSteep(FunctionId f) {
-  const auto [known, isNew] = facts_.steep.try_emplace(f, true);
+  const auto [known, isNew] = steep_.try_emplace(f, true);
   if (!isNew) return known->second;
   const bool steep = isSteep(module.functions[f], module.functions[f].body);
-  return facts_.steep[f] = steep;
+  return steep_[f] = steep;
 }
 
 } // namespace melix::transforms

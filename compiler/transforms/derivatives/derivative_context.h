@@ -50,7 +50,7 @@ struct OpResidual {
   /// Call: the callee's items, or its record where that is in a box or not known yet. A value that is
   /// available in g represents itself.
   std::vector<ValueId> carriers;
-  bool whole = false; ///< of a Call: the record
+  bool whole = false; ///< of a Call: the record, which is in a box where the carrier's type is an enum
   TypeId element;     ///< While: of the list; If/Match: the enum, if there is one
   DimSym count;       ///< For that had no collects and whose count is no size: the extent of the arrays
 };
@@ -121,10 +121,11 @@ public:
   const JvpCompanion& jvp(FunctionId f, const std::vector<LeafBits>& params);
   Linearisation& linearise(FunctionId g, const std::vector<bool>& linearParams);
   FunctionId backward(Linearisation& lin, const std::vector<bool>& accs);
-  /// The enum of one case in which a caller keeps the record of such a call; none if the record is a part of
-  /// the caller's. Boxed are functions that call themselves on every path, for a struct cannot hold itself,
-  /// and those whose record has many records as parts: the number of parts would double with each function
-  /// that calls the one below twice.
+  /// Whether a caller keeps the record of such a call in a box rather than by its items: a large one, for
+  /// items would double with each function that calls the one below twice. A caller in a circle of calls does
+  /// so too.
+  bool isBoxed(const Linearisation& callee, bool isInBody);
+  /// The box, an enum of one case.
   RecordId boxOf(Linearisation& lin);
   /// Bodies of everything asked for so far.
   void finish();
@@ -152,18 +153,8 @@ public:
 private:
   friend class LinearWalk;
   LinearValues& linearEntry(FunctionId g, const std::vector<bool>& params);
-  bool isBoxed(const LinearValues& callee);
-  /// Whether a call of `f` calls `f` again on every path.
-  bool recursAlways(FunctionId f);
-  /// Records that are parts of the function's own, at any depth; no more are counted than decide.
-  uint32_t recordsIn(const LinearValues& of);
   std::map<std::pair<FunctionId, std::vector<bool>>, LinearValues> linearValues_;
-  std::unordered_map<const LinearValues*, bool> boxed_;
-  /// Cached facts about functions.
-  struct FunctionFacts {
-    std::unordered_map<FunctionId, bool> steep; ///< see isSteep
-    std::unordered_set<FunctionId> straight;    ///< see recursAlways
-  } facts_;
+  std::unordered_map<FunctionId, bool> steep_; ///< see isSteep
   std::map<std::pair<FunctionId, std::vector<LeafBits>>, JvpCompanion> jvps_;
   std::unordered_map<FunctionId, const JvpCompanion*> companions_; ///< by the function made
   std::map<std::pair<FunctionId, std::vector<bool>>, Linearisation> linearisations_;

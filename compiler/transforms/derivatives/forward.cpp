@@ -218,8 +218,8 @@ void Forward::call(OpId id, Emit& e) {
         values_[v] = e.castDims(e.kid(saved, k, types().fieldType(e.typeOf(saved), 0, k)), typeOf(v));
     return;
   }
-  if (RecordId box = ad_.boxOf(lin); box.valid())
-    saved = e.one(Emit::simple(OpKind::Variant, {saved}, 0u), types().record(box, savedDims));
+  if (types().kind(typeOf(plan->carriers[0])) == TypeKind::Enum)
+    saved = e.one(Emit::simple(OpKind::Variant, {saved}, 0u), types().record(ad_.boxOf(lin), savedDims));
   values_[plan->carriers[0]] = saved;
 }
 

@@ -3,13 +3,47 @@
 #include "core/text/print.h"
 #include "transforms/derivatives/expand_derivatives.h"
 #include "transforms/grad_check.h"
+#include "transforms/simplify/simplify.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 using namespace melix;
 using test::GradCheck;
 
 namespace {
+
+/// Functions that call the one below twice, so many levels of them: the last is `f`.
+std::string callsByTwos(int levels) {
+  std::string out = R"(fn f0 (%x: f64) -> (f64) {
+  %s = math sin %x : f64
+  %e = math exp %x : f64
+  %r = mul %s, %e : f64
+  yield %r
+}
+)";
+  for (int k = 1; k <= levels; ++k)
+    out += "fn " + (k == levels ? "f" : "f" + std::to_string(k)) + " (%x: f64) -> (f64) {\n  %a = call @f" +
+           std::to_string(k - 1) + " %x : f64\n  %b = call @f" + std::to_string(k - 1) +
+           " %a : f64\n  %s = math sin %b : f64\n  %r = mul %a, %s : f64\n  yield %r\n}\n";
+  return out + R"(fn g (%x: f64) -> (f64) {
+  %one = const 1.0 : f64
+  %y, %d = derivative reverse @f wrt [0] seeded [1] %x, %one : f64, f64
+  yield %d
+}
+)";
+}
+
+/// The module with all derivatives written out.
+std::string expanded(const std::string& text) {
+  Interner names;
+  types::TypeStore types(names);
+  core::Module m(types);
+  EXPECT_EQ(core::parseModule(m, text), "");
+  EXPECT_TRUE(transforms::expandDerivatives(m).problems.empty());
+  transforms::simplify(m);
+  return core::printModule(m);
+}
 
 /// The fields of the record that the derivative of `function`, in terms of sizes `dims`, keeps.
 std::string saved(const std::string& text, const std::string& function, const std::string& dims = "") {
@@ -296,4 +330,54 @@ fn f [N] (%x: f64[N]) -> (f64) {
 )";
   GradCheck(f).dims({3}).check();
   EXPECT_EQ(saved(f, "f", "N").find("i64["), std::string::npos) << saved(f, "f", "N");
+}
+
+TEST(Residuals, RecordsOfCallsLieInTheirCallersUpToSoManyLeaves) {
+  GradCheck(callsByTwos(3), "f").check();
+  EXPECT_EQ(expanded(callsByTwos(3)).find("Boxed"), std::string::npos);
+  EXPECT_NE(expanded(callsByTwos(8)).find("Boxed"), std::string::npos);
+}
+
+TEST(Residuals, SecondOrderOfCallsByTwosHasCodeByTheLevel) {
+  const std::string second = R"(fn h (%x: f64) -> (f64) keep {
+  %one = const 1.0 : f64
+  %y, %d = derivative reverse @g wrt [0] seeded [1] %x, %one : f64, f64
+  yield %d
+}
+)";
+  auto lines = [&](int levels) {
+    const std::string text = expanded(callsByTwos(levels) + second);
+    return static_cast<double>(std::count(text.begin(), text.end(), '\n'));
+  };
+  EXPECT_LE(lines(8), 1.5 * 2 * lines(4));
+  EXPECT_LE(lines(16), 1.5 * 2 * lines(8));
+}
+
+TEST(Residuals, ARecordInACircleOfCallsIsBoxedWhereItWouldHoldItself) {
+  const std::string circle = R"(fn f (%n: i64, %x: f64) -> (f64) {
+  %s = math sin %x : f64
+  %r = call @h %n, %s : f64
+  yield %r
+}
+fn h (%n: i64, %x: f64) -> (f64) {
+  %zero = const 0 : i64
+  %one = const 1 : i64
+  %c = cmp gt %n, %zero : bool
+  %r = if %c {
+    %m = sub %n, %one : i64
+    %e = math exp %x : f64
+    %a = call @f %m, %e : f64
+    yield %a
+  } {
+    yield %x
+  } : f64
+  yield %r
+}
+fn g (%n: i64, %x: f64) -> (f64) keep {
+  %one = const 1.0 : f64
+  %y, %d = derivative reverse @f wrt [1] seeded [1] %n, %x, %one : f64, f64
+  yield %d
+}
+)";
+  EXPECT_EQ(expanded(circle).find("Boxed"), std::string::npos) << "the branch is an enum already";
 }

@@ -1,0 +1,34 @@
+#pragma once
+// Leaves of a type: the values that a value is made of, where tuples, structs and known functions are their
+// parts.
+
+#include "types/types.h"
+
+namespace melix::types {
+
+/// Values of more leaves lie in one block (docs/decisions/large_records.md).
+inline constexpr size_t mostLeaves = 64;
+
+/// A tuple, a struct or a known function: a value that is the values of its parts.
+bool isProduct(const TypeStore& types, TypeId type);
+/// How many parts a product has, and the type of one: an element, a field, a capture.
+uint32_t partsOf(const TypeStore& types, TypeId product);
+TypeId partOf(TypeStore& types, TypeId product, uint32_t k);
+
+/// How many leaves a value has. Counting ends above `most`, and where there are far more parts than that: a
+/// type that holds the one below twice costs no more than others.
+size_t leafCount(TypeStore& types, TypeId type, size_t most);
+
+/// Whether a value of the type is its leaves: a product, or an accumulator of one, with leaves and at most so
+/// many. A product without leaves is a leaf itself.
+bool isFlattened(TypeStore& types, TypeId type, size_t most = mostLeaves);
+
+/// A leaf: its type, and the numbers of the parts on the way to it.
+struct Leaf {
+  TypeId type;
+  std::vector<uint32_t> path;
+};
+/// In the order of the parts; the type itself if it is not flattened.
+std::vector<Leaf> leavesOf(TypeStore& types, TypeId type, size_t most = mostLeaves);
+
+} // namespace melix::types
