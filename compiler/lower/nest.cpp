@@ -41,7 +41,7 @@ std::vector<ValueId> pointBody(BodyLowering& fn, NodeId n, const NestBody& shape
                                core::NestBuilder& made, size_t rows);
 
 /// The result of a nest over so many axes.
-core::NestResult resultOf(const Nest& ref, size_t axes) {
+core::NestResult specOf(const Nest& ref, size_t axes) {
   return ref.reduction ? core::reducing(*ref.reduction) : core::collecting(axes);
 }
 
@@ -104,7 +104,7 @@ ValueId rowOf(BodyLowering& fn, NodeId n, const NestBody& shape, std::span<const
   core::NestBuilder made(fn.b);
   ValueId value;
   inRegion(fn, made.body(), [&] { value = pointBody(fn, n, shape, dims, made, rows)[0]; });
-  made.add(resultOf(fn.instance.nodes[n].as<Nest>(), made.axes().size()), value);
+  made.add(specOf(fn.instance.nodes[n].as<Nest>(), made.axes().size()), value);
   return made.one();
 }
 
@@ -268,7 +268,7 @@ TypeId addResults(BodyLowering& fn, const Node& node, const NestBody& shape, std
                   core::NestBuilder& made) {
   const Nest& ref = node.as<Nest>();
   const size_t axes = made.axes().size();
-  core::NestResult spec = shape.filter ? core::filtering() : resultOf(ref, axes);
+  core::NestResult spec = shape.filter ? core::filtering() : specOf(ref, axes);
   if (shape.checkedStep) spec.monoid = core::MonoidKind::Combine;
   const auto yields = out.first(core::yieldsOf(spec));
   const TypeId yielded = fn.b.typeOf(yields.back());
