@@ -10,8 +10,11 @@
 //
 // The prologue and the epilogue are one loop of two iterations, so the body is copied once.
 //
-// Zeros around an image are a branch, and in the steady part the branch is its first arm:
-//   before:  %m = cmp ge %s, %0   %v = if %m { load %x[%s] } { 0 }        after, between:  %v = load %x[%s]
+// Zeros around an image are a branch. In the steady part the branch is its first arm.
+//
+//   before:  %m = cmp ge %s, %0   %v = if %m { load %x[%s] } { 0 }
+//   after:   %v = load %x[%s]                                               in the steady part
+//
 // The compared value may combine the index with indices of inner loops: `%j <= 0`, `%j - %l < %n`. A constant
 // of at most 8 is assumed near the first point, any other number near the last.
 //
