@@ -9,10 +9,9 @@
 //            %n1 = add %zero, %s
 //
 // Every carried value of the loop is one of two kinds.
-//   updates     An array that is read and updated at one place alone, another one in each iteration: its
-//   index
-//               on one axis is `c·i + d`. If not all elements are written, a `set` of a slice writes the
-//               result into the initial array. The array may be read where no iteration updates it
+//   updates     An array that is read and updated at one place alone, another one in each iteration. Its
+//               index on one axis is `c·i + d`. If not all elements are written, a `set` of a slice writes
+//               the result into the initial array. The array may be read where no iteration updates it
 //               (disjoint_accesses.h): there it has its value from before the loop.
 //   reductions  By an operation that is exact in any grouping: sums, products and extremes of integers, `max`
 //               and `min` of floats, `and` and `or`, through branches and inner loops.

@@ -39,9 +39,9 @@ struct MaskedProduct {
 /// Finds products in a function as it is.
 class ZeroFactorFinder {
 public:
-  ZeroFactorFinder(const Module& m, FunctionId f)
-      : m_(m), f_(m.functions[f]), info_(analysis<AccessInfo>(m, f)), sizes_(f_), regions_(regionsOfOps(f_)) {
-  }
+  ZeroFactorFinder(const Module& m, FunctionId f, const Effects& effects)
+      : m_(m), f_(m.functions[f]), effects_(effects), info_(analysis<AccessInfo>(m, f)), sizes_(f_),
+        regions_(regionsOfOps(f_)) {}
 
   /// Those around others first; not sums that take all terms.
   std::vector<MaskedProduct> all(const std::unordered_set<OpId>& unmasked) const {
@@ -88,7 +88,7 @@ private:
       const Op& get = fn().ops[p.factor];
       zeros = zerosOf(m_, fn(), get.operands[0], {get.operands.begin() + 1, get.operands.end()});
     } else if (isChoice(p.factor) && regions_[p.factor.index] == nest.body() &&
-               !Costs(m_, fn()).fewPointsOf(fn().ops[p.nest])) {
+               !effects_.ofOp(fn(), p.factor).any() && !Costs(m_, fn()).fewPointsOf(fn().ops[p.nest])) {
       zeros = zerosOfNumber(m_, fn(), p.nest, factor);
       p.chosen = true;
       if (zeros && !zeros->needs.empty()) return false;
@@ -179,6 +179,7 @@ private:
 
   const Module& m_;
   const Function& f_;
+  const Effects& effects_;
   const std::shared_ptr<const AccessInfo> info_;
   const KnownSizes sizes_;
   const std::vector<RegionId> regions_; ///< of ops
@@ -188,12 +189,13 @@ private:
 class ZeroFactorPredicator {
 public:
   /// `unmasked` receives the sums that take all terms beside a version of theirs that does not.
-  ZeroFactorPredicator(Module& m, FunctionId f, std::unordered_set<OpId>& unmasked)
-      : m_(m), f_(f), unmasked_(unmasked), scratch_(m.functions[f].regions.add(Region{})) {}
+  ZeroFactorPredicator(Module& m, FunctionId f, const Effects& effects, std::unordered_set<OpId>& unmasked)
+      : m_(m), f_(f), effects_(effects), unmasked_(unmasked), scratch_(m.functions[f].regions.add(Region{})) {
+  }
 
   /// Products that stand in others are left for another time; whether there was one at all.
   bool run() {
-    const ZeroFactorFinder found(m_, f_);
+    const ZeroFactorFinder found(m_, f_, effects_);
     found_ = &found;
     const std::vector<MaskedProduct> all = found.all(unmasked_);
     if (all.empty()) return false;
@@ -370,6 +372,7 @@ private:
 
   Module& m_;
   FunctionId f_;
+  const Effects& effects_;
   std::unordered_set<OpId>& unmasked_;
   const RegionId scratch_; ///< where ops are made
   const ZeroFactorFinder* found_ = nullptr;
@@ -386,7 +389,7 @@ void predicateByZeroFactor(Module& m) {
   changeBodies(m, [&](FunctionId f) {
     bool changed = false;
     std::unordered_set<OpId> unmasked;
-    while (ZeroFactorPredicator(m, f, unmasked).run()) changed = true;
+    while (ZeroFactorPredicator(m, f, effects, unmasked).run()) changed = true;
     if (changed) eliminateDeadValues(m, f, effects);
     return changed;
   });

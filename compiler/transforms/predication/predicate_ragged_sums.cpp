@@ -109,10 +109,10 @@ bool predicateRaggedSums(Module& m) {
   require(m, {State::SumsUnordered});
   const Effects effects(m);
   return changeBodies(m, [&](FunctionId f) {
-    RaggedSumPredicator masker(m, f, effects);
-    masker.run(m.functions[f].body);
-    if (masker.changed) eliminateDeadValues(m, f, effects);
-    return masker.changed;
+    RaggedSumPredicator predicator(m, f, effects);
+    predicator.run(m.functions[f].body);
+    if (predicator.changed) eliminateDeadValues(m, f, effects);
+    return predicator.changed;
   });
 }
 
