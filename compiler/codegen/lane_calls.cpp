@@ -93,7 +93,7 @@ void LaneEmitter::callOneByOne(const Stmt& s) {
 }
 
 /// What `body` writes is done for each lane that is on.
-void LaneEmitter::forEachLane(const std::function<void(Value*)>& body) {
+void LaneEmitter::forEachLane(FunctionRef<void(Value*)> body) {
   std::optional<Slot> on;
   if (mask_) on.emplace(*this, m_.i1()).storeAll(mask_);
   llvm::BasicBlock *from = b_.GetInsertBlock(), *head = block("lane"), *next = block("next"),

@@ -7,8 +7,8 @@
 #include "codegen/function_emitter.h"
 #include "loops/analysis/vectorizability.h"
 #include "loops/lanes/interleaved_accesses.h"
+#include "support/function_ref.h"
 
-#include <functional>
 #include <unordered_set>
 
 namespace melix::codegen {
@@ -129,7 +129,7 @@ private:
   void call(const Stmt& s);
   void callMerged(const Stmt& s);
   void callOneByOne(const Stmt& s);
-  void forEachLane(const std::function<void(Value*)>& body);
+  void forEachLane(FunctionRef<void(Value*)> body);
 
   // lane_memory.cpp
   Place place(const Stmt& s, size_t operandCount);

@@ -5,6 +5,7 @@
 #include "decompile/writer.h"
 #include "decompile/writer_sums.h"
 #include "decompile/writer_types.h"
+#include "support/function_ref.h"
 
 #include <algorithm>
 
@@ -36,8 +37,8 @@ std::string sliceLength(FunctionWriter& w, const PathStep& s) {
 /// Splits a path over rows into its axes: `step` gets the index and range of each kept axis, `done` the place
 /// of a row, and its place in the value that is read or written.
 void throughRows(FunctionWriter& w, const Op& o, size_t at, std::string place,
-                 const std::function<void(const std::string& i, const std::string& range)>& step,
-                 const std::function<void(const std::string& place, const std::string& part)>& done) {
+                 FunctionRef<void(const std::string& i, const std::string& range)> step,
+                 FunctionRef<void(const std::string& place, const std::string& part)> done) {
   std::string part;
   TypeId t = w.f.typeOf(o.operands[0]);
   for (const PathStep& s : o.as<Path>()) {

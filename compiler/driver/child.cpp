@@ -35,7 +35,7 @@ std::string whyEnded(int status, const std::string& output) {
 }
 
 /// Does not outlive the parent, which alone can stop it.
-[[noreturn]] void beChild(const ChildWork& work, pid_t parent, int outputEnd, int toldEnd) {
+[[noreturn]] void beChild(ChildWork work, pid_t parent, int outputEnd, int toldEnd) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(Failure);
   melix_after_fork();
@@ -127,7 +127,7 @@ std::string secondsText(double seconds) {
 
 } // namespace
 
-ChildEnd runInChild(const ChildWork& work, double seconds) {
+ChildEnd runInChild(ChildWork work, double seconds) {
   ChildEnd end;
   int output[2], told[2];
   if (pipe(output) != 0 || pipe(told) != 0) {

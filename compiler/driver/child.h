@@ -1,5 +1,6 @@
 #pragma once
-#include <functional>
+#include "support/function_ref.h"
+
 #include <optional>
 #include <string>
 
@@ -14,9 +15,9 @@ struct ChildEnd {
 
 /// Gives the exit status, and sets `told` once the work has come to its end. A panic leaves it without
 /// unwinding.
-using ChildWork = std::function<int(std::optional<std::string>& told)>;
+using ChildWork = FunctionRef<int(std::optional<std::string>& told)>;
 
 /// Does `work` in a forked child, which is stopped after `seconds`: 0 is without limit.
-ChildEnd runInChild(const ChildWork& work, double seconds);
+ChildEnd runInChild(ChildWork work, double seconds);
 
 } // namespace melix::driver

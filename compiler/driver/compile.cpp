@@ -172,7 +172,7 @@ std::optional<codegen::Compiled> compileCore(session::Session& session, const Co
   return compiled;
 }
 
-int onBigStack(const std::function<int()>& work) {
+int onBigStack(FunctionRef<int()> work) {
   int status = Success;
   auto guarded = [&] {
     try {

@@ -6,6 +6,7 @@
 #include "driver/command_line.h"
 #include "loops/pipeline.h"
 #include "session/session.h"
+#include "support/function_ref.h"
 
 #include <memory>
 #include <optional>
@@ -53,6 +54,6 @@ std::optional<codegen::Compiled> compileCore(session::Session& session, const Co
                                              codegen::TargetKind target);
 
 /// Runs `work` on a thread with a stack large enough for the deepest trees that the parser lets through.
-int onBigStack(const std::function<int()>& work);
+int onBigStack(FunctionRef<int()> work);
 
 } // namespace melix::driver

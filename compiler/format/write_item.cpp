@@ -36,7 +36,7 @@ void Writer::attributes(const std::vector<Attribute>& list) {
 }
 
 /// Elements in braces, on one line if they fit there.
-void Writer::braced(size_t count, const std::function<void(size_t)>& writeOne, std::string_view flat) {
+void Writer::braced(size_t count, FunctionRef<void(size_t)> writeOne, std::string_view flat) {
   token(TokenKind::LBrace);
   bool empty = count == 0 && !commentsAhead();
   {

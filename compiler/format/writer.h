@@ -2,6 +2,7 @@
 // Walks the tree and the tokens side by side: the tree says where lines may end, the tokens give the text.
 
 #include "format/token_writer.h"
+#include "support/function_ref.h"
 #include "syntax/ast.h"
 
 namespace melix::format {
@@ -82,7 +83,7 @@ private:
   void parameters(const std::vector<syntax::Parameter>& list);
   void parameter(const syntax::Parameter& p);
   void field(const syntax::FieldDecl& field);
-  void braced(size_t count, const std::function<void(size_t)>& writeOne, std::string_view flat = ", ");
+  void braced(size_t count, FunctionRef<void(size_t)> writeOne, std::string_view flat = ", ");
 
   const syntax::Ast& ast_;
   const std::vector<bool> forced_; ///< of each node: it cannot stand on one line

@@ -100,7 +100,7 @@ void Compiler::usesInside(RegionId r, ValueSet& out) const {
 }
 
 /// `inherited`: values of outer regions that die with this region and may be moved in it.
-void Compiler::region(RegionId r, const ValueSet& inherited, const std::function<void(const Op&)>& yield) {
+void Compiler::region(RegionId r, const ValueSet& inherited, FunctionRef<void(const Op&)> yield) {
   const Region& region = fn_.regions[r];
   openDims();
   std::map<ValueId, size_t> last;

@@ -8,6 +8,7 @@
 #include "interp/assembler.h"
 #include "interp/nest.h"
 #include "interp/places.h"
+#include "support/function_ref.h"
 
 #include <set>
 #include <unordered_set>
@@ -32,7 +33,7 @@ private:
   void moveAll(const std::vector<uint32_t>& to, std::span<const ValueId> from);
   void dropDying();
   void forget(const std::vector<uint32_t>& regs);
-  void region(RegionId r, const ValueSet& inherited, const std::function<void(const Op&)>& yield);
+  void region(RegionId r, const ValueSet& inherited, FunctionRef<void(const Op&)> yield);
   void usesInside(RegionId r, ValueSet& out) const;
 
   // Ops.

@@ -168,10 +168,22 @@ const Instr* runGet(Frame& f, const Instr* in) {
   return problem.empty() ? in + 1 : f.machine->fail(f, in, problem);
 }
 
-const Instr* runSet(Frame& f, const Instr* in) {
+namespace {
+
+/// Takes the value over that holds the places, and changes each of them by the value or by an element of it.
+template <class Change>
+std::string changePlaces(Frame& f, const Instr* in, const Change& change) {
   const auto& x = *static_cast<const PlaceExtra*>(in->extra);
   Object* target = take(f, in->b).o;
   putObject(f, in->a, target);
+  Slot value = peek(f, in->c), &root = f.r[in->a];
+  if (x.wholeArray) return changeElements(f, x, root, static_cast<const Array*>(value.o), change);
+  return visitPlaces(f, x, Access::Write, root, [&](Place p) { change(p, value); });
+}
+
+} // namespace
+
+const Instr* runSet(Frame& f, const Instr* in) {
   auto replace = [](Place p, Slot v) {
     if (isObject(p.kind)) {
       retain(v.o);
@@ -179,28 +191,19 @@ const Instr* runSet(Frame& f, const Instr* in) {
     }
     storeSlot(p.kind, p.at, v);
   };
-  Slot value = peek(f, in->c), &root = f.r[in->a];
-  std::string problem = x.wholeArray
-                            ? changeElements(f, x, root, static_cast<const Array*>(value.o), replace)
-                            : visitPlaces(f, x, Access::Write, root, [&](Place p) { replace(p, value); });
+  std::string problem = changePlaces(f, in, replace);
   if (in->c & moveBit) putObject(f, in->c & ~moveBit, nullptr);
   return problem.empty() ? in + 1 : f.machine->fail(f, in, problem);
 }
 
 const Instr* runAddAt(Frame& f, const Instr* in) {
-  const auto& x = *static_cast<const PlaceExtra*>(in->extra);
-  Object* target = take(f, in->b).o;
-  putObject(f, in->a, target);
   std::string sums;
   auto add = [&](Place p, Slot v) {
     Slot old = loadSlot(p.kind, p.at);
     if (isObject(p.kind)) storeSlot(objectKind, p.at, Slot{0});
     storeSlot(p.kind, p.at, tangentOp(TangentOp::Add, p.kind, old, v, sums));
   };
-  Slot value = peek(f, in->c), &root = f.r[in->a];
-  std::string problem = x.wholeArray
-                            ? changeElements(f, x, root, static_cast<const Array*>(value.o), add)
-                            : visitPlaces(f, x, Access::Write, root, [&](Place p) { add(p, value); });
+  std::string problem = changePlaces(f, in, add);
   if (problem.empty()) problem = sums;
   return problem.empty() ? in + 1 : f.machine->fail(f, in, problem);
 }

@@ -212,7 +212,7 @@ ValueId BodyLowering::expr(NodeId n) {
   return value;
 }
 
-ValueId BodyLowering::after(const std::vector<NodeId>& children, TypeId type, const MakeOf& make) {
+ValueId BodyLowering::after(const std::vector<NodeId>& children, TypeId type, MakeOf make) {
   std::vector<size_t> late = formedLate(instance, types, children);
   std::erase_if(late, [&](size_t k) {
     return hoisting.instead.contains(children[k]) || hoisting.ahead.contains(children[k]);

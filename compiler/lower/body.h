@@ -7,6 +7,7 @@
 #include "lower/exits.h"
 #include "lower/hoisting.h"
 #include "lower/lower.h"
+#include "support/function_ref.h"
 #include "support/persistent_map.h"
 
 #include <algorithm>
@@ -24,6 +25,7 @@ using check::LocalId;
 using check::NodeId;
 using check::NodeKind;
 using core::Builder;
+using core::MonoidKind;
 using core::OpKind;
 using core::RegionId;
 using core::ValueId;
@@ -36,7 +38,7 @@ using types::TypeKind;
 enum class FlowKind : uint8_t { On, Maybe, Off };
 
 using Values = PersistentMap<LocalId, ValueId>;
-using MakeOf = std::function<ValueId(std::vector<ValueId>)>;
+using MakeOf = FunctionRef<ValueId(std::vector<ValueId>)>;
 
 /// How control leaves the parts of a body: by a code in a local of its own, and a value in another.
 class Exits {
@@ -94,7 +96,7 @@ public:
   ValueId expr(NodeId n);
   /// Lowers `children` in order, then `make`. Code that follows an exit is guarded. A child whose sizes later
   /// children define takes its form after these.
-  ValueId after(const std::vector<NodeId>& children, TypeId type, const MakeOf& make);
+  ValueId after(const std::vector<NodeId>& children, TypeId type, MakeOf make);
   ValueId guarded(TypeId type, const Make& make);
   void define(LocalId local, ValueId value);
   ValueId cast(ValueId value, TypeId type);

@@ -30,8 +30,7 @@ ValueId elementAt(BodyLowering& fn, ValueId argument, const std::vector<DimId>& 
 }
 
 /// The array of what `element` gives at each point of the array type `type`.
-ValueId collected(BodyLowering& fn, TypeId type,
-                  const std::function<ValueId(const std::vector<ValueId>&)>& element) {
+ValueId collected(BodyLowering& fn, TypeId type, FunctionRef<ValueId(const std::vector<ValueId>&)> element) {
   core::NestBuilder nest(fn.b);
   const std::vector<ValueId> axes = nest.openAxes(fn.types[type].dims);
   inRegion(fn, nest.body(), [&] { nest.collect(element(axes)); });

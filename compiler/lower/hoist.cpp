@@ -88,7 +88,8 @@ void lookInside(BodyLowering& fn, NodeId n) {
   fn.hoisting.sweep.path.push_back(n);
   switch (node.kind) {
   case NodeKind::Nest:
-    if (node.as<Nest>().kind == NestKind::Reduce) lookFor(fn, node.children[node.children.size() - 2]);
+    if (node.as<Nest>().reduction == core::MonoidKind::Combine)
+      lookFor(fn, node.children[node.children.size() - 2]);
     if (const std::vector<NestAxis> open = introduceInner(fn, node.as<Nest>().axes); !open.empty()) {
       const Needs given = needsOf(fn, open);
       const size_t rows = static_cast<size_t>(std::bit_width(given.axes));
@@ -235,13 +236,13 @@ ValueId computeAhead(BodyLowering& fn, uint64_t axes, const Way& value, const Wa
       way.type = fn.types.boolean();
       way.there = [&fn] { return fn.b.boolean(true); };
       way.elsewhere = [&fn] { return fn.b.boolean(false); };
-      core::NestResult some = resultOf(NestKind::Any, 0);
+      core::NestResult some = core::reducing(core::MonoidKind::Or);
       const std::vector<uint32_t> order = axesOf(fn, searched);
       for (uint32_t k = 0; k < order.size(); ++k)
         if (axes >> order[k] & 1) some.keep.push_back(k);
       needed = nestOver(fn, searched, some, way, [&] { return along(fn, way); });
     }
-    return nestOver(fn, axes, resultOf(NestKind::Collect, axesOf(fn, axes).size()), value, [&] {
+    return nestOver(fn, axes, core::collecting(axesOf(fn, axes).size()), value, [&] {
       if (!needed) return along(fn, value);
       std::vector<ValueId> at;
       for (uint32_t k : axesOf(fn, axes)) at.push_back(fn.values.at(fn.hoisting.sweep.axes[k].index));

@@ -71,7 +71,7 @@ void enterCarries(BodyLowering& fn, const Carries& carries, const Values& before
 }
 
 void whileOver(BodyLowering& fn, const std::set<LocalId>& assigned, const Make& condition,
-               const std::function<void()>& body) {
+               FunctionRef<void()> body) {
   core::Op op = Builder::simple(OpKind::While, {});
   const Carries carries = carry(fn, assigned, op);
   const std::vector<LocalId>& carried = carries.locals;
@@ -79,7 +79,7 @@ void whileOver(BodyLowering& fn, const std::set<LocalId>& assigned, const Make& 
   Values before = fn.values;
   types::DimSubst dimsBefore = fn.sizes.known;
   RegionId outer = fn.b.region;
-  auto enter = [&](const std::function<std::vector<ValueId>()>& make) {
+  auto enter = [&](FunctionRef<std::vector<ValueId>()> make) {
     RegionId region = fn.b.newRegion();
     fn.b.region = region;
     fn.values = before;
@@ -243,7 +243,7 @@ ValueId lowerFor(BodyLowering& fn, const Node& node) {
 
 /// A loop that runs to its end, a `for` op, over what `nodes` assign. A `continue` ends its iteration only.
 void countedLoop(BodyLowering& fn, LocalId index, const std::vector<NodeId>& nodes, const Counted& range,
-                 bool continues, const std::function<void()>& body) {
+                 bool continues, FunctionRef<void()> body) {
   core::Op op = Builder::simple(OpKind::For, {range.count}, core::LoopAttr{});
   const Carries carries = carry(fn, assignedIn(fn, nodes), op);
   const std::vector<LocalId>& carried = carries.locals;

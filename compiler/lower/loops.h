@@ -2,6 +2,7 @@
 // Loops, jumps and the values that they carry.
 
 #include "lower/body.h"
+#include "support/function_ref.h"
 
 namespace melix::lower {
 
@@ -14,7 +15,7 @@ struct Counted {
 Counted counted(BodyLowering& fn, const std::vector<ValueId>& bounds);
 ValueId lowerFor(BodyLowering& fn, const check::Node& node);
 void countedLoop(BodyLowering& fn, LocalId index, const std::vector<NodeId>& nodes, const Counted& range,
-                 bool continues, const std::function<void()>& body);
+                 bool continues, FunctionRef<void()> body);
 ValueId lowerWhile(BodyLowering& fn, const check::Node& node);
 ValueId lowerLoop(BodyLowering& fn, const check::Node& node);
 ValueId exitIs(BodyLowering& fn, uint64_t code);

@@ -40,25 +40,15 @@ struct NestBody {
 std::vector<ValueId> pointBody(BodyLowering& fn, NodeId n, const NestBody& shape, std::span<const DimId> dims,
                                core::NestBuilder& made, size_t rows);
 
-/// What a reduction combines by; a builder has none.
-core::MonoidKind monoidOf(NestKind kind) {
-  switch (kind) {
-  case NestKind::Prod: return core::MonoidKind::Prod;
-  case NestKind::Min: return core::MonoidKind::Min;
-  case NestKind::Max: return core::MonoidKind::Max;
-  case NestKind::Any: return core::MonoidKind::Or;
-  case NestKind::All: return core::MonoidKind::And;
-  case NestKind::ArgMin: return core::MonoidKind::ArgMin;
-  case NestKind::ArgMax: return core::MonoidKind::ArgMax;
-  case NestKind::Reduce: return core::MonoidKind::Combine;
-  default: return core::MonoidKind::Sum;
-  }
+/// The result of a nest over so many axes.
+core::NestResult specOf(const Nest& ref, size_t axes) {
+  return ref.reduction ? core::reducing(*ref.reduction) : core::collecting(axes);
 }
 
 /// What a filtered-out element contributes to a reduction.
-ValueId monoidUnit(BodyLowering& fn, NestKind kind, TypeId type) {
+ValueId monoidUnit(BodyLowering& fn, MonoidKind monoid, TypeId type) {
   if (!fn.types.isScalar(type)) return fn.b.zero(type);
-  return fn.b.constant(type, core::unitOf(monoidOf(kind), fn.types.kind(type)));
+  return fn.b.constant(type, core::unitOf(monoid, fn.types.kind(type)));
 }
 
 DimId flatExtent(BodyLowering& fn, const Nest& ref) {
@@ -114,7 +104,7 @@ ValueId rowOf(BodyLowering& fn, NodeId n, const NestBody& shape, std::span<const
   core::NestBuilder made(fn.b);
   ValueId value;
   inRegion(fn, made.body(), [&] { value = pointBody(fn, n, shape, dims, made, rows)[0]; });
-  made.add(resultOf(fn.instance.nodes[n].as<Nest>().kind, made.axes().size()), value);
+  made.add(specOf(fn.instance.nodes[n].as<Nest>(), made.axes().size()), value);
   return made.one();
 }
 
@@ -130,14 +120,14 @@ std::vector<ValueId> nestValue(BodyLowering& fn, const Node& node, const NestBod
     return {orFiller(fn, value, type)};
   }
   ValueId keep = orFiller(fn, fn.cast(fn.expr(node.children[1]), fn.types.boolean()), fn.types.boolean());
-  ValueId value =
-      branches(fn, Builder::simple(OpKind::If, {keep}),
-               {[&](RegionId) { return orFiller(fn, fn.expr(node.children[0]), type); },
-                [&](RegionId) {
-                  TypeId t = fn.T(type);
-                  return shape.filter ? fn.b.undef(t) : shape.unit ? shape.unit : monoidUnit(fn, ref.kind, t);
-                }},
-               type, {});
+  ValueId value = branches(
+      fn, Builder::simple(OpKind::If, {keep}),
+      {[&](RegionId) { return orFiller(fn, fn.expr(node.children[0]), type); },
+       [&](RegionId) {
+         TypeId t = fn.T(type);
+         return shape.filter ? fn.b.undef(t) : shape.unit ? shape.unit : monoidUnit(fn, *ref.reduction, t);
+       }},
+      type, {});
   std::vector<ValueId> out = shape.filter ? std::vector<ValueId>{keep, value} : std::vector<ValueId>{value};
   if (shape.counts) out.push_back(fn.b.select(keep, fn.b.integer(1), fn.b.integer(0)));
   return out;
@@ -217,10 +207,10 @@ void leaveAt(BodyLowering& fn, const Node& node, ValueId position) {
 }
 
 /// The operation of an integer sum or product each step of which is checked under `--check-overflow`.
-std::optional<OpKind> checkedStep(BodyLowering& fn, NestKind kind, TypeId type) {
+std::optional<OpKind> checkedStep(BodyLowering& fn, std::optional<MonoidKind> monoid, TypeId type) {
   TypeId element = fn.types.kind(type) == TypeKind::Array ? fn.types.element(type) : type;
-  if ((kind != NestKind::Sum && kind != NestKind::Prod) || !checksOverflow(fn, element)) return std::nullopt;
-  return kind == NestKind::Sum ? OpKind::Add : OpKind::Mul;
+  const bool adds = monoid == MonoidKind::Sum || monoid == MonoidKind::Prod;
+  return adds && checksOverflow(fn, element) ? core::infoOf(*monoid).op : std::nullopt;
 }
 
 /// What the body of a nest yields. Where a filter decides the positions first, their number takes the place
@@ -228,8 +218,8 @@ std::optional<OpKind> checkedStep(BodyLowering& fn, NestKind kind, TypeId type) 
 NestBody shapeOf(BodyLowering& fn, const Node& node, std::vector<DimId>& dims) {
   const Nest& ref = node.as<Nest>();
   NestBody shape;
-  bool collects = ref.kind == NestKind::Collect;
-  bool arg = ref.kind == NestKind::ArgMax || ref.kind == NestKind::ArgMin;
+  const bool collects = !ref.reduction;
+  const bool arg = ref.isPosition();
   shape.leaves =
       exitsIn(fn.instance, node.children[0]) || (ref.filtered && exitsIn(fn.instance, node.children[1]));
   shape.filter = ref.filtered && collects;
@@ -239,10 +229,10 @@ NestBody shapeOf(BodyLowering& fn, const Node& node, std::vector<DimId>& dims) {
   } else if (shape.filter) {
     dims = {flatExtent(fn, ref)};
   }
-  bool extremum = ref.kind == NestKind::Max || ref.kind == NestKind::Min;
+  const bool extremum = ref.reduction && core::infoOf(*ref.reduction).position;
   shape.needsOne = arg || (extremum && !fn.types.isFloat(fn.instance.nodes[node.children[0]].type));
   shape.counts = shape.needsOne && ref.filtered && !shape.positions;
-  shape.checkedStep = checkedStep(fn, ref.kind, fn.T(fn.instance.nodes[node.children[0]].type));
+  shape.checkedStep = checkedStep(fn, ref.reduction, fn.T(fn.instance.nodes[node.children[0]].type));
   return shape;
 }
 
@@ -250,8 +240,8 @@ NestBody shapeOf(BodyLowering& fn, const Node& node, std::vector<DimId>& dims) {
 /// of a checked step. None for others.
 ValueId unitBefore(BodyLowering& fn, const Node& node, const NestBody& shape) {
   const Nest& ref = node.as<Nest>();
-  if (ref.kind == NestKind::Reduce) return fn.expr(node.children[node.children.size() - 2]);
-  return shape.checkedStep ? monoidUnit(fn, ref.kind, fn.T(fn.instance.nodes[node.children[0]].type))
+  if (ref.reduction == MonoidKind::Combine) return fn.expr(node.children[node.children.size() - 2]);
+  return shape.checkedStep ? monoidUnit(fn, *ref.reduction, fn.T(fn.instance.nodes[node.children[0]].type))
                            : ValueId::none();
 }
 
@@ -278,7 +268,7 @@ TypeId addResults(BodyLowering& fn, const Node& node, const NestBody& shape, std
                   core::NestBuilder& made) {
   const Nest& ref = node.as<Nest>();
   const size_t axes = made.axes().size();
-  core::NestResult spec = shape.filter ? core::filtering() : resultOf(ref.kind, axes);
+  core::NestResult spec = shape.filter ? core::filtering() : specOf(ref, axes);
   if (shape.checkedStep) spec.monoid = core::MonoidKind::Combine;
   const auto yields = out.first(core::yieldsOf(spec));
   const TypeId yielded = fn.b.typeOf(yields.back());
@@ -290,8 +280,8 @@ TypeId addResults(BodyLowering& fn, const Node& node, const NestBody& shape, std
   }
   made.add(spec, yields, own);
   size_t next = yields.size();
-  if (shape.counts) made.add(resultOf(NestKind::Sum, axes), out[next++]);
-  if (shape.leaves) made.add(resultOf(NestKind::Min, axes), out[next]);
+  if (shape.counts) made.add(core::reducing(MonoidKind::Sum), out[next++]);
+  if (shape.leaves) made.add(core::reducing(MonoidKind::Min), out[next]);
   return made.type(0);
 }
 
@@ -300,8 +290,8 @@ ValueId nestResult(BodyLowering& fn, const Node& node, const NestBody& shape, co
   const Nest& ref = node.as<Nest>();
   if (shape.counts)
     fn.check(core::CheckKind::NotEmpty, {}, {fn.types.dims.symbol(fn.b.bindDim(fn.b.result(made, own), "n"))},
-             std::string(core::infoOf(monoidOf(ref.kind)).builtin));
-  if (ref.kind == NestKind::Collect) return fn.cast(fn.b.result(made), fn.T(node.type));
+             std::string(core::infoOf(*ref.reduction).builtin));
+  if (!ref.reduction) return fn.cast(fn.b.result(made), fn.T(node.type));
   std::vector<ValueId> parts;
   if (shape.positions)
     parts = unflatten(fn, ref, fn.b.getAt(shape.positions, std::vector<ValueId>{fn.b.result(made)}));
@@ -312,13 +302,8 @@ ValueId nestResult(BodyLowering& fn, const Node& node, const NestBody& shape, co
 
 } // namespace
 
-core::NestResult resultOf(NestKind kind, size_t axes) {
-  if (kind == NestKind::Collect) return core::collecting(axes);
-  return core::reducing(monoidOf(kind));
-}
-
 /// Lowers in a region: values and sizes that are known there only are forgotten behind it.
-void inRegion(BodyLowering& fn, RegionId region, const std::function<void()>& fill) {
+void inRegion(BodyLowering& fn, RegionId region, FunctionRef<void()> fill) {
   const RegionId outer = std::exchange(fn.b.region, region);
   const Values before = fn.values;
   const types::DimSubst dimsBefore = fn.sizes.known;
@@ -353,12 +338,11 @@ ValueId lowerNest(BodyLowering& fn, NodeId n) {
   const Node& node = fn.instance.nodes[n];
   const Nest& ref = node.as<Nest>();
   // Over no axes the domain is one point (rule 28): the body alone.
-  bool onePoint =
-      ref.axes.empty() && !ref.filtered && ref.kind != NestKind::ArgMax && ref.kind != NestKind::ArgMin;
+  const bool onePoint = ref.axes.empty() && !ref.filtered && !ref.isPosition();
   if (onePoint) return fn.expr(node.children[0]);
   std::vector<DimId> dims;
   for (const NestAxis& axis : ref.axes) dims.push_back(fn.D(axis.extent));
-  bool keepsAll = ref.kind == NestKind::Collect && !ref.filtered;
+  const bool keepsAll = !ref.reduction && !ref.filtered;
   keepsAll ? checkExtents(fn, ref.axes) : checkCounts(fn, ref.axes);
   auto hoistedBefore = fn.hoisting.ahead;
   const size_t rows = hoist(fn, n);
@@ -371,7 +355,8 @@ ValueId lowerNest(BodyLowering& fn, NodeId n) {
   const size_t all = made.results(), own = all - size_t(shape.counts) - size_t(shape.leaves);
   if (fn.types.kind(type) == TypeKind::Array && !shape.filter) checkShape(fn, fn.types[type].dims);
   if (shape.needsOne && !shape.counts)
-    fn.check(core::CheckKind::NotEmpty, {}, {fn.types.dims.product(dims)}, std::string(core::infoOf(monoidOf(ref.kind)).builtin));
+    fn.check(core::CheckKind::NotEmpty, {}, {fn.types.dims.product(dims)},
+             std::string(core::infoOf(*ref.reduction).builtin));
   const core::OpId op = made.finish();
   if (shape.leaves) leaveAt(fn, node, fn.b.result(op, all - 1));
   fn.hoisting.ahead = hoistedBefore;

@@ -2,6 +2,7 @@
 // Comprehensions and reductions.
 
 #include "lower/body.h"
+#include "support/function_ref.h"
 
 namespace melix::lower {
 
@@ -9,7 +10,6 @@ ValueId lowerNest(BodyLowering& fn, NodeId n);
 ValueId orFiller(BodyLowering& fn, ValueId value, TypeId type);
 ValueId filler(BodyLowering& fn, TypeId type);
 ValueId axisParam(BodyLowering& fn, core::NestBuilder& made, DimId extent, LocalId index);
-core::NestResult resultOf(check::NestKind kind, size_t axes);
-void inRegion(BodyLowering& fn, RegionId region, const std::function<void()>& fill);
+void inRegion(BodyLowering& fn, RegionId region, FunctionRef<void()> fill);
 
 } // namespace melix::lower

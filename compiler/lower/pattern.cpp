@@ -98,8 +98,7 @@ ValueId testAlternatives(BodyLowering& fn, ValueId value, const Pattern& p) {
 }
 
 /// All of some patterns, each part only where those before it match.
-ValueId testParts(BodyLowering& fn, const std::vector<PatternId>& subs,
-                  const std::function<ValueId(uint32_t)>& part) {
+ValueId testParts(BodyLowering& fn, const std::vector<PatternId>& subs, FunctionRef<ValueId(uint32_t)> part) {
   ValueId all = fn.b.boolean(true);
   for (uint32_t k = 0; k < subs.size(); ++k) {
     if (isIrrefutable(fn.instance, subs[k])) continue;

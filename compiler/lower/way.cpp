@@ -38,7 +38,7 @@ Turn turnAt(BodyLowering& fn, NodeId n, NodeId next) {
     return turn;
   case NodeKind::Nest:
     if (next == children[0] && node.as<Nest>().filtered) turn.gate = {children[1]};
-    turn.lost = node.as<Nest>().kind == NestKind::Reduce && next == children.back();
+    turn.lost = node.as<Nest>().reduction == core::MonoidKind::Combine && next == children.back();
     return turn;
   case NodeKind::For:
     if (next == children.back())
@@ -140,7 +140,7 @@ ValueId anyPoint(BodyLowering& fn, const Nest& ref, const Make& body) {
     for (const auto& [index, extent] : open) axisParam(fn, made, extent, index);
     found = body();
   });
-  made.add(resultOf(NestKind::Any, 0), found);
+  made.add(core::reducing(core::MonoidKind::Or), found);
   return made.one();
 }
 
@@ -168,8 +168,8 @@ bool Way::runs(NodeId n) const {
   return std::any_of(pieces.begin(), pieces.end(), [&](const auto& piece) { return piece.second == n; });
 }
 
-/// The way to the last of `nodes`. With `axes`: for independent of these only, as far as they tell; conditions
-/// that need more are skipped. Without: what decides whether a point reaches the end.
+/// The way to the last of `nodes`. With `axes`: for independent of these only, as far as they tell;
+/// conditions that need more are skipped. Without: what decides whether a point reaches the end.
 std::optional<Way> wayTo(BodyLowering& fn, const std::vector<NodeId>& nodes, std::optional<uint64_t> axes) {
   Way way;
   way.nodes = nodes;

@@ -19,6 +19,12 @@ enum class MathKind : uint8_t {
 #include "ops/math.def"
 };
 
+/// A row of monoids.def: a kind of reduction.
+enum class MonoidKind : uint8_t {
+#define MONOID(Name, ...) Name,
+#include "ops/monoids.def"
+};
+
 enum class CmpKind : uint8_t { Eq, Ne, Lt, Le, Gt, Ge };
 /// The comparison that holds where `kind` does not: of integers, as floats may be NaN.
 constexpr CmpKind inverse(CmpKind kind) {

@@ -3,6 +3,7 @@
 // grammar/melix.ebnf; one file for each group of constructs.
 
 #include "parse/token_reader.h"
+#include "support/function_ref.h"
 
 namespace melix::parse {
 
@@ -54,6 +55,8 @@ protected:
   // --- parse_primary.cpp
   NodeId parsePrimary();
   NodeId parseParen();
+  /// Parts in parentheses, with commas between them: a tuple, or the only part.
+  NodeId parseTuple(uint32_t begin, FunctionRef<NodeId()> part, std::string_view expected = {});
   NodeId parseBracketLiteral();
   NodeId parseString();
   NodeId parseLambda();

@@ -24,8 +24,7 @@ std::string OtherSpelling::textBetween(size_t first, size_t end) const {
 }
 
 /// The next token from `from` on, outside of brackets that open there, that `wanted` holds of; else `end`.
-size_t OtherSpelling::findOutside(size_t from, size_t end,
-                                  const std::function<bool(TokenKind)>& wanted) const {
+size_t OtherSpelling::findOutside(size_t from, size_t end, FunctionRef<bool(TokenKind)> wanted) const {
   for (unsigned depth = 0; from < end; ++from) {
     const TokenKind kind = tokens_[from].kind;
     if (depth == 0 && wanted(kind)) return from;

@@ -2,8 +2,8 @@
 // Recognises constructs that other languages write in several tokens, where the parser fails.
 
 #include "lex/lexer.h"
+#include "support/function_ref.h"
 
-#include <functional>
 #include <optional>
 
 namespace melix::parse {
@@ -32,7 +32,7 @@ private:
     return text_.substr(token.begin, token.end - token.begin);
   }
   std::string textBetween(size_t first, size_t end) const;
-  size_t findOutside(size_t from, size_t end, const std::function<bool(TokenKind)>& wanted) const;
+  size_t findOutside(size_t from, size_t end, FunctionRef<bool(TokenKind)> wanted) const;
   size_t findOutside(size_t from, size_t end, TokenKind wanted) const;
   std::optional<size_t> openBracket() const;
   bool beginsStatement(int distance) const;

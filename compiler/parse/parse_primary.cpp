@@ -64,21 +64,25 @@ NodeId BodyParser::parsePrimary() {
 
 /// paren = "(" ")" | "(" expr ")" | "(" expr "," { expr } ")"
 NodeId BodyParser::parseParen() {
-  auto open = static_cast<uint32_t>(at_);
-  uint32_t begin = take().begin;
-  Scoped inBrackets(ignoreNewlines_, true);
   Scoped lambdas(noLambda_, false);
   Scoped braces(noBrace_, false);
-  NodeList items;
+  return parseTuple(peek().begin, [this] { return parseExpr(); }, "`,` or `)`");
+}
+
+NodeId BodyParser::parseTuple(uint32_t begin, FunctionRef<NodeId()> part, std::string_view expected) {
+  auto open = static_cast<uint32_t>(at_);
+  take();
+  Scoped inBrackets(ignoreNewlines_, true);
+  NodeList parts;
   bool comma = false;
   while (!is(TokenKind::RParen) && !recovering_) {
-    items.push_back(parseExpr());
+    parts.push_back(part());
     comma = accept(TokenKind::Comma);
     if (!comma) break;
   }
-  expectClose(TokenKind::RParen, open, "`,` or `)`");
-  if (items.size() == 1 && !comma) return ast_.add(NodeKind::Paren, spanFrom(begin), One{items[0]});
-  return ast_.add(NodeKind::Tuple, spanFrom(begin), Many{std::move(items)});
+  expectClose(TokenKind::RParen, open, expected);
+  if (parts.size() == 1 && !comma) return ast_.add(NodeKind::Paren, spanFrom(begin), One{parts[0]});
+  return ast_.add(NodeKind::Tuple, spanFrom(begin), Many{std::move(parts)});
 }
 
 /// array = "[" { expr } "]";  dict = "[" { expr ":" expr } "]";  builder = "[" generator "]"

@@ -54,19 +54,7 @@ NodeId BodyParser::parseTypeAtom(uint32_t begin) {
 
 /// tuple type = "(" { type "," } ")"; one type without a comma is that type in brackets
 NodeId BodyParser::parseTupleType(uint32_t begin) {
-  auto open = static_cast<uint32_t>(at_);
-  take();
-  Scoped inBrackets(ignoreNewlines_, true);
-  NodeList parts;
-  bool comma = false;
-  while (!is(TokenKind::RParen) && !recovering_) {
-    parts.push_back(parseType());
-    comma = accept(TokenKind::Comma);
-    if (!comma) break;
-  }
-  expectClose(TokenKind::RParen, open);
-  if (parts.size() == 1 && !comma) return ast_.add(NodeKind::Paren, spanFrom(begin), One{parts[0]});
-  return ast_.add(NodeKind::Tuple, spanFrom(begin), Many{std::move(parts)});
+  return parseTuple(begin, [this] { return parseType(); });
 }
 
 /// function type = "(" { [ "inout" ] type } ")" "->" type
@@ -153,19 +141,7 @@ NodeId BodyParser::parsePatternAtom() {
 
 /// tuple pattern = "(" { pattern "," } ")"
 NodeId BodyParser::parseTuplePattern() {
-  auto open = static_cast<uint32_t>(at_);
-  uint32_t begin = take().begin;
-  Scoped inBrackets(ignoreNewlines_, true);
-  NodeList parts;
-  bool comma = false;
-  while (!is(TokenKind::RParen) && !recovering_) {
-    parts.push_back(parsePattern());
-    comma = accept(TokenKind::Comma);
-    if (!comma) break;
-  }
-  expectClose(TokenKind::RParen, open);
-  if (parts.size() == 1 && !comma) return ast_.add(NodeKind::Paren, spanFrom(begin), One{parts[0]});
-  return ast_.add(NodeKind::Tuple, spanFrom(begin), Many{std::move(parts)});
+  return parseTuple(peek().begin, [this] { return parsePattern(); });
 }
 
 /// list pattern = "[" { pattern "," } "]"

@@ -195,7 +195,7 @@ Session::NamedFunctions Session::benches(names::ModuleId root, std::string_view 
 }
 
 Session::NamedFunctions Session::loweredBlocks(names::ModuleId root,
-                                               const std::function<check::Checker::NamedInstances()>& of) {
+                                               FunctionRef<check::Checker::NamedInstances()> of) {
   NamedFunctions out;
   if (sink.errorCount() > 0) return out;
   checker_.checkModule(root);

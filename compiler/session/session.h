@@ -7,6 +7,7 @@
 #include "expand/expander.h"
 #include "session/macro_runner.h"
 #include "session/pipeline.h"
+#include "support/function_ref.h"
 #include "transforms/derivatives/expand_derivatives.h"
 #include "transforms/fusion/fusion_log.h"
 
@@ -94,8 +95,7 @@ private:
   bool addMathBodies(core::Module& module, Lowered& lowering);
   std::vector<ReadExample> examples(const syntax::Ast& ast) override;
   core::FunctionId lowered(check::InstanceId id);
-  NamedFunctions loweredBlocks(names::ModuleId root,
-                               const std::function<check::Checker::NamedInstances()>& of);
+  NamedFunctions loweredBlocks(names::ModuleId root, FunctionRef<check::Checker::NamedInstances()> of);
   check::Checker::Evaluated evaluate(check::InstanceId id);
   bool checkSyntax(check::InstanceId entry, const std::vector<check::InstanceId>& blocks);
   bool checkDerivatives(check::InstanceId entry, const std::vector<check::InstanceId>& others);

@@ -58,7 +58,7 @@ namespace {
 
 /// Children of each payload, in source order.
 struct Children {
-  const std::function<void(NodeId)>& visit;
+  FunctionRef<void(NodeId)> visit;
 
   void one(NodeId id) const {
     if (id.valid()) visit(id);
@@ -216,7 +216,7 @@ struct Label {
 
 bool isCapital(std::string_view name) { return !name.empty() && name[0] >= 'A' && name[0] <= 'Z'; }
 
-void forEachChild(const Ast& ast, NodeId node, const std::function<void(NodeId)>& visit) {
+void forEachChild(const Ast& ast, NodeId node, FunctionRef<void(NodeId)> visit) {
   std::visit(Children{visit}, ast[node].payload);
 }
 

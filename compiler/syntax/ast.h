@@ -4,9 +4,9 @@
 // types are syntax.
 
 #include "source/source.h"
+#include "support/function_ref.h"
 #include "support/interner.h"
 
-#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -404,7 +404,7 @@ bool isCapital(std::string_view name);
 /// The name that a declaration declares; none for any other node.
 NameId declaredName(const Ast& ast, NodeId node);
 /// Calls `visit` for every direct child, in source order.
-void forEachChild(const Ast& ast, NodeId node, const std::function<void(NodeId)>& visit);
+void forEachChild(const Ast& ast, NodeId node, FunctionRef<void(NodeId)> visit);
 /// An indented outline for `show --stage ast`.
 std::string dump(const Ast& ast, const Interner& names);
 

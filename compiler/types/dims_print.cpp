@@ -7,7 +7,7 @@ static bool isSum(const std::vector<DimTerm>& terms) {
   return terms.size() > 1 || (terms.size() == 1 && terms[0].coefficient < 0);
 }
 
-static bool isProduct(const std::vector<DimTerm>& terms) {
+static bool isSingleProduct(const std::vector<DimTerm>& terms) {
   return terms.size() == 1 && !terms[0].factors.empty() &&
          (terms[0].coefficient != 1 || terms[0].factors.size() > 1);
 }
@@ -22,7 +22,7 @@ std::string DimStore::printAtom(DimAtomId id) const {
     if (isSum(dims_[a.args[0]])) left = "(" + left + ")";
     const std::vector<DimTerm>& divisor = dims_[a.args[1]];
     bool quotient = right.find_first_of("/%") != std::string::npos;
-    if (isSum(divisor) || isProduct(divisor) || quotient) right = "(" + right + ")";
+    if (isSum(divisor) || isSingleProduct(divisor) || quotient) right = "(" + right + ")";
     return left + (a.kind == DimAtomKind::FloorDiv ? " / " : " % ") + right;
   }
   case DimAtomKind::Min:

@@ -166,14 +166,13 @@ bool TypeStore::keepsSizes(TypeId id) const {
   return std::any_of(t.parts.begin(), t.parts.end(), [this](TypeId part) { return keepsSizes(part); });
 }
 
-bool TypeStore::isMadeWith(TypeId id, const std::function<bool(TypeKind)>& wanted) const {
+bool TypeStore::isMadeWith(TypeId id, FunctionRef<bool(TypeKind)> wanted) const {
   std::vector<RecordId> seen;
   return isMadeWith(id, wanted, seen);
 }
 
 /// A recursive record is looked at once.
-bool TypeStore::isMadeWith(TypeId id, const std::function<bool(TypeKind)>& wanted,
-                           std::vector<RecordId>& seen) const {
+bool TypeStore::isMadeWith(TypeId id, FunctionRef<bool(TypeKind)> wanted, std::vector<RecordId>& seen) const {
   const Type& t = (*this)[id];
   auto holds = [&](TypeId part) { return isMadeWith(part, wanted, seen); };
   if (wanted(t.kind) || std::ranges::any_of(t.parts, holds)) return true;
@@ -278,8 +277,7 @@ private:
 };
 
 /// The type `id` with the parts that `map` gives and, if any, other sizes; `id` itself if these are its own.
-TypeId rebuild(TypeStore& types, TypeId id, const std::vector<DimId>* dims,
-               const std::function<TypeId(TypeId)>& map) {
+TypeId rebuild(TypeStore& types, TypeId id, const std::vector<DimId>* dims, FunctionRef<TypeId(TypeId)> map) {
   const Type& t = types[id];
   std::optional<Type> made;
   auto change = [&]() -> Type& { return made ? *made : made.emplace(t); };
@@ -312,7 +310,7 @@ TypeId TypeStore::substitute(TypeId id, const DimSubst& subst) {
   return replaced(id);
 }
 
-TypeId TypeStore::rewrite(TypeId id, const std::function<TypeId(TypeId)>& map) {
+TypeId TypeStore::rewrite(TypeId id, FunctionRef<TypeId(TypeId)> map) {
   if (isLeaf((*this)[id])) return map(id);
   Rebuilt done;
   std::function<TypeId(TypeId)> mapped = [&](TypeId at) {

@@ -5,6 +5,7 @@
 // enum) is declared once for each choice of its type arguments and has symbolic dimension parameters. Sizes
 // inside the arguments are parameters too: `Option[f64[3]]` is the record of `Option[f64[#]]` at 3.
 
+#include "support/function_ref.h"
 #include "support/interner.h"
 #include "types/dims.h"
 
@@ -184,7 +185,7 @@ public:
   bool isNumber(TypeId id) const { return isInt(id) || isFloat(id) || offers(id, ParamClass::Number); }
   bool isUnit(TypeId id) const { return id == unit_; }
   /// Whether a value of the type has a part of one of these kinds, fields of records included.
-  bool isMadeWith(TypeId id, const std::function<bool(TypeKind)>& wanted) const;
+  bool isMadeWith(TypeId id, FunctionRef<bool(TypeKind)> wanted) const;
   /// Whether a function value is anywhere inside.
   bool holdsFunction(TypeId id) const;
   /// How many types a type is made of, each counted wherever it stands, with the fields of records; a record
@@ -201,7 +202,7 @@ public:
   TypeId substitute(TypeId id, const DimSubst& subst);
   /// Rebuilds a type bottom-up through `map` (given a type whose parts are already mapped). A part that
   /// occurs several times is rebuilt once.
-  TypeId rewrite(TypeId id, const std::function<TypeId(TypeId)>& map);
+  TypeId rewrite(TypeId id, FunctionRef<TypeId(TypeId)> map);
   void collectSymbols(TypeId id, std::vector<DimSym>& out) const;
   /// The type with every dimension 0: layouts depend on this form. In this form the types that a type reaches
   /// are finitely many, although a node for size N may hold nodes for N - 1.
@@ -219,7 +220,7 @@ private:
     return kind(id) == TypeKind::Struct && recordInfo((*this)[id].record).form == form;
   }
   void keepArgs(TypeId record);
-  bool isMadeWith(TypeId id, const std::function<bool(TypeKind)>& wanted, std::vector<RecordId>& seen) const;
+  bool isMadeWith(TypeId id, FunctionRef<bool(TypeKind)> wanted, std::vector<RecordId>& seen) const;
   const std::vector<DimSym>& symbolsOf(TypeId id) const;
   void collectAround(const Type& pack, std::vector<DimSym>& out) const;
   std::vector<const Type*> types_;

@@ -1,6 +1,7 @@
 // Changing what is inside of a value where it is (rule 14): `for &x in xs`, `match &t`, elements of arrays
 // that hide their size, slices of slices.
 #include "check/body/dicts.h"
+#include "support/function_ref.h"
 
 namespace melix::check {
 
@@ -120,8 +121,7 @@ NodeId Body::assignTo(Target target, const BinaryOp* op, NodeId value, Span span
   return finishTarget(target, std::move(nodes), statement, span);
 }
 
-NodeId Body::updateTarget(Target target, NodeId value, const std::function<NodeId(NodeId, NodeId)>& next,
-                          Span span) {
+NodeId Body::updateTarget(Target target, NodeId value, FunctionRef<NodeId(NodeId, NodeId)> next, Span span) {
   std::vector<NodeId> nodes = pinTarget(target, value);
   NodeId statement = update(target.place, value, next, span);
   return b.kindOf(statement) == TypeKind::Error ? statement

@@ -91,7 +91,7 @@ bool Body::maskFits(TypeId type, NodeId mask, Span span, std::vector<NodeId>& no
 
 /// A sweep over the axes of a mask that keeps `value` where it is true.
 NodeId Body::whereTrue(NodeId mask, DimSym size, Span span,
-                       const std::function<NodeId(const std::vector<LocalId>&)>& value) {
+                       FunctionRef<NodeId(const std::vector<LocalId>&)> value) {
   Nest nest;
   nest.filtered = true;
   std::vector<LocalId> at;

@@ -3,6 +3,7 @@
 // and their type. On a List or a text there is one item.
 
 #include "check/body/body.h"
+#include "support/function_ref.h"
 
 namespace melix::check {
 
@@ -53,14 +54,14 @@ class SequenceItem {
 public:
   SequenceItem(Body& body, SynId item) : body_(body), item_(item) {}
   /// The one place that is chosen, as an `int`; `holder` gives the List or text, if its length is wanted.
-  NodeId place(const std::function<NodeId()>& holder) const;
+  NodeId place(FunctionRef<NodeId()> holder) const;
   /// An element, or a slice, which is a List of its own.
   NodeId ofList(NodeId list, Span span) const;
   /// A char, or a slice; places are bytes.
   NodeId ofText(NodeId text, Span span) const;
 
 private:
-  NodeId place(SynId written, NodeId index, const std::function<NodeId()>& holder) const;
+  NodeId place(SynId written, NodeId index, FunctionRef<NodeId()> holder) const;
   std::pair<NodeId, NodeId> ends(const syntax::Range& range, NodeId whole, Span span) const;
 
   Body& body_;

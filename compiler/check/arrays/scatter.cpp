@@ -51,7 +51,7 @@ NodeId Body::broadcastElement(NodeId value, const std::vector<LocalId>& at, Span
 }
 
 /// `place = next(what it holds, value)`: the value first, then the place is read.
-NodeId Body::update(Place place, NodeId value, const std::function<NodeId(NodeId, NodeId)>& next, Span span) {
+NodeId Body::update(Place place, NodeId value, FunctionRef<NodeId(NodeId, NodeId)> next, Span span) {
   Update ref;
   ref.value = b.newLocal("value", b.typeOf(value), span);
   ref.current = b.newLocal("current", infer.zonk(place.type), span);
@@ -75,7 +75,7 @@ NodeId Body::assignOrUpdate(Place place, const BinaryOp* op, NodeId value, Span 
 
 /// One assignment or update for each point of `type`, in row-major order; `steps` leads to a point.
 NodeId Body::scatter(const Target& target, TypeId type, const BinaryOp* op, NodeId value, Span span,
-                     const std::function<std::vector<Step>(const std::vector<LocalId>&)>& steps) {
+                     FunctionRef<std::vector<Step>(const std::vector<LocalId>&)> steps) {
   Scatter ref;
   std::vector<LocalId> at;
   for (DimId d : b.dimsOf(infer.zonk(type))) {

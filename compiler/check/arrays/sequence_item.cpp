@@ -10,7 +10,7 @@ bool mayCountFromEnd(Body& body, SynId written, int64_t value) {
   return false;
 }
 
-NodeId SequenceItem::place(const std::function<NodeId()>& holder) const {
+NodeId SequenceItem::place(FunctionRef<NodeId()> holder) const {
   const Span span = body_.ast.span(item_);
   NodeId index = body_.checkExpr(item_);
   if (!body_.isRange(body_.b.typeOf(index))) return place(item_, index, holder);
@@ -21,7 +21,7 @@ NodeId SequenceItem::place(const std::function<NodeId()>& holder) const {
   return body_.b.error(span);
 }
 
-NodeId SequenceItem::place(SynId written, NodeId index, const std::function<NodeId()>& holder) const {
+NodeId SequenceItem::place(SynId written, NodeId index, FunctionRef<NodeId()> holder) const {
   NodeBuilder& b = body_.b;
   const Span span = body_.ast.span(written);
   index = body_.asInt(index, span);

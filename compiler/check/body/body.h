@@ -8,6 +8,7 @@
 #include "check/intrinsics/intrinsics.h"
 #include "check/signatures/resolve.h"
 #include "diagnostics/messages.h"
+#include "support/function_ref.h"
 
 #include <algorithm>
 
@@ -128,8 +129,6 @@ public:
   bool isNumberLiteral(SynId node);
   bool callNeedsType(SynId node);
   bool nameNeedsType(NameId name);
-  NodeId checkSized(SynId node, TypeId want);
-  bool endsInBranches(SynId node) const;
   NodeId unpacked(NodeId node, Span span);
   bool isRagged(TypeId array);
   TypeId successType(TypeId type);
@@ -147,11 +146,9 @@ public:
   NodeId checkMember(SynId node, TypeId expected);
   NodeId checkTupleIndex(const syntax::TupleIndex& t, Span span);
   NodeId checkIf(const syntax::If& node, Span span, TypeId expected);
-  TypeId joinedSizes(TypeId one, TypeId other, Span span, std::vector<DimSym>& fresh);
   bool isFoundSize(DimSym s);
   TypeId expectedFrom(TypeId type);
-  NodeId joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span, TypeId expected,
-                      bool isUnsettled);
+  NodeId joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span, TypeId expected);
   NodeId checkMatch(const syntax::Match& node, Span span, TypeId expected);
   NodeId asInt(NodeId node, Span span);
   bool isRange(TypeId type);
@@ -207,8 +204,7 @@ public:
   std::vector<NodeId> pinTarget(Target& target, NodeId& value);
   NodeId assignTo(Target target, const syntax::BinaryOp* op, NodeId value, Span span);
   /// place = next(what it holds, value)
-  NodeId updateTarget(Target target, NodeId value, const std::function<NodeId(NodeId, NodeId)>& next,
-                      Span span);
+  NodeId updateTarget(Target target, NodeId value, FunctionRef<NodeId(NodeId, NodeId)> next, Span span);
   NodeId matchPlace(const syntax::Match& node, Span span, TypeId expected);
   NodeId matchArms(const syntax::Match& node, NodeId value, std::vector<Place> places, Span span,
                    TypeId expected);
@@ -221,14 +217,14 @@ public:
   NodeId gather(NodeId base, std::vector<Step> steps, Gathers gathers, TypeId type, Span span);
   bool maskFits(TypeId type, NodeId mask, Span span, std::vector<NodeId>& nodes);
   NodeId whereTrue(NodeId mask, DimSym size, Span span,
-                   const std::function<NodeId(const std::vector<LocalId>&)>& value);
+                   FunctionRef<NodeId(const std::vector<LocalId>&)> value);
   NodeId maskSelect(NodeId base, NodeId mask, Span span);
   NodeId readGathered(const Target& target, Span span);
   NodeId assignGathered(Target target, const syntax::BinaryOp* op, SynId written, Span span);
   NodeId assignOrUpdate(Place place, const syntax::BinaryOp* op, NodeId value, Span span);
-  NodeId update(Place place, NodeId value, const std::function<NodeId(NodeId, NodeId)>& next, Span span);
+  NodeId update(Place place, NodeId value, FunctionRef<NodeId(NodeId, NodeId)> next, Span span);
   NodeId scatter(const Target& target, TypeId type, const syntax::BinaryOp* op, NodeId value, Span span,
-                 const std::function<std::vector<Step>(const std::vector<LocalId>&)>& steps);
+                 FunctionRef<std::vector<Step>(const std::vector<LocalId>&)> steps);
   NodeId assignWhere(const Target& target, NodeId mask, const syntax::BinaryOp* op, NodeId value, Span span);
   std::vector<Step> maskedSteps(const Place& place, NodeId flat, const std::vector<DimId>& axes,
                                 const std::vector<LocalId>& at, Span span);
@@ -393,16 +389,15 @@ public:
   NodeId equalElements(NodeId x, NodeId y, Span span);
   NodeId movedBody(NodeId x, NodeId t, Span span);
   NodeId movedCases(NodeId x, NodeId t, Span span);
-  NodeId eachPlace(LocalId list, NodeId length, Span span,
-                   const std::function<NodeId(NodeId, const Step&)>& each);
+  NodeId eachPlace(LocalId list, NodeId length, Span span, FunctionRef<NodeId(NodeId, const Step&)> each);
   NodeId movedElements(NodeId x, NodeId t, Span span);
   NodeId movedInside(NodeId x, NodeId t, Span span);
   NodeId scaledBody(const Known& known, const std::vector<NodeId>& args, Span span);
   NodeId dottedBody(NodeId x, NodeId y, Span span);
   NodeId dottedCases(NodeId x, NodeId y, TypeId result, Span span);
   NodeId dottedElements(NodeId x, NodeId y, TypeId result, Span span);
-  NodeId eachCase(NodeId t, Span span, const std::function<NodeId(NodeId)>& each);
-  NodeId eachElement(NodeId list, Span span, const std::function<NodeId(NodeId)>& each);
+  NodeId eachCase(NodeId t, Span span, FunctionRef<NodeId(NodeId)> each);
+  NodeId eachElement(NodeId list, Span span, FunctionRef<NodeId(NodeId)> each);
   NodeId refuseTangents(std::string_view why, Span span);
 
   NodeId callInstanceOf(KnownId id, NodeId function, const std::vector<NodeId>& args, Span span);

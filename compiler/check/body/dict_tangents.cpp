@@ -1,5 +1,6 @@
 #include "check/body/dict_tangents.h"
 
+#include "support/function_ref.h"
 #include "types/tangent.h"
 
 namespace melix::check {
@@ -29,7 +30,7 @@ private:
   NodeId placed(NodeId x, NodeId t);
   NodeId zeroOf(NodeId x);
   NodeId eachEntry(TypeId element, NodeId count, NodeId condition,
-                   const std::function<NodeId(const Step&)>& element_at);
+                   FunctionRef<NodeId(const Step&)> element_at);
   NodeId length(NodeId list) { return b_.make(NodeKind::Length, types_.int64(), span_, {list}); }
   NodeId at(NodeId list, const Step& step) { return b_.elementOf(list, step, span_); }
   NodeId compared(ops::CmpKind kind, NodeId left, NodeId right) {
@@ -126,7 +127,7 @@ NodeId Conversion::cases(NodeId x, NodeId t) {
 
 /// A List of what `element_at` gives; none where the condition does not hold.
 NodeId Conversion::eachEntry(TypeId element, NodeId count, NodeId condition,
-                             const std::function<NodeId(const Step&)>& element_at) {
+                             FunctionRef<NodeId(const Step&)> element_at) {
   const TypeId list = types_.list(element);
   NodeId made = b_.listOfEach(element, count, element_at, span_);
   return b_.make(NodeKind::If, list, span_, {condition, made, b_.make(NodeKind::ListOf, list, span_)});

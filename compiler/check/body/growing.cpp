@@ -12,11 +12,11 @@ namespace {
 class Growing {
 public:
   Growing(Body& body, Span span) : body_(body), types_(body.types), span_(span) {}
-  NodeId of(NodeId start, const std::function<NodeId(NodeId)>& next);
+  NodeId of(NodeId start, FunctionRef<NodeId(NodeId)> next);
 
 private:
   bool holdsSizes(TypeId type);
-  TypeId after(TypeId before, const std::function<NodeId(NodeId)>& next);
+  TypeId after(TypeId before, FunctionRef<NodeId(NodeId)> next);
   TypeId widened(TypeId type, TypeId other);
   DimId widened(DimId size, DimId other);
 
@@ -26,7 +26,7 @@ private:
   std::vector<DimSym> hidden_;
 };
 
-NodeId Growing::of(NodeId start, const std::function<NodeId(NodeId)>& next) {
+NodeId Growing::of(NodeId start, FunctionRef<NodeId(NodeId)> next) {
   TypeId type = body_.infer.zonk(body_.b.typeOf(start));
   if (!holdsSizes(type)) return start;
   for (size_t known = 0;; known = hidden_.size()) {
@@ -50,7 +50,7 @@ bool Growing::holdsSizes(TypeId type) {
 }
 
 /// The type of a value after one round; none where that is not known or no value comes.
-TypeId Growing::after(TypeId before, const std::function<NodeId(NodeId)>& next) {
+TypeId Growing::after(TypeId before, FunctionRef<NodeId(NodeId)> next) {
   Attempt attempt(body_);
   const NodeId value = body_.b.local(body_.b.newLocal("before", before, span_), span_);
   const TypeId made = body_.infer.zonk(body_.b.typeOf(next(value)));
@@ -81,7 +81,7 @@ DimId Growing::widened(DimId size, DimId other) {
 
 } // namespace
 
-NodeId growing(Body& body, NodeId start, const std::function<NodeId(NodeId before)>& next, Span span) {
+NodeId growing(Body& body, NodeId start, FunctionRef<NodeId(NodeId before)> next, Span span) {
   return Growing(body, span).of(start, next);
 }
 

@@ -25,7 +25,7 @@ class Iteration {
 public:
   Iteration(Body& body, Span at, Span span)
       : body_(body), types_(body.types), b_(body.b), at_(at), span_(span) {}
-  NodeId loop(NodeId source, const std::function<PatternId(TypeId)>& pattern, const CheckRound& round);
+  NodeId loop(NodeId source, FunctionRef<PatternId(TypeId)> pattern, CheckRound round);
 
 private:
   NodeId call(DeclId function, NodeId argument) {
@@ -41,7 +41,7 @@ private:
     return b_.error(span_);
   }
   NodeId nextOf(NodeId it, TypeId source, bool hasIter);
-  NodeId rounds(NodeId option, const std::function<PatternId(TypeId)>& pattern, const CheckRound& round);
+  NodeId rounds(NodeId option, FunctionRef<PatternId(TypeId)> pattern, CheckRound round);
 
   Body& body_;
   TypeStore& types_;
@@ -49,8 +49,7 @@ private:
   Span at_, span_;
 };
 
-NodeId Iteration::loop(NodeId source, const std::function<PatternId(TypeId)>& pattern,
-                       const CheckRound& round) {
+NodeId Iteration::loop(NodeId source, FunctionRef<PatternId(TypeId)> pattern, CheckRound round) {
   std::vector<NodeId> nodes;
   const TypeId type = b_.typeOf(source);
   NodeId it = source;
@@ -82,8 +81,7 @@ NodeId Iteration::nextOf(NodeId it, TypeId source, bool hasIter) {
 }
 
 /// `loop { match option { Some(p) => round, _ => break } }`
-NodeId Iteration::rounds(NodeId option, const std::function<PatternId(TypeId)>& pattern,
-                         const CheckRound& round) {
+NodeId Iteration::rounds(NodeId option, FunctionRef<PatternId(TypeId)> pattern, CheckRound round) {
   const TypeId type = b_.typeOf(option);
   LoopFrame frame;
   frame.id = static_cast<LoopId>(body_.instance.nodes.size());
@@ -109,8 +107,8 @@ NodeId Iteration::rounds(NodeId option, const std::function<PatternId(TypeId)>& 
 
 } // namespace
 
-NodeId iterate(Body& body, NodeId source, Span at, const std::function<PatternId(TypeId)>& pattern,
-               const CheckRound& round, Span span) {
+NodeId iterate(Body& body, NodeId source, Span at, FunctionRef<PatternId(TypeId)> pattern, CheckRound round,
+               Span span) {
   return Iteration(body, at, span).loop(source, pattern, round);
 }
 

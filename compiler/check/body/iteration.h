@@ -2,15 +2,16 @@
 // Values that are iterated by `iter` and `next` (rule 36), and ranges that are values.
 
 #include "check/body/body.h"
+#include "support/function_ref.h"
 
 namespace melix::check {
 
-using CheckRound = std::function<NodeId()>; ///< checks the body of a loop
+using CheckRound = FunctionRef<NodeId()>; ///< checks the body of a loop
 
 /// `var it = iter(e); loop { match next(&it) { Some(p) => round, None => break } }`; `pattern` is checked at
 /// the type of an element. `at` is where the iterated value stands.
-NodeId iterate(Body& body, NodeId source, Span at, const std::function<PatternId(TypeId)>& pattern,
-               const CheckRound& round, Span span);
+NodeId iterate(Body& body, NodeId source, Span at, FunctionRef<PatternId(TypeId)> pattern, CheckRound round,
+               Span span);
 /// `var out: List[T] = []; for x in e { out.push(x) }; out`
 NodeId listOfIterator(Body& body, NodeId source, Span span);
 

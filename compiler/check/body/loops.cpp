@@ -2,6 +2,7 @@
 #include "check/body/loops.h"
 
 #include "check/signatures/lookup.h"
+#include "check/statements/branches.h"
 
 namespace melix::check {
 
@@ -57,9 +58,10 @@ NodeId loopValue(Body& body, const LoopFrame& frame, NodeId repeated, Span span)
                 : frame.breakType ? body.infer.zonk(frame.breakType)
                                   : types.unit();
   auto isOwn = [&](DimSym s) { return s.index >= frame.firstSymbol && body.isFoundSize(s); };
-  std::vector<DimSym> own, fresh;
+  std::vector<DimSym> own;
+  SizeJoin met(body, TypeId::none(), span);
   for (NodeId leaving : frame.breaks)
-    type = body.joinedSizes(type, b.typeOf(body.instance.nodes[leaving].children[0]), span, fresh);
+    type = met.join(type, b.typeOf(body.instance.nodes[leaving].children[0]));
   type = withExistentialSizes(body.c, type, isOwn);
   types.collectSymbols(type, own);
   std::erase_if(own, [&](DimSym s) { return !isOwn(s); });
@@ -164,7 +166,9 @@ TypeId Body::freshResult(Span span) {
       returned.edit().sizes.push_back(infer.freshDim(types.dims.info(s).name, span));
       open.emplace(s, types.dims.symbol(returned->sizes.back()));
     }
-  return types.substitute(returnType, open);
+  const TypeId result = types.substitute(returnType, open);
+  infer.letDiffer(result);
+  return result;
 }
 
 NodeId Body::checkReturn(const One& ret, Span span) {
@@ -176,7 +180,7 @@ NodeId Body::checkReturn(const One& ret, Span span) {
   TypeId type = types.unit(), wanted;
   if (ret.inner) {
     wanted = freshResult(span);
-    NodeId value = checkSized(ret.inner, wanted);
+    NodeId value = checkExpr(ret.inner, wanted);
     type = b.typeOf(value);
     if (types.kind(type) == TypeKind::Never) return value; // never gets to return
     if (!wanted && returnType) wanted = freshResult(span); // told by a `return` inside

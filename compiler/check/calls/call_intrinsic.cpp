@@ -176,11 +176,10 @@ NodeId Body::callFoldLeaves(const std::vector<CallArg>& args, TypeId expected, S
       return callFunction(function, std::move(given), span);
     };
   };
-  const Combining by{calling(op),
-                     [&](NodeId start, const std::function<NodeId(NodeId)>& next) {
-                       return growing(*this, start, next, span);
-                     },
-                     [&](NodeId made, TypeId type) { return coerce(made, type, span); }};
+  const Combining by{
+      calling(op),
+      [&](NodeId start, FunctionRef<NodeId(NodeId)> next) { return growing(*this, start, next, span); },
+      [&](NodeId made, TypeId type) { return coerce(made, type, span); }};
   return leaves.fold(by, zero, {calling(f), pathText(*this, f, 1, span)}, value, span);
 }
 

@@ -241,38 +241,6 @@ NodeId Body::unpacked(NodeId node, Span span) {
   return made;
 }
 
-bool Body::endsInBranches(SynId node) const {
-  switch (ast.kind(node)) {
-  case SynKind::If:
-  case SynKind::Match: return true;
-  case SynKind::Paren: return endsInBranches(ast[node].as<One>().inner);
-  case SynKind::Block: {
-    const NodeList& items = ast[node].as<Many>().items;
-    return !items.empty() && endsInBranches(items.back());
-  }
-  default: return false;
-  }
-}
-
-/// A value of type `want`, whose sizes may still be to be found: branches may then differ in them (rule 24).
-/// Those that are known to agree keep what is known of their sizes; the others have them beside the value.
-NodeId Body::checkSized(SynId node, TypeId want) {
-  std::vector<DimSym> symbols, open;
-  if (want) types.collectSymbols(infer.zonk(want), symbols);
-  for (DimSym s : symbols)
-    if (types.dims.info(s).kind == types::DimSymKind::Inference) open.push_back(s);
-  if (open.empty() || !endsInBranches(node)) return checkExpr(node, want);
-  Attempt attempt(*this);
-  NodeId value = checkExpr(node, want);
-  if (!attempt.hasErrors() && !attempt.comparesAtRun()) {
-    attempt.keep();
-    return value;
-  }
-  attempt.drop();
-  TypeId sized = types.pack(infer.zonk(want), open);
-  return unpacked(coerce(checkExpr(node, sized), sized, ast.span(node)), ast.span(node));
-}
-
 TypeId Body::resolveType(SynId node, bool binds, bool keepsSizes) {
   BodyValues values(*this);
   TypeSurroundings around{.values = &values};

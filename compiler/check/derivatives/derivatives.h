@@ -4,6 +4,7 @@
 
 #include "check/derivatives/leaves.h"
 #include "check/tree/program.h"
+#include "support/function_ref.h"
 
 #include <optional>
 #include <set>
@@ -97,13 +98,12 @@ private:
   enum class Direction : uint8_t { Backward, Forward, Either };
   Direction directionFor(TypeId in, TypeId out);
   NodeId forwards(const Swept& swept, TypeId in, TypeId out, Span span);
-  NodeId rows(TypeId tangent, const std::function<NodeId(NodeId)>& seed,
-              const std::function<NodeId(NodeId)>& pull, Span span);
+  NodeId rows(TypeId tangent, FunctionRef<NodeId(NodeId)> seed, FunctionRef<NodeId(NodeId)> pull, Span span);
   NodeId columns(TypeId tangent, const std::vector<DimId>& in,
-                 const std::function<NodeId(const std::vector<LocalId>&)>& at, Span span);
+                 FunctionRef<NodeId(const std::vector<LocalId>&)> at, Span span);
   bool isCounted(TypeId tangent);
   std::vector<TypeId> partsOf(TypeId composite);
-  NodeId eachPartOf(TypeId composite, Span span, const std::function<NodeId(uint32_t, TypeId)>& each);
+  NodeId eachPartOf(TypeId composite, Span span, FunctionRef<NodeId(uint32_t, TypeId)> each);
   NodeId numbersOf(TypeId tangent, Span span);
   NodeId oneAt(TypeId type, const std::vector<LocalId>& place, NodeId one, Span span);
   NodeId tangentAsked(NodeId tangent, TypeId wanted, std::string_view what, Span span);

@@ -106,7 +106,7 @@ NodeId NodeBuilder::scaleTangent(BinaryKind kind, NodeId tangent, NodeId scalar,
   return eachPart(tangent, [&](NodeId part) { return scaleTangent(kind, part, scalar, span); }, span);
 }
 
-NodeId NodeBuilder::eachPart(NodeId whole, const std::function<NodeId(NodeId)>& each, Span span) {
+NodeId NodeBuilder::eachPart(NodeId whole, FunctionRef<NodeId(NodeId)> each, Span span) {
   std::vector<NodeId> parts;
   for (uint32_t f = 0; f < partCount(types, typeOf(whole)); ++f) parts.push_back(each(field(whole, f, span)));
   return rebuilt(typeOf(whole), std::move(parts), span);
@@ -248,7 +248,7 @@ NodeId NodeBuilder::equal(NodeId a, NodeId b, Span span) {
     nodes.push_back(
         dimChecks(withMessages(std::move(match.checks), DiagId::ShapeMismatch, type, typeOf(b)), span));
   if (k == TypeKind::Array) {
-    nodes.push_back(reduce(NestKind::All, dimsOf(type), span, [&](const std::vector<LocalId>& axes) {
+    nodes.push_back(reduce(ops::MonoidKind::And, dimsOf(type), span, [&](const std::vector<LocalId>& axes) {
       return equal(at(local(left, span), axes, span), at(local(right, span), axes, span), span);
     }));
     return block(std::move(nodes), span);

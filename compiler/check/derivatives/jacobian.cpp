@@ -70,8 +70,7 @@ std::vector<TypeId> Derivatives::partsOf(TypeId composite) {
 
 /// What each part of a tangent type that is a tuple or a struct gives, as a tuple; `()` of parts without
 /// numbers.
-NodeId Derivatives::eachPartOf(TypeId composite, Span span,
-                               const std::function<NodeId(uint32_t, TypeId)>& each) {
+NodeId Derivatives::eachPartOf(TypeId composite, Span span, FunctionRef<NodeId(uint32_t, TypeId)> each) {
   std::vector<NodeId> out;
   uint32_t k = 0;
   for (TypeId part : partsOf(composite)) {
@@ -115,8 +114,8 @@ NodeId Derivatives::oneAt(TypeId type, const std::vector<LocalId>& place, NodeId
 
 /// Backwards: `pull` of each cotangent that is one at one number of the result. `seed` puts a cotangent of
 /// the part at hand, of type `tangent`, into one of the whole result.
-NodeId Derivatives::rows(TypeId tangent, const std::function<NodeId(NodeId)>& seed,
-                         const std::function<NodeId(NodeId)>& pull, Span span) {
+NodeId Derivatives::rows(TypeId tangent, FunctionRef<NodeId(NodeId)> seed, FunctionRef<NodeId(NodeId)> pull,
+                         Span span) {
   if (b.isNumber(b.infer.shallow(tangent))) return pull(seed(b.number("1", tangent, span)));
   if (b.types.kind(tangent) == TypeKind::Array)
     return b.collect(b.dimsOf(tangent), span, [&](const std::vector<LocalId>& place) {
@@ -141,7 +140,7 @@ NodeId Derivatives::rows(TypeId tangent, const std::function<NodeId(NodeId)>& se
 /// Forwards: the tangents of the result, one for each number of the argument, are put in order. `at` reads
 /// the part at hand, of type `tangent`, of the tangent at a place of the argument.
 NodeId Derivatives::columns(TypeId tangent, const std::vector<DimId>& in,
-                            const std::function<NodeId(const std::vector<LocalId>&)>& at, Span span) {
+                            FunctionRef<NodeId(const std::vector<LocalId>&)> at, Span span) {
   if (b.isNumber(b.infer.shallow(tangent))) return b.collect(in, span, at);
   if (b.types.kind(tangent) == TypeKind::Array)
     return b.collect(b.dimsOf(tangent), span, [&](const std::vector<LocalId>& place) {

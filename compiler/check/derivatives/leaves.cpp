@@ -218,7 +218,7 @@ NodeId Leaves::foldEntries(const Combining& by, NodeId sofar, const LeafCall& f,
 
 /// `var total = sofar; for i in … { total = round(total, i…) }; total`
 NodeId Leaves::foldOver(const Combining& by, NodeId sofar, const std::vector<NodeId>& extents,
-                        const FoldRound& round, Span span) {
+                        FoldRound round, Span span) {
   const TypeId unit = b.types.unit();
   std::vector<LocalId> indices;
   auto newIndices = [&] {
@@ -339,7 +339,7 @@ NodeId Leaves::buildParts(const TemplateCall& make, TypeId type, const LeafPath&
 NodeId Leaves::dot(NodeId x, NodeId y, Span span) {
   TypeId type = b.typeOf(x);
   if (b.types.kind(type) == TypeKind::Array)
-    return b.reduce(NestKind::Sum, b.dimsOf(type), span, [&](const std::vector<LocalId>& i) {
+    return b.reduce(ops::MonoidKind::Sum, b.dimsOf(type), span, [&](const std::vector<LocalId>& i) {
       return dot(b.at(x, i, span), b.at(y, i, span), span);
     });
   if (isLeaf(type)) return b.binary(BinaryKind::Mul, b.summable(x, span), b.summable(y, span), span);

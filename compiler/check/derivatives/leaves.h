@@ -3,6 +3,7 @@
 // order of declaration. map_leaves, fold_leaves and build unroll over them while checking.
 
 #include "check/tree/build.h"
+#include "support/function_ref.h"
 
 namespace melix::check {
 
@@ -20,7 +21,7 @@ struct LeafCall {
 struct Combining {
   TemplateCall op;
   /// A value as a variable holds it that `next` replaces (growing.h).
-  std::function<NodeId(NodeId value, const std::function<NodeId(NodeId)>& next)> growing;
+  std::function<NodeId(NodeId value, FunctionRef<NodeId(NodeId)> next)> growing;
   std::function<NodeId(NodeId value, TypeId type)> coerce;
 };
 
@@ -80,10 +81,10 @@ private:
   NodeId foldEntries(const Combining& by, NodeId sofar, const LeafCall& f, NodeId dict, const LeafPath& path,
                      Span span);
   /// The value after one round, at these indices.
-  using FoldRound = std::function<NodeId(NodeId before, const std::vector<LocalId>& indices)>;
+  using FoldRound = FunctionRef<NodeId(NodeId before, const std::vector<LocalId>& indices)>;
   NodeBuilder::Opened openLocal(LocalId local, Span span);
-  NodeId foldOver(const Combining& by, NodeId sofar, const std::vector<NodeId>& extents,
-                  const FoldRound& round, Span span);
+  NodeId foldOver(const Combining& by, NodeId sofar, const std::vector<NodeId>& extents, FoldRound round,
+                  Span span);
   NodeId foldParts(const Combining& by, NodeId sofar, const LeafCall& f, NodeId value, const LeafPath& path,
                    Span span);
   NodeId buildParts(const TemplateCall& make, TypeId type, const LeafPath& path, Span span);

@@ -356,7 +356,7 @@ TypeId DeclarationTable::reinstantiate(TypeId given, std::vector<TypeId> typeArg
 }
 
 /// What `name` means among the declarations that `fits`: the module's own, then imported, then the prelude's.
-DeclId declNamed(Checker& c, ModuleId module, NameId name, const std::function<bool(DeclKind)>& fits) {
+DeclId declNamed(Checker& c, ModuleId module, NameId name, FunctionRef<bool(DeclKind)> fits) {
   std::tie(module, name) = c.modules.meant(module, name);
   auto in = [&](ModuleId m) {
     for (DeclId d : c.modules[m].named(name))

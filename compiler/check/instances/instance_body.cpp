@@ -307,7 +307,7 @@ void InstanceBody::checkFunction(Body& body) {
   const InstanceInfo& info = c_.instances.info(id_);
   body.returnType = !result && info.state == ResultState::Guessed ? body.openResult(info) : result;
   TypeId want = body.freshResult(fn.span);
-  NodeId value = fn.body ? body.checkSized(fn.body, want) : body.b.error(fn.span);
+  NodeId value = fn.body ? body.checkExpr(fn.body, want) : body.b.error(fn.span);
   if (want && fn.body) {
     Messages told(c_.sink);
     value = body.coerce(value, want, resultSpan(tree, fn));

@@ -399,7 +399,7 @@ void Instances::finish(InstanceId id, Body& body, NodeId value, TypeId declared)
   infos_[id.index].inProgress = false;
 }
 
-TypeId withExistentialSizes(Checker& c, TypeId type, const std::function<bool(DimSym)>& own) {
+TypeId withExistentialSizes(Checker& c, TypeId type, FunctionRef<bool(DimSym)> own) {
   return c.types.rewrite(type, [&](TypeId part) {
     types::Type t = c.types[part];
     for (DimId& d : t.dims) {

@@ -105,7 +105,7 @@ std::string shownName(std::string_view name) {
 
 /// Adds an instance without parameters that a test or a bench runs; `fill` gives the value of its body.
 void addBlock(Checker& checker, ModuleId module, std::string_view word, std::string_view name, Span span,
-              Checker::NamedInstances& out, const std::function<NodeId(Body&)>& fill) {
+              Checker::NamedInstances& out, FunctionRef<NodeId(Body&)> fill) {
   InstanceId id = checker.instances.addInstance({});
   checker.instances.info(id).inProgress = true;
   Instance& instance = checker.program_.instance(id);

@@ -8,6 +8,8 @@
 
 namespace melix::check {
 
+using ops::MonoidKind;
+
 namespace {
 
 struct Row {
@@ -19,17 +21,17 @@ constexpr Row rows[] = {
 #include "check/intrinsics/intrinsics.def"
 };
 
-NestKind nestKind(IntrinsicKind kind) {
-  switch (kind) {
-  case IntrinsicKind::Prod: return NestKind::Prod;
-  case IntrinsicKind::Max: return NestKind::Max;
-  case IntrinsicKind::Min: return NestKind::Min;
-  case IntrinsicKind::Any: return NestKind::Any;
-  case IntrinsicKind::All: return NestKind::All;
-  case IntrinsicKind::ArgMax: return NestKind::ArgMax;
-  case IntrinsicKind::ArgMin: return NestKind::ArgMin;
-  default: return NestKind::Sum;
-  }
+/// The reduction that an intrinsic names; `mean` is a sum. None of others.
+std::optional<MonoidKind> reductionOf(IntrinsicKind kind) {
+  if (kind == IntrinsicKind::Mean) return MonoidKind::Sum;
+  const auto row = std::ranges::find(ops::monoids(), intrinsicName(kind), &ops::MonoidInfo::builtin);
+  return row == ops::monoids().end() ? std::nullopt : std::optional(row->kind);
+}
+bool isSumOrProduct(std::optional<MonoidKind> reduction) {
+  return reduction == MonoidKind::Sum || reduction == MonoidKind::Prod;
+}
+bool isOfBools(IntrinsicKind kind) {
+  return reductionOf(kind) == MonoidKind::And || reductionOf(kind) == MonoidKind::Or;
 }
 
 } // namespace
@@ -106,18 +108,7 @@ const GivenArg* GivenArgs::firstUnused() const {
 }
 
 bool ArrayIntrinsics::takesGenerator(IntrinsicKind kind) {
-  switch (kind) {
-  case IntrinsicKind::Sum:
-  case IntrinsicKind::Prod:
-  case IntrinsicKind::Max:
-  case IntrinsicKind::Min:
-  case IntrinsicKind::Any:
-  case IntrinsicKind::All:
-  case IntrinsicKind::ArgMax:
-  case IntrinsicKind::ArgMin:
-  case IntrinsicKind::Mean: return true;
-  default: return false;
-  }
+  return reductionOf(kind) && kind != IntrinsicKind::Reduce;
 }
 
 /// The axes that `over` names, as they are written.
@@ -269,7 +260,7 @@ bool ArrayIntrinsics::reduces(IntrinsicKind kind, TypeId element, Span span) {
   bool parts = k == TypeKind::Array || k == TypeKind::Tuple || k == TypeKind::Struct || k == TypeKind::Enum ||
                k == TypeKind::List || k == TypeKind::Slope;
   bool fits = number;
-  if (nestKind(kind) == NestKind::Any || nestKind(kind) == NestKind::All)
+  if (isOfBools(kind))
     fits = k == TypeKind::Bool;
   else if (kind == IntrinsicKind::Sum || kind == IntrinsicKind::Mean)
     fits = number || (parts && types::canAdd(b.types, b.infer.zonk(type)));
@@ -279,10 +270,10 @@ bool ArrayIntrinsics::reduces(IntrinsicKind kind, TypeId element, Span span) {
     fits = b.types.isFloat(type) || b.infer.isOpen(type);
   if (fits || k == TypeKind::Error) return k != TypeKind::Error;
   std::string name(intrinsicName(kind));
-  if (nestKind(kind) != NestKind::Any && nestKind(kind) != NestKind::All &&
+  if (!isOfBools(kind) &&
       b.lacks(type, kind == IntrinsicKind::LogSumExp ? "Float" : "Num", "`" + name + "`", span))
     return false;
-  if (nestKind(kind) == NestKind::Any || nestKind(kind) == NestKind::All)
+  if (isOfBools(kind))
     b.sink.report(DiagId::WantsBool, span, "`" + name + "`", b.show(type)).hint =
         "compare: `" + name + "(x != 0)`";
   else if (kind == IntrinsicKind::LogSumExp)
@@ -307,7 +298,7 @@ NodeId collected(NodeBuilder& b, Node node, Nest nest, Span span) {
     node.resultDims = {b.types.dims.newSym({"_", types::DimSymKind::Unknown, 0, span})};
     dims = {b.types.dims.symbol(node.resultDims[0])};
   }
-  nest.kind = NestKind::Collect;
+  nest.reduction.reset();
   const TypeId type = b.types.array(b.infer.zonk(b.typeOf(node.children[0])), std::move(dims));
   NodeId made = b.make(NodeKind::Nest, type, span, std::move(node.children), std::move(nest));
   b.instance.nodes.edit(made).resultDims = node.resultDims;
@@ -337,7 +328,8 @@ NodeId ArrayIntrinsics::reduction(IntrinsicKind kind, GivenArgs& args, Span span
   if (kind == IntrinsicKind::Sum && rank > 0 && !over.valid() &&
       types::holdsDict(b.types, b.infer.zonk(b.types.element(type))))
     return reduces(kind, b.types.element(type), span) ? sumInOrder(b, x, span) : b.error(span);
-  const bool places = kind == IntrinsicKind::ArgMax || kind == IntrinsicKind::ArgMin;
+  const std::optional<MonoidKind> reduction = reductionOf(kind);
+  const bool places = reduction && ops::isPosition(*reduction);
   if (rank == 0 && !places && !over.valid() && b.types.isScalar(b.infer.shallow(type))) // `T[..S]` of no axes
     return reduces(kind, type, span) ? reduceAxes(kind, x, {}, keep, span) : b.error(span);
   if (rank == 0) {
@@ -359,7 +351,7 @@ NodeId ArrayIntrinsics::reduction(IntrinsicKind kind, GivenArgs& args, Span span
 /// The array of what `value` gives for each place along the axes that are kept: it gets the extents of the
 /// reduced ones, and reads the element at given indices of these.
 NodeId ArrayIntrinsics::alongKept(NodeId x, const std::vector<size_t>& axes, bool keep, Span span,
-                                  const OfReduced& value) {
+                                  OfReduced value) {
   std::vector<NodeId> nodes;
   LocalId array = b.bind("x", x, nodes);
   std::vector<DimId> dims = b.dimsOf(b.typeOf(x)), outer, inner;
@@ -382,9 +374,9 @@ NodeId ArrayIntrinsics::alongKept(NodeId x, const std::vector<size_t>& axes, boo
 
 NodeId ArrayIntrinsics::reduceAxes(IntrinsicKind kind, NodeId x, const std::vector<size_t>& axes, bool keep,
                                    Span span) {
-  bool sums = nestKind(kind) == NestKind::Sum || kind == IntrinsicKind::Prod;
-  return alongKept(x, axes, keep, span, [&](const std::vector<DimId>& inner, const ElementAt& read) {
-    NodeId total = b.reduce(nestKind(kind), inner, span, [&](const std::vector<LocalId>& r) {
+  bool sums = isSumOrProduct(reductionOf(kind));
+  return alongKept(x, axes, keep, span, [&](const std::vector<DimId>& inner, ElementAt read) {
+    NodeId total = b.reduce(*reductionOf(kind), inner, span, [&](const std::vector<LocalId>& r) {
       return sums ? summand(kind, read(r), span) : read(r);
     });
     if (kind != IntrinsicKind::Mean) return total;
@@ -422,9 +414,9 @@ NodeId ArrayIntrinsics::logSumExp(NodeId x, const std::vector<size_t>& axes, boo
   auto math = [&](ops::MathKind f, NodeId v) {
     return b.op(OpKind::Math, element, {v}, span, static_cast<uint32_t>(f));
   };
-  return alongKept(x, axes, keep, span, [&](const std::vector<DimId>& inner, const ElementAt& read) {
+  return alongKept(x, axes, keep, span, [&](const std::vector<DimId>& inner, ElementAt read) {
     std::vector<NodeId> body;
-    NodeId top = b.reduce(NestKind::Max, inner, span, read);
+    NodeId top = b.reduce(MonoidKind::Max, inner, span, read);
     LocalId m = b.bind("m", b.make(NodeKind::StopGradient, element, span, {top}), body);
     auto compare = [&](ops::CmpKind how, NodeId left) {
       return b.op(OpKind::Cmp, b.types.boolean(), {left, b.number("0", element, span)}, span,
@@ -441,7 +433,7 @@ NodeId ArrayIntrinsics::logSumExp(NodeId x, const std::vector<size_t>& axes, boo
         "finite", compare(ops::CmpKind::Eq, b.op(OpKind::Sub, element, {highest(), highest()}, span)), body);
     LocalId below = b.bind("below", compare(ops::CmpKind::Lt, highest()), body);
     LocalId shift = b.bind("shift", choose(finite, highest(), number("0")), body);
-    NodeId total = b.reduce(NestKind::Sum, inner, span, [&](const std::vector<LocalId>& r) {
+    NodeId total = b.reduce(MonoidKind::Sum, inner, span, [&](const std::vector<LocalId>& r) {
       return math(ops::MathKind::Exp, b.op(OpKind::Sub, element, {read(r), b.local(shift, span)}, span));
     });
     NodeId more = choose(finite, number("0"), choose(below, number("1"), number("0")));
@@ -456,17 +448,17 @@ NodeId ArrayIntrinsics::reduceGenerator(IntrinsicKind kind, NodeId generator, Sp
   Node node = b.instance.nodes[generator];
   if (node.kind != NodeKind::Nest) return generator; // an error was reported
   Nest nest = node.as<Nest>();
-  nest.kind = nestKind(kind);
+  nest.reduction = reductionOf(kind);
   NodeId body = node.children[0];
   TypeId element = b.typeOf(body);
   if (!reduces(kind, element, span)) return b.error(span);
   if (kind == IntrinsicKind::Sum && types::holdsDict(b.types, b.infer.zonk(element)))
     return sumInOrder(b, collected(b, std::move(node), std::move(nest), span), span);
-  if (nest.kind == NestKind::Sum || nest.kind == NestKind::Prod)
+  if (isSumOrProduct(nest.reduction))
     if (b.types.isScalar(b.infer.shallow(element))) body = summand(kind, body, span);
   node.children[0] = body;
   TypeId type = b.typeOf(body);
-  if (nest.kind == NestKind::ArgMax || nest.kind == NestKind::ArgMin)
+  if (nest.isPosition())
     type = nest.axes.size() == 1 ? b.types.int64()
                                  : b.types.tuple(std::vector<TypeId>(nest.axes.size(), b.types.int64()));
   std::vector<DimId> dims;

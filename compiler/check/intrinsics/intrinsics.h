@@ -10,6 +10,7 @@ namespace melix::check {
 enum class IntrinsicKind : uint8_t {
 #define INTRINSIC(Kind, Name, Signature, Doc) Kind,
 #include "check/intrinsics/intrinsics.def"
+#include "support/function_ref.h"
 };
 std::optional<IntrinsicKind> findIntrinsic(std::string_view name);
 std::string_view intrinsicName(IntrinsicKind kind);
@@ -57,14 +58,14 @@ public:
 
 private:
   NodeId reduction(IntrinsicKind kind, GivenArgs& args, Span span);
-  using ElementAt = std::function<NodeId(const std::vector<LocalId>&)>;
-  using OfReduced = std::function<NodeId(const std::vector<DimId>& extents, const ElementAt& read)>;
-  NodeId alongKept(NodeId x, const std::vector<size_t>& axes, bool keep, Span span, const OfReduced& value);
+  using ElementAt = FunctionRef<NodeId(const std::vector<LocalId>&)>;
+  using OfReduced = FunctionRef<NodeId(const std::vector<DimId>& extents, ElementAt read)>;
+  NodeId alongKept(NodeId x, const std::vector<size_t>& axes, bool keep, Span span, OfReduced value);
   NodeId reduceAxes(IntrinsicKind kind, NodeId x, const std::vector<size_t>& axes, bool keep, Span span);
   bool isIntOrBool(TypeId element);
   NodeId logSumExp(NodeId x, const std::vector<size_t>& axes, bool keep, Span span);
   NodeId ofNumbers(IntrinsicKind kind, std::vector<NodeId> given, Span span,
-                   const std::function<NodeId(std::vector<NodeId>, TypeId)>& element);
+                   FunctionRef<NodeId(std::vector<NodeId>, TypeId)> element);
   NodeId minMax(IntrinsicKind kind, NodeId x, NodeId y, Span span);
   NodeId floatFunction(OpKind op, uint32_t index, NodeId x, std::string_view name, Span span);
   NodeId mathFunction(ops::MathKind kind, GivenArgs& args, Span span);

@@ -9,7 +9,7 @@ namespace melix::check {
 
 /// Element by element, at the type that the numbers given have together.
 NodeId ArrayIntrinsics::ofNumbers(IntrinsicKind kind, std::vector<NodeId> given, Span span,
-                                  const std::function<NodeId(std::vector<NodeId>, TypeId)>& element) {
+                                  FunctionRef<NodeId(std::vector<NodeId>, TypeId)> element) {
   const std::string name(intrinsicName(kind));
   for (NodeId x : given) {
     const TypeId type = b.infer.shallow(b.types.element(b.typeOf(x)));

@@ -13,7 +13,7 @@ using SynId = syntax::NodeId;
 
 class Inside {
 public:
-  Inside(const syntax::Ast& ast, const std::function<void(SynId, const IsBound&)>& visit)
+  Inside(const syntax::Ast& ast, FunctionRef<void(SynId, const IsBound&)> visit)
       : ast_(ast), visit_(visit), isBound_([this](NameId name) {
           return std::find(bound_.begin(), bound_.end(), name) != bound_.end();
         }) {}
@@ -158,7 +158,7 @@ private:
   }
 
   const syntax::Ast& ast_;
-  const std::function<void(SynId, const IsBound&)>& visit_;
+  FunctionRef<void(SynId, const IsBound&)> visit_;
   const IsBound isBound_;
   std::vector<NameId> bound_;
 };
@@ -178,8 +178,7 @@ bool mentions(const syntax::Ast& ast, SynId node, NameId wanted) {
   return found;
 }
 
-void forEachInside(const syntax::Ast& ast, SynId node,
-                   const std::function<void(SynId, const IsBound&)>& visit) {
+void forEachInside(const syntax::Ast& ast, SynId node, FunctionRef<void(SynId, const IsBound&)> visit) {
   Inside(ast, visit).children(node);
 }
 
@@ -188,7 +187,7 @@ void collectNames(const syntax::Ast& ast, SynId pattern, std::set<NameId>& names
   forEachChild(ast, pattern, [&](SynId part) { collectNames(ast, part, names); });
 }
 
-SynId firstUse(const syntax::Ast& ast, SynId expr, const std::function<bool(NameId, bool)>& isSought) {
+SynId firstUse(const syntax::Ast& ast, SynId expr, FunctionRef<bool(NameId, bool)> isSought) {
   SynId found;
   std::set<SynId> inBrackets;
   auto look = [&](SynId s, const IsBound& isBound) {

@@ -1,6 +1,7 @@
 #pragma once
 // The names that a function or lambda uses from the place where it stands.
 
+#include "support/function_ref.h"
 #include "syntax/ast.h"
 
 #include <functional>
@@ -13,7 +14,7 @@ namespace melix::check {
 /// followed counts as free.
 using IsBound = std::function<bool(NameId)>;
 void forEachInside(const syntax::Ast& ast, syntax::NodeId node,
-                   const std::function<void(syntax::NodeId, const IsBound& isBound)>& visit);
+                   FunctionRef<void(syntax::NodeId, const IsBound& isBound)> visit);
 
 /// The names that a pattern binds, beside others.
 void collectNames(const syntax::Ast& ast, syntax::NodeId pattern, std::set<NameId>& names);
@@ -22,7 +23,7 @@ void collectNames(const syntax::Ast& ast, syntax::NodeId pattern, std::set<NameI
 /// none. The second argument of `isSought` is whether the name is all that stands between commas in brackets:
 /// a type may.
 syntax::NodeId firstUse(const syntax::Ast& ast, syntax::NodeId expr,
-                        const std::function<bool(NameId, bool inBrackets)>& isSought);
+                        FunctionRef<bool(NameId, bool inBrackets)> isSought);
 
 /// Whether an item of brackets is `new`, an axis of size 1, unless a variable has that name.
 bool namesNewAxis(const syntax::Ast& ast, const Interner& names, syntax::NodeId item);

@@ -2,6 +2,7 @@
 // The declarations that names mean, seen from a module.
 
 #include "check/signatures/checker.h"
+#include "support/function_ref.h"
 
 namespace melix::check {
 
@@ -9,7 +10,7 @@ bool takesNoParameters(Checker& c, DeclId decl);
 /// The type declaration a name or `module.Name` means; none without a report.
 DeclId typeDecl(Checker& c, ModuleId module, const syntax::Ast& ast, syntax::NodeId node);
 DeclId typeDecl(Checker& c, ModuleId module, NameId name);
-DeclId declNamed(Checker& c, ModuleId module, NameId name, const std::function<bool(names::DeclKind)>& fits);
+DeclId declNamed(Checker& c, ModuleId module, NameId name, FunctionRef<bool(names::DeclKind)> fits);
 /// Functions a name may mean, one layer after another (rule 8): this module, imports, prelude.
 std::vector<std::vector<DeclId>> functionLayers(Checker& c, ModuleId module, NameId name);
 std::vector<DeclId> functionsIn(Checker& c, ModuleId module, NameId name, bool publicOnly);
@@ -30,7 +31,7 @@ std::string whyNoSize(Checker& c, ModuleId module, NameId name);
 std::string suggestSize(Checker& c, ModuleId module, NameId name, const std::vector<NameId>& inScope);
 /// Each size that is computed from sizes which only the value's maker knows, `n - 1` of an argument n,
 /// becomes one of its own: who gets the value reads it off.
-TypeId withExistentialSizes(Checker& c, TypeId type, const std::function<bool(DimSym)>& own);
+TypeId withExistentialSizes(Checker& c, TypeId type, FunctionRef<bool(DimSym)> own);
 /// Says that `got` does not meet the bound of a parameter of the function or record `of`.
 void refuseBound(Checker& c, std::string_view of, const GenericParam& g, TypeId got, std::string shown,
                  Span span);

@@ -16,7 +16,7 @@ namespace {
 
 class TemplateNames {
 public:
-  TemplateNames(Checker& checker, ModuleId module, const Ast& ast, const std::function<bool(NameId)>& visible)
+  TemplateNames(Checker& checker, ModuleId module, const Ast& ast, FunctionRef<bool(NameId)> visible)
       : c_(checker), module_(module), ast_(ast), visible_(visible) {}
 
   void check(SynId node) {
@@ -109,7 +109,7 @@ private:
   Checker& c_;
   ModuleId module_;
   const Ast& ast_;
-  const std::function<bool(NameId)>& visible_;
+  FunctionRef<bool(NameId)> visible_;
   std::set<NameId> bound_;
   std::set<SynId> notUses_; ///< patterns, and what names parameters
   bool hasMacros_ = false;
@@ -118,7 +118,7 @@ private:
 } // namespace
 
 void checkTemplateNames(Checker& checker, ModuleId module, const Ast& ast, SynId node,
-                        const std::function<bool(NameId)>& visible) {
+                        FunctionRef<bool(NameId)> visible) {
   TemplateNames(checker, module, ast, visible).check(node);
 }
 

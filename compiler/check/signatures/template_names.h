@@ -3,6 +3,7 @@
 // are written, used or not.
 
 #include "check/signatures/checker.h"
+#include "support/function_ref.h"
 
 namespace melix::check {
 
@@ -10,7 +11,7 @@ namespace melix::check {
 /// bound by `node` or anything inside of it. `visible` determines the names that its place offers. The check
 /// of instances decides which of the bound names are in scope.
 void checkTemplateNames(Checker& checker, ModuleId module, const syntax::Ast& ast, syntax::NodeId node,
-                        const std::function<bool(NameId)>& visible);
+                        FunctionRef<bool(NameId)> visible);
 
 /// Whether `use` stands in a lambda that a `let` gives that name, and a hint for this case.
 bool isInOwnLambda(const syntax::Ast& ast, NameId name, Span use);

@@ -2,6 +2,7 @@
 #include "check/statements/branches.h"
 #include "check/body/asked_through.h"
 #include "check/body/function_values.h"
+#include "check/signatures/lookup.h"
 
 #include <algorithm>
 
@@ -9,7 +10,7 @@ namespace melix::check {
 
 using namespace syntax;
 
-NodeId ownBranch(Body& body, TypeId expected, const std::function<NodeId(TypeId)>& check) {
+NodeId ownBranch(Body& body, TypeId expected, FunctionRef<NodeId(TypeId)> check) {
   const TypeId own = body.infer.withOwnUnknowns(expected);
   const NodeId value = check(own);
   const TypeKind kind = body.b.kindOf(value);
@@ -21,10 +22,9 @@ NodeId ownBranch(Body& body, TypeId expected, const std::function<NodeId(TypeId)
 
 NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
   size_t mark = scope.size();
-  const bool isUnsettled = expected && infer.isUnsettled(expected);
   auto branch = [&](SynId written) {
     auto check = [&](TypeId asked) { return checkExpr(written, asked); };
-    return isUnsettled ? ownBranch(*this, expected, check) : check(expected);
+    return expected && node.otherwise ? ownBranch(*this, expected, check) : check(expected);
   };
   if (ast.kind(node.condition) == SynKind::LetCondition) {
     const auto& let = ast[node.condition].as<LetCondition>();
@@ -40,7 +40,7 @@ NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
     miss.pattern = anyPattern(b.typeOf(value), span);
     miss.body = node.otherwise ? branch(node.otherwise) : b.unit(span);
     --conditions;
-    NodeId joined = joinBranches(NodeId::none(), hit.body, miss.body, span, expected, isUnsettled);
+    NodeId joined = joinBranches(NodeId::none(), hit.body, miss.body, span, expected);
     if (b.kindOf(joined) == TypeKind::Error) return joined;
     const Node& pair = instance.nodes[joined];
     hit.body = pair.children[0], miss.body = pair.children[1];
@@ -63,25 +63,46 @@ NodeId Body::checkIf(const syntax::If& node, Span span, TypeId expected) {
     }
     return b.make(NodeKind::If, types.unit(), span, {cond, then});
   }
-  return joinBranches(cond, then, otherwise, span, expected, isUnsettled);
+  return joinBranches(cond, then, otherwise, span, expected);
 }
 
-/// The type of what is of one of two types that differ in sizes: each size that does is a new one, added to
-/// `fresh`.
-TypeId Body::joinedSizes(TypeId one, TypeId other, Span span, std::vector<DimSym>& fresh) {
-  types::Type joined = types[one = infer.zonk(one)];
-  const types::Type& theirs = types[other = infer.zonk(other)];
-  if (one == other || joined.parts.size() != theirs.parts.size() || joined.dims.size() != theirs.dims.size())
+bool SizeJoin::allows(UnifyKind kind) const {
+  return kind == UnifyKind::NeedsCheck ||
+         (kind == UnifyKind::DimsDiffer && expected_ && body_.infer.mayDiffer(expected_));
+}
+
+DimId SizeJoin::joined(DimId one, DimId other) {
+  types::DimStore& dims = body_.types.dims;
+  const auto symbol = dims.asSymbol(one);
+  if (one == other || (symbol && std::ranges::find(found, *symbol) != found.end())) return one;
+  found.push_back(dims.newSym({"_", types::DimSymKind::Unknown, 0, span_}));
+  return dims.symbol(found.back());
+}
+
+TypeId SizeJoin::join(TypeId one, TypeId other) {
+  TypeStore& types = body_.types;
+  one = body_.infer.zonk(one), other = body_.infer.zonk(other);
+  if (!expected_) return joinAxes(one, other);
+  const TypeId wanted = body_.infer.zonk(expected_);
+  types::DimSubst sizes, others;
+  matchSymbols(body_.c, wanted, one, sizes);
+  matchSymbols(body_.c, wanted, other, others);
+  if (types.substitute(wanted, sizes) != one || types.substitute(wanted, others) != other)
+    return joinAxes(one, other); // variables stand in formulas only
+  for (auto& [variable, size] : sizes) size = joined(size, others.at(variable));
+  return types.substitute(wanted, sizes);
+}
+
+TypeId SizeJoin::joinAxes(TypeId one, TypeId other) {
+  TypeStore& types = body_.types;
+  types::Type type = types[one];
+  const types::Type& theirs = types[other];
+  if (one == other || type.parts.size() != theirs.parts.size() || type.dims.size() != theirs.dims.size())
     return one;
-  for (size_t k = 0; k < joined.dims.size(); ++k)
-    if (joined.dims[k] != theirs.dims[k]) {
-      fresh.push_back(types.dims.newSym({"_", types::DimSymKind::Unknown, 0, span}));
-      joined.dims[k] = types.dims.symbol(fresh.back());
-    }
-  for (size_t k = 0; k < joined.parts.size(); ++k)
-    joined.parts[k] = joinedSizes(joined.parts[k], theirs.parts[k], span, fresh);
-  return joined.kind == TypeKind::Array ? types.array(joined.parts[0], std::move(joined.dims))
-                                        : types.intern(std::move(joined));
+  for (size_t k = 0; k < type.dims.size(); ++k) type.dims[k] = joined(type.dims[k], theirs.dims[k]);
+  for (size_t k = 0; k < type.parts.size(); ++k) type.parts[k] = joinAxes(type.parts[k], theirs.parts[k]);
+  return type.kind == TypeKind::Array ? types.array(type.parts[0], std::move(type.dims))
+                                      : types.intern(std::move(type));
 }
 
 /// Whether the size has no value before the program runs: what is found, or an `int`.
@@ -103,9 +124,7 @@ TypeId Body::expectedFrom(TypeId type) {
 }
 
 /// The two branches at one type. With a condition: an If; without: a node of the same type holding both.
-/// `isUnsettled`: what is asked of them is so, and each is what it found of it.
-NodeId Body::joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span, TypeId expected,
-                          bool isUnsettled) {
+NodeId Body::joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span, TypeId expected) {
   TypeId a = b.typeOf(then), o = b.typeOf(otherwise);
   auto made = [&](TypeId type) {
     std::vector<NodeId> children{then, otherwise};
@@ -115,11 +134,6 @@ NodeId Body::joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span,
   if (types.kind(a) == TypeKind::Never || isUnknownYet(a)) return made(o);
   if (types.kind(o) == TypeKind::Never || isUnknownYet(o)) return made(a);
   if (types.kind(a) == TypeKind::Error || types.kind(o) == TypeKind::Error) return b.error(span);
-  if (expected && !isUnsettled) {
-    then = coerce(then, expected, b.spanOf(then));
-    otherwise = coerce(otherwise, expected, b.spanOf(otherwise));
-    return made(infer.zonk(expected));
-  }
   // Statement position: branches whose values nobody wants.
   if (!expected && (types.isUnit(a) || types.isUnit(o))) {
     NodeId& valued = types.isUnit(a) ? otherwise : then;
@@ -130,8 +144,14 @@ NodeId Body::joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span,
   a = b.typeOf(then), o = b.typeOf(otherwise);
   if (types.kind(a) == TypeKind::Error || types.kind(o) == TypeKind::Error) return b.error(span);
   UnifyResult match = infer.unify(a, o);
+  SizeJoin sizes(*this, expected, span);
+  if (sizes.allows(match.kind)) {
+    NodeId node = made(sizes.join(a, o));
+    instance.nodes.edit(node).resultDims = std::move(sizes.found);
+    return node;
+  }
   // One message is enough where they do not meet.
-  if (isUnsettled && match.kind > UnifyKind::NeedsCheck) infer.unify(expected, a);
+  if (expected && match.kind != UnifyKind::Equal) infer.unify(expected, a);
   if (match.kind == UnifyKind::DimsDiffer) {
     b.reportBranches(match, then, otherwise, span);
     return b.error(span);
@@ -139,12 +159,6 @@ NodeId Body::joinBranches(NodeId cond, NodeId then, NodeId otherwise, Span span,
   if (match.kind == UnifyKind::Mismatch) {
     sink.report(DiagId::BranchTypes, span, b.show(a), b.show(o)).hint = templateHint(*this, a, o);
     return b.error(span);
-  }
-  if (match.kind == UnifyKind::NeedsCheck) {
-    std::vector<DimSym> fresh;
-    NodeId node = made(joinedSizes(a, o, span, fresh));
-    instance.nodes.edit(node).resultDims = fresh;
-    return node;
   }
   return made(infer.zonk(a));
 }

@@ -17,7 +17,7 @@ public:
   NodeId check() { return overHead(0); }
 
 private:
-  using ElementAt = std::function<NodeId(LocalId)>; ///< the element at a place
+  using ElementAt = FunctionRef<NodeId(LocalId)>; ///< the element at a place
 
   const ForHead& head(size_t k) const { return loop_.heads[k]; }
   Span spanOfSource(size_t k) const { return ast_.span(head(k).range); }
@@ -33,7 +33,7 @@ private:
   bool declareIndex(size_t k, TypeId type, check::For& payload);
   NodeId overRangeValue(size_t k, NodeId range);
   NodeId overElements(size_t k, NodeId xs);
-  NodeId overPlaces(size_t k, NodeId length, const ElementAt& elementAt);
+  NodeId overPlaces(size_t k, NodeId length, ElementAt elementAt);
   NodeId byPlace(size_t k);
   NodeId walked(size_t k, Target& target);
   bool bindAliases(SynId pattern, Place place);
@@ -183,7 +183,7 @@ NodeId ForLoop::overElements(size_t k, NodeId xs) {
 }
 
 /// `for place in 0..length { let pattern = element(place); … }`
-NodeId ForLoop::overPlaces(size_t k, NodeId length, const ElementAt& elementAt) {
+NodeId ForLoop::overPlaces(size_t k, NodeId length, ElementAt elementAt) {
   check::For payload;
   payload.loop = static_cast<LoopId>(body_.instance.nodes.size());
   payload.index = b_.newLocal("k", types_.int64(), span_);

@@ -29,7 +29,7 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
   NodeId first; ///< body that has a value
   TypeId common = isGiven ? expected : TypeId::none();
   const bool isAsked = expected && types.kind(infer.shallow(expected)) != TypeKind::Known;
-  std::vector<DimSym> fresh;
+  SizeJoin sizes(*this, isGiven ? TypeId::none() : expected, span);
   bool failed = false;
   for (const MatchArm& written : node.arms) {
     size_t mark = scope.size();
@@ -66,13 +66,13 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
       if (!common) {
         common = mine;
         first = arm.body;
+      } else if (sizes.allows(match.kind)) {
+        common = sizes.join(common, mine);
       } else if (match.kind == UnifyKind::DimsDiffer) {
         b.reportBranches(match, first, arm.body, b.spanOf(arm.body));
         failed = true;
-      } else if (match.kind == UnifyKind::NeedsCheck)
-        common = joinedSizes(common, mine, span, fresh);
-      else if (!expected && types.isUnit(infer.shallow(common)) && !types.isUnit(mine) &&
-               isUsedUp(arm.body, SynId::none()))
+      } else if (!expected && types.isUnit(infer.shallow(common)) && !types.isUnit(mine) &&
+                 isUsedUp(arm.body, SynId::none()))
         arm.body = b.block({arm.body, b.unit(span)}, span);
       else {
         Messages told(sink);
@@ -88,7 +88,7 @@ NodeId Body::matchArms(const syntax::Match& node, NodeId value, std::vector<Plac
   checkExhaustive(arms.arms, type, span);
   NodeId made =
       b.make(NodeKind::Match, common ? infer.zonk(common) : types.never(), span, {value}, std::move(arms));
-  instance.nodes.edit(made).resultDims = std::move(fresh);
+  instance.nodes.edit(made).resultDims = std::move(sizes.found);
   return made;
 }
 

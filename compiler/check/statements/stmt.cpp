@@ -148,7 +148,8 @@ NodeId Body::checkLet(const syntax::Let& let, Span span) {
   decltype(TypeEnv::dims) named; // means something once the value is there
   if (names) named = std::exchange(env.edit().dims, known);
   bool changes = asked && let.isVar && types.kind(asked) == TypeKind::Pack; // declared with `_`
-  NodeId init = checkSized(let.init, asked);
+  if (asked) infer.letDiffer(asked);
+  NodeId init = checkExpr(let.init, asked);
   if (let.isVar && simpleName && !asked && hidesSizes(instance, init)) { // as `growing` makes it
     init = instance.nodes[init].children[0];
     changes = true;

@@ -47,7 +47,7 @@ NodeId Body::movedCases(NodeId x, NodeId t, Span span) {
 
 /// `for k in 0..length { list[k] = each(list[k], k) }`
 NodeId Body::eachPlace(LocalId list, NodeId length, Span span,
-                       const std::function<NodeId(NodeId, const Step&)>& each) {
+                       FunctionRef<NodeId(NodeId, const Step&)> each) {
   const TypeId unit = types.unit(), element = types[instance.locals[list].type].parts[0];
   check::For loop;
   loop.loop = static_cast<LoopId>(instance.nodes.size());

@@ -44,7 +44,7 @@ NodeId Body::scaledBody(const Known& known, const std::vector<NodeId>& args, Spa
 }
 
 /// `match t { Case(v…) => Case(each(v)…) … }`
-NodeId Body::eachCase(NodeId t, Span span, const std::function<NodeId(NodeId)>& each) {
+NodeId Body::eachCase(NodeId t, Span span, FunctionRef<NodeId(NodeId)> each) {
   const TypeId type = b.typeOf(t);
   const size_t count = types.recordInfo(types[type].record).cases.size();
   Arms arms;
@@ -59,7 +59,7 @@ NodeId Body::eachCase(NodeId t, Span span, const std::function<NodeId(NodeId)>& 
 }
 
 /// `var out = list; for k in 0..len(out) { out[k] = each(out[k]) }; out`
-NodeId Body::eachElement(NodeId list, Span span, const std::function<NodeId(NodeId)>& each) {
+NodeId Body::eachElement(NodeId list, Span span, FunctionRef<NodeId(NodeId)> each) {
   const TypeId type = b.typeOf(list);
   LocalId out = b.newLocal("out", type, span, true);
   NodeId length = b.make(NodeKind::Length, types.int64(), span, {b.local(out, span)});

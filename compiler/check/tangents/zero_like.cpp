@@ -2,6 +2,7 @@
 // as it does at any tangent of that value.
 #include "check/body/dict_tangents.h"
 
+#include "support/function_ref.h"
 #include "types/tangent.h"
 
 #include <algorithm>
@@ -73,7 +74,7 @@ NodeId cases(Body& body, NodeId x, Span span) {
 }
 
 /// A List of the zeros of each of these, made by `zero`.
-NodeId elements(Body& body, NodeId list, TypeId made, Span span, const std::function<NodeId(NodeId)>& zero) {
+NodeId elements(Body& body, NodeId list, TypeId made, Span span, FunctionRef<NodeId(NodeId)> zero) {
   NodeBuilder& b = body.b;
   std::vector<NodeId> nodes;
   NodeId all = b.local(b.bind("all", list, nodes), span);

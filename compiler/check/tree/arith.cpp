@@ -121,7 +121,7 @@ NodeId NodeBuilder::compareWithU64(ops::CmpKind cmp, NodeId a, NodeId b, Span sp
 }
 
 NodeId NodeBuilder::elementwise(std::vector<NodeId> args, Span span,
-                                const std::function<NodeId(std::vector<NodeId>)>& body) {
+                                FunctionRef<NodeId(std::vector<NodeId>)> body) {
   std::vector<std::vector<DimId>> shapes;
   bool anyArray = false;
   for (NodeId arg : args) {
@@ -167,7 +167,7 @@ NodeId NodeBuilder::elementwise(std::vector<NodeId> args, Span span,
 }
 
 NodeId NodeBuilder::mixedElementwise(std::vector<NodeId> args, Span span,
-                                     const std::function<NodeId(std::vector<NodeId>, TypeId)>& body) {
+                                     FunctionRef<NodeId(std::vector<NodeId>, TypeId)> body) {
   TypeId element = types.element(typeOf(args[0]));
   for (size_t k = 1; k < args.size(); ++k) {
     // Later operands meet the type reached so far; an earlier pair decides for the ones after it.
@@ -386,7 +386,7 @@ NodeId NodeBuilder::matmul(NodeId a, NodeId b, Span span) {
   std::vector<DimId> outer(da.begin(), da.end() - 1);
   if (db.size() == 2) outer.push_back(db[1]);
   nodes.push_back(collect(outer, span, [&](const std::vector<LocalId>& axes) {
-    return reduce(NestKind::Sum, {inner}, span, [&](const std::vector<LocalId>& k) {
+    return reduce(ops::MonoidKind::Sum, {inner}, span, [&](const std::vector<LocalId>& k) {
       std::vector<LocalId> ia(axes.begin(), axes.begin() + static_cast<ptrdiff_t>(da.size() - 1));
       ia.push_back(k[0]);
       std::vector<LocalId> ib{k[0]};

@@ -3,6 +3,7 @@
 // vector-space operations on tangents, structural equality. Knows nothing of syntax.
 
 #include "check/tree/size_checks.h"
+#include "support/function_ref.h"
 
 namespace melix::check {
 
@@ -28,11 +29,10 @@ public:
   NodeId logicalNot(NodeId a, Span span);
   /// Applies a scalar function element-wise with broadcasting; `resultElement` is the element type of the
   /// result.
-  NodeId elementwise(std::vector<NodeId> args, Span span,
-                     const std::function<NodeId(std::vector<NodeId>)>& body);
+  NodeId elementwise(std::vector<NodeId> args, Span span, FunctionRef<NodeId(std::vector<NodeId>)> body);
   /// `min max clamp select`: mixed like operators, element-wise.
   NodeId mixedElementwise(std::vector<NodeId> args, Span span,
-                          const std::function<NodeId(std::vector<NodeId>, TypeId)>& body);
+                          FunctionRef<NodeId(std::vector<NodeId>, TypeId)> body);
   NodeId equal(NodeId a, NodeId b, Span span);
   /// The same of two structs or tuples, part by part.
   NodeId equalParts(NodeId a, NodeId b, Span span);
@@ -42,11 +42,10 @@ public:
   /// A struct or a tuple of these parts.
   NodeId rebuilt(TypeId type, std::vector<NodeId> parts, Span span);
   /// `var out = []; for k in 0..count { out.push(element_at(k)) }; out`
-  NodeId listOfEach(TypeId element, NodeId count, const std::function<NodeId(const Step&)>& element_at,
-                    Span span);
+  NodeId listOfEach(TypeId element, NodeId count, FunctionRef<NodeId(const Step&)> element_at, Span span);
   /// `list[k]`
   NodeId elementOf(NodeId list, const Step& k, Span span);
-  NodeId eachPart(NodeId whole, const std::function<NodeId(NodeId)>& each, Span span);
+  NodeId eachPart(NodeId whole, FunctionRef<NodeId(NodeId)> each, Span span);
   /// Whether `type`, or its elements, are of a type parameter that is not known to meet `bound`, which `what`
   /// wants: says so.
   bool lacks(TypeId type, std::string_view bound, std::string_view what, Span span);

@@ -1,5 +1,6 @@
 #include "check/tree/infer.h"
 
+#include <algorithm>
 #include <map>
 
 namespace melix::check {
@@ -99,17 +100,21 @@ bool Inference::hasOpen(TypeId t) {
   return open;
 }
 
-TypeId Inference::withOwnSizes(TypeId t, const std::function<bool(DimSym)>& isOpen) {
+TypeId Inference::withOwnSizes(TypeId t, FunctionRef<bool(DimSym)> isOpen) {
   t = zonk(t);
   types::DimStore& dims = types_.dims;
   types::DimSubst alone;
   std::map<DimId, DimId> made; // of a size that is not a symbol
-  auto own = [&](std::string name, Span span) { return dims.symbol(freshDim(std::move(name), span)); };
+  auto own = [&](std::string name, Span span, DimSym of) {
+    const DimSym mine = freshDim(std::move(name), span);
+    if (mayDiffer_.contains(of)) mayDiffer_.insert(mine);
+    return dims.symbol(mine);
+  };
   types_.rewrite(t, [&](TypeId part) {
     for (DimId d : types_[part].dims)
       if (auto s = dims.asSymbol(d); s && isOpen(*s) && !alone.contains(*s)) {
         const types::DimSymInfo info = dims.info(*s);
-        alone.emplace(*s, own(info.name, info.origin));
+        alone.emplace(*s, own(info.name, info.origin, *s));
       }
     return part;
   });
@@ -121,7 +126,7 @@ TypeId Inference::withOwnSizes(TypeId t, const std::function<bool(DimSym)>& isOp
     const auto open = std::find_if(symbols.begin(), symbols.end(),
                                    [&](DimSym s) { return isOpen(s) && !alone.contains(s); });
     const DimId mine =
-        open == symbols.end() ? dims.substitute(d, alone) : own("_", Span(dims.info(*open).origin));
+        open == symbols.end() ? dims.substitute(d, alone) : own("_", Span(dims.info(*open).origin), *open);
     return made.emplace(d, mine).first->second;
   };
   return types_.rewrite(t, [&](TypeId part) {
@@ -140,14 +145,14 @@ TypeId Inference::withOwnUnknowns(TypeId t) {
   });
 }
 
-TypeId Inference::mapVars(TypeId t, const std::function<TypeId(TypeId)>& map) {
+TypeId Inference::mapVars(TypeId t, FunctionRef<TypeId(TypeId)> map) {
   return types_.rewrite(t, [&](TypeId part) {
     if (types_.kind(part) == TypeKind::Var) return map(part);
     return types_[part].record ? mapArgs(part, [&](TypeId arg) { return mapVars(arg, map); }) : part;
   });
 }
 
-TypeId Inference::mapArgs(TypeId record, const std::function<TypeId(TypeId)>& map) {
+TypeId Inference::mapArgs(TypeId record, FunctionRef<TypeId(TypeId)> map) {
   std::vector<TypeId> args = types_.typeArgs(record);
   bool changed = false;
   for (TypeId& arg : args) {
@@ -170,12 +175,21 @@ std::vector<TypeId> Inference::openVars(const std::vector<TypeId>& in) {
 
 bool Inference::hasInferenceDim(DimId d) { return types_.dims.mentionsKind(zonk(d), DimSymKind::Inference); }
 
-bool Inference::hasInferenceDim(TypeId t) {
+bool Inference::hasInferenceDim(TypeId t) { return !inferenceDims(t).empty(); }
+
+std::vector<DimSym> Inference::inferenceDims(TypeId t) {
   std::vector<DimSym> symbols;
   types_.collectSymbols(zonk(t), symbols);
-  for (DimSym s : symbols)
-    if (types_.dims.info(s).kind == DimSymKind::Inference) return true;
-  return false;
+  std::erase_if(symbols, [this](DimSym s) { return types_.dims.info(s).kind != DimSymKind::Inference; });
+  return symbols;
+}
+
+void Inference::letDiffer(TypeId type) {
+  for (DimSym s : inferenceDims(type)) mayDiffer_.insert(s);
+}
+
+bool Inference::mayDiffer(TypeId type) {
+  return std::ranges::any_of(inferenceDims(type), [this](DimSym s) { return mayDiffer_.contains(s); });
 }
 
 /// Of two unsolved variables one stands for both from here on: the one that more stand behind, so that the

@@ -4,6 +4,9 @@
 // which an attempt undoes them (attempt.h).
 
 #include "check/tree/typed.h"
+#include "support/function_ref.h"
+
+#include <set>
 
 namespace melix::check {
 
@@ -51,19 +54,22 @@ public:
   bool hasOpen(TypeId t);         ///< contains an unsolved variable
   bool hasInferenceDim(TypeId t); ///< contains an unsolved dimension
   bool hasInferenceDim(DimId d);
+  /// Branches may differ in the unsolved dimensions of `type`, and in no others (rule 24).
+  void letDiffer(TypeId type);
+  bool mayDiffer(TypeId type);
 
   /// Whether something in it is still to be found.
   bool isUnsettled(TypeId t) { return hasOpen(t) || hasInferenceDim(t); }
   /// The type with new sizes, still to be found, in place of the sizes that mention an open symbol. There is
   /// one for each symbol that stands alone somewhere, used wherever it stands, and one for each formula of
   /// others.
-  TypeId withOwnSizes(TypeId t, const std::function<bool(DimSym)>& isOpen);
+  TypeId withOwnSizes(TypeId t, FunctionRef<bool(DimSym)> isOpen);
   /// The type with sizes of its own where some are still to be found, and types of its own where nothing is
   /// known of them.
   TypeId withOwnUnknowns(TypeId t);
 
   /// Replaces each unsolved variable of `t` by the result of `map`, arguments of records included.
-  TypeId mapVars(TypeId t, const std::function<TypeId(TypeId)>& map);
+  TypeId mapVars(TypeId t, FunctionRef<TypeId(TypeId)> map);
   /// The unsolved variables of some types, each once, in order.
   std::vector<TypeId> openVars(const std::vector<TypeId>& in);
 
@@ -97,8 +103,9 @@ private:
     bool metError = false; ///< an error was reported that could resolve it
   };
   VarInfo& changed(TypeId var) { return vars_.edit(types_[var].number); }
+  std::vector<DimSym> inferenceDims(TypeId t); ///< unsolved
   TypeId zonkRecord(TypeId t);
-  TypeId mapArgs(TypeId record, const std::function<TypeId(TypeId)>& map);
+  TypeId mapArgs(TypeId record, FunctionRef<TypeId(TypeId)> map);
   TypeId zonkTemplate(TypeId t);
   bool bindVar(TypeId var, TypeId to);
   void noteError(TypeId type);
@@ -113,6 +120,7 @@ private:
   AtArguments atArguments_;
   TrailedVector<VarInfo> vars_;
   TrailedMap<types::DimSubst> solved_;
+  std::set<DimSym> mayDiffer_; ///< unsolved dimensions that are each branch's own
   TrailedMap<std::unordered_map<types::KnownId, types::KnownId>> templates_;
   TrailedMap<std::unordered_map<types::RecordId, types::RecordId>> records_;
 };

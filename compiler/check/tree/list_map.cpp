@@ -7,8 +7,8 @@ NodeId NodeBuilder::elementOf(NodeId list, const Step& k, Span span) {
   return make(NodeKind::Get, types[typeOf(list)].parts[0], span, {list}, Steps{{k}});
 }
 
-NodeId NodeBuilder::listOfEach(TypeId element, NodeId count,
-                               const std::function<NodeId(const Step&)>& element_at, Span span) {
+NodeId NodeBuilder::listOfEach(TypeId element, NodeId count, FunctionRef<NodeId(const Step&)> element_at,
+                               Span span) {
   const TypeId list = types.list(element), unit = types.unit();
   const LocalId out = newLocal("out", list, span, true);
   check::For loop;

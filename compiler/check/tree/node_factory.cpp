@@ -196,7 +196,7 @@ NodeId NodeFactory::convert(NodeId value, TypeId to, Span span, bool checked, op
 }
 
 NodeId NodeFactory::collect(const std::vector<DimId>& dims, Span span,
-                            const std::function<NodeId(const std::vector<LocalId>&)>& body) {
+                            FunctionRef<NodeId(const std::vector<LocalId>&)> body) {
   Nest nest;
   std::vector<LocalId> indices;
   for (size_t k = 0; k < dims.size(); ++k) {
@@ -214,10 +214,10 @@ NodeId NodeFactory::collect(const std::vector<DimId>& dims, Span span,
               std::move(nest));
 }
 
-NodeId NodeFactory::reduce(NestKind kind, const std::vector<DimId>& dims, Span span,
-                           const std::function<NodeId(const std::vector<LocalId>&)>& body) {
+NodeId NodeFactory::reduce(ops::MonoidKind kind, const std::vector<DimId>& dims, Span span,
+                           FunctionRef<NodeId(const std::vector<LocalId>&)> body) {
   Nest nest;
-  nest.kind = kind;
+  nest.reduction = kind;
   std::vector<LocalId> indices;
   for (size_t k = 0; k < dims.size(); ++k) {
     LocalId index = newLocal("r" + std::to_string(k), types.int64(), span);
@@ -226,9 +226,9 @@ NodeId NodeFactory::reduce(NestKind kind, const std::vector<DimId>& dims, Span s
   }
   NodeId value = body(indices);
   TypeId type = typeOf(value);
-  if (kind == NestKind::ArgMax || kind == NestKind::ArgMin)
+  if (nest.isPosition())
     type = dims.size() == 1 ? types.int64() : types.tuple(std::vector<TypeId>(dims.size(), types.int64()));
-  if (dims.empty() && kind != NestKind::ArgMax && kind != NestKind::ArgMin) return value;
+  if (dims.empty() && !nest.isPosition()) return value;
   return make(NodeKind::Nest, type, span, {value}, std::move(nest));
 }
 

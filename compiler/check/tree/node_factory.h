@@ -4,9 +4,9 @@
 #include "check/tree/infer.h"
 #include "check/tree/written_quotient.h"
 #include "diagnostics/diagnostic.h"
+#include "support/function_ref.h"
 #include "types/dim_facts.h"
 
-#include <functional>
 #include <optional>
 
 namespace melix::check {
@@ -72,9 +72,9 @@ public:
   NodeId convert(NodeId value, TypeId to, Span span, bool checked = false,
                  ops::ConvertMode mode = ops::ConvertMode::Saturate);
   NodeId collect(const std::vector<DimId>& dims, Span span,
-                 const std::function<NodeId(const std::vector<LocalId>&)>& body);
-  NodeId reduce(NestKind kind, const std::vector<DimId>& dims, Span span,
-                const std::function<NodeId(const std::vector<LocalId>&)>& body);
+                 FunctionRef<NodeId(const std::vector<LocalId>&)> body);
+  NodeId reduce(ops::MonoidKind kind, const std::vector<DimId>& dims, Span span,
+                FunctionRef<NodeId(const std::vector<LocalId>&)> body);
 
   // --- types of nodes
   TypeId typeOf(NodeId n) { return infer.zonk(instance.nodes[n].type); }

@@ -86,9 +86,9 @@ NodeId QuotientFinder::find(NodeId value) {
   case NodeKind::ListOf: return first(node.children);
   case NodeKind::Get: return ofPart(node);
   case NodeKind::Nest: {
-    const NestKind kind = node.as<Nest>().kind;
-    const bool holds =
-        kind == NestKind::Collect || kind == NestKind::Sum || kind == NestKind::Min || kind == NestKind::Max;
+    using ops::MonoidKind;
+    const std::optional<MonoidKind> kind = node.as<Nest>().reduction;
+    const bool holds = !kind || kind == MonoidKind::Sum || kind == MonoidKind::Min || kind == MonoidKind::Max;
     return holds ? in(node.children[0]) : NodeId::none();
   }
   case NodeKind::Block:

@@ -7,7 +7,7 @@
 // Types in a finished tree hold no inference variables and no Inference dimension symbols.
 
 #include "check/tree/trail.h"
-#include "ops/ops.h"
+#include "ops/monoid.h"
 #include "support/device.h"
 #include "syntax/ast.h"
 #include "types/types.h"
@@ -162,13 +162,14 @@ struct For {
   LocalId index;
 };
 
-enum class NestKind : uint8_t { Collect, Sum, Prod, Min, Max, Any, All, ArgMin, ArgMax, Reduce };
 /// A builder or a reduction over all its axes. Offsets, steps and iterated values are let-bound in the body.
-/// With a filter: Collect makes Node::resultDims[0] elements (one axis only); a reduction skips elements that
-/// fail it. Reduce (user monoid): children: body, then unit, combine body over `left`, `right`. Unless
-/// Collect, the result type is the body's (ArgMin/ArgMax: int, or a tuple of them; Any/All: bool).
+/// With a filter: a builder makes Node::resultDims[0] elements (one axis only); a reduction skips elements
+/// that fail it. Combine (a monoid of the user): children: body, then unit, combine body over `left`,
+/// `right`. The result type of a reduction is that of its body; that of a position is int, or a tuple of
+/// them.
 struct Nest {
-  NestKind kind = NestKind::Collect;
+  std::optional<ops::MonoidKind> reduction; ///< none: a builder
+  bool isPosition() const { return reduction && ops::isPosition(*reduction); }
   std::vector<NestAxis> axes;
   bool filtered = false;
   LocalId left, right;

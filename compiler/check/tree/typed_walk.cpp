@@ -45,7 +45,7 @@ public:
   void operator()(Of<Nest>& nest) {
     axes(nest.axes);
     const std::vector<NodeId>& parts = node_.children;
-    const bool isReduce = nest.kind == NestKind::Reduce;
+    const bool isReduce = nest.reduction == ops::MonoidKind::Combine;
     if (isReduce) defines({nest.left, nest.right}), parts_.child(parts[parts.size() - 2]); // the unit
     if (nest.filtered) parts_.child(parts[1]);
     parts_.child(parts[0]);
@@ -113,37 +113,36 @@ void tellParts(const Node& node, Telling& parts) {
 }
 void tellParts(Node& node, NodeParts<Node>& parts) { std::visit(Teller<Node>(node, parts), node.payload); }
 
-void forEachIndex(const std::vector<Step>& steps, const OnNode& f) {
+void forEachIndex(const std::vector<Step>& steps, OnNode f) {
   for (const Step& step : steps)
     for (NodeId index : {step.index, step.end})
       if (index.valid()) f(index);
 }
 
-void forEachChild(const Node& node, const OnNode& f) {
+void forEachChild(const Node& node, OnNode f) {
   struct Children : Telling {
-    const OnNode& f;
-    explicit Children(const OnNode& on) : f(on) {}
+    OnNode f;
+    explicit Children(OnNode on) : f(on) {}
     void child(NodeId n) override { f(n); }
   } children(f);
   tellParts(node, children);
 }
 
-void forEachNode(const Instance& instance, NodeId n, const OnNode& f) {
+void forEachNode(const Instance& instance, NodeId n, OnNode f) {
   f(n);
   forEachChild(instance.nodes[n], [&](NodeId child) { forEachNode(instance, child, f); });
 }
 
-void forEachPlace(const Node& node, const std::function<void(const Place&)>& f) {
+void forEachPlace(const Node& node, FunctionRef<void(const Place&)> f) {
   struct Places : Telling {
-    const std::function<void(const Place&)>& f;
-    explicit Places(const std::function<void(const Place&)>& on) : f(on) {}
+    FunctionRef<void(const Place&)> f;
+    explicit Places(FunctionRef<void(const Place&)> on) : f(on) {}
     void place(const Place& p) override { f(p); }
   } places(f);
   tellParts(node, places);
 }
 
-void forEachPattern(const Instance& instance, PatternId pattern,
-                    const std::function<void(const Pattern&)>& f) {
+void forEachPattern(const Instance& instance, PatternId pattern, FunctionRef<void(const Pattern&)> f) {
   const Pattern& p = instance.patterns[pattern];
   f(p);
   for (PatternId sub : p.subs) forEachPattern(instance, sub, f);

@@ -3,8 +3,8 @@
 // walk asks it for children, places, sizes or names, and a new payload is described here once.
 
 #include "check/tree/typed.h"
+#include "support/function_ref.h"
 
-#include <functional>
 #include <set>
 #include <type_traits>
 
@@ -41,18 +41,17 @@ struct NodeParts {
 void tellParts(const Node& node, NodeParts<const Node>& parts);
 void tellParts(Node& node, NodeParts<Node>& parts);
 
-using OnNode = std::function<void(NodeId)>;
+using OnNode = FunctionRef<void(NodeId)>;
 /// The nodes that `node` evaluates itself, in order of evaluation.
-void forEachChild(const Node& node, const OnNode& f);
+void forEachChild(const Node& node, OnNode f);
 /// The expressions in the steps of a place, in the order they are written.
-void forEachIndex(const std::vector<Step>& steps, const OnNode& f);
+void forEachIndex(const std::vector<Step>& steps, OnNode f);
 /// `n` and every node below it.
-void forEachNode(const Instance& instance, NodeId n, const OnNode& f);
+void forEachNode(const Instance& instance, NodeId n, OnNode f);
 /// The places that `node` itself changes.
-void forEachPlace(const Node& node, const std::function<void(const Place&)>& f);
+void forEachPlace(const Node& node, FunctionRef<void(const Place&)> f);
 /// A pattern and the patterns in it.
-void forEachPattern(const Instance& instance, PatternId pattern,
-                    const std::function<void(const Pattern&)>& f);
+void forEachPattern(const Instance& instance, PatternId pattern, FunctionRef<void(const Pattern&)> f);
 /// The call that `node` is, or differentiates; null if it is neither.
 const CallTarget* targetOf(const Node& node);
 /// The size symbols that `node` mentions, in its type and beside it.

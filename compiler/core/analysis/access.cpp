@@ -11,6 +11,11 @@ AccessInfo::AccessInfo(const Function& f) : f_(f), axes_(f.values.size(), 0) {
   if (f.body.valid()) region(f.body, all);
 }
 
+AccessInfo::AccessInfo(const Function& f, OpId root) : f_(f), axes_(f.values.size(), 0) {
+  Number all = number({});
+  op(f.ops[root], all);
+}
+
 /// One may have places for values that stand nowhere.
 bool AccessInfo::operator==(const AccessInfo& o) const {
   for (uint32_t k = 0; k < std::max(axes_.size(), o.axes_.size()); ++k)

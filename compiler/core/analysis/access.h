@@ -16,6 +16,8 @@ class AccessInfo {
 public:
   static constexpr char name[] = "axes of values";
   explicit AccessInfo(const Function& f);
+  /// Of one op and the values in it; values from outside of it vary with nothing.
+  AccessInfo(const Function& f, OpId root);
   AccessInfo(AccessInfo&&) = default;
   AccessInfo(const AccessInfo&) = delete;
 

@@ -38,6 +38,89 @@ const Op* i64Comparison(const Module& m, const Function& f, ValueId condition) {
   return op && op->kind == OpKind::Cmp && f.typeOf(op->operands[0]) == m.types.int64() ? op : nullptr;
 }
 
+namespace {
+
+AffineForm renamed(AffineForm form, FunctionRef<ValueId(ValueId)> nameOf) {
+  if (!nameOf) return form;
+  for (auto [axis, factor] : std::exchange(form.axes, {})) form.axes.add(nameOf(axis), factor);
+  return form;
+}
+
+/// Whether the form does not wrap: its terms are axes and sizes that are symbols, all of which are small.
+bool cannotWrap(const types::DimStore& dims, const AffineForm& form) {
+  return isSmall(form) && form.outside.empty() && std::ranges::all_of(form.dims, [&](const auto& term) {
+           return dims.asSymbol(term.first).has_value();
+         });
+}
+
+int64_t firstFactor(const AffineForm& form) {
+  return !form.axes.empty() ? form.axes.begin()->second : !form.dims.empty() ? form.dims.begin()->second : 1;
+}
+
+/// The difference of the sides, which is compared with 0.
+AffineComparison canonical(CmpKind how, const AffineForm& left, const AffineForm& right) {
+  const bool isBelow = how == CmpKind::Lt || how == CmpKind::Le;
+  const bool isStrict = how == CmpKind::Lt || how == CmpKind::Gt;
+  AffineComparison out{how, isBelow ? right : left, {}};
+  out.left.add(isBelow ? left : right, -1);
+  if (!out.isOrder()) {
+    const AffineForm difference = std::exchange(out.left, {});
+    out.left.add(difference, firstFactor(difference) < 0 ? -1 : 1);
+    return out;
+  }
+  out.how = CmpKind::Ge;
+  out.left.constant -= isStrict;
+  return out;
+}
+
+} // namespace
+
+std::set<ValueId> AffineComparison::axes() const {
+  std::set<ValueId> out;
+  for (const AffineForm* side : {&left, &right})
+    for (auto [axis, factor] : side->axes) out.insert(axis);
+  return out;
+}
+
+std::optional<AffineComparison> affineComparison(const Module& m, const Function& f, ValueId condition,
+                                                 const AffineReading& reading,
+                                                 FunctionRef<ValueId(ValueId)> nameOf) {
+  const Op* op = i64Comparison(m, f, condition);
+  const types::DimStore& dims = m.types.dims;
+  const auto sideOf = [&](size_t k) { return affineForm(dims, f, op->operands[k], reading); };
+  const std::optional<AffineForm> a = op ? sideOf(0) : std::nullopt, b = a ? sideOf(1) : std::nullopt;
+  if (!b) return std::nullopt;
+  const auto how = static_cast<CmpKind>(op->index());
+  const AffineForm left = renamed(*a, nameOf), right = renamed(*b, nameOf);
+  return cannotWrap(dims, left) && cannotWrap(dims, right) ? canonical(how, left, right)
+                                                           : AffineComparison{how, left, right};
+}
+
+std::optional<AffinePredicate> affinePredicate(const Module& m, const Function& f, ValueId condition,
+                                               const AffineReading& reading,
+                                               FunctionRef<ValueId(ValueId)> nameOf) {
+  AffinePredicate out;
+  for (ValueId each : conjunctsOf(f, condition)) {
+    std::optional<AffineComparison> atom = affineComparison(m, f, each, reading, nameOf);
+    if (!atom) return std::nullopt;
+    out.insert(std::move(*atom));
+  }
+  return out;
+}
+
+std::optional<AffinePredicate> predicateOfAxes(const Module& m, const Function& f, const KnownSizes& sizes,
+                                               OpId nest, ValueId condition,
+                                               FunctionRef<bool(ValueId)> isAxis,
+                                               FunctionRef<ValueId(ValueId)> nameOf) {
+  types::DimStore& dims = m.types.dims;
+  auto ofSymbol = [&](DimSym s) { return std::optional(AffineForm::ofSize(dims, dims.symbol(s))); };
+  auto ofSize = [&](DimId d) { return std::optional(affineForm(dims, d, ofSymbol)); };
+  auto opens = [&](const Op& op, int) {
+    return op.kind != OpKind::DimValue || sizes.areDefinedBefore(m, op, nest);
+  };
+  return affinePredicate(m, f, condition, {isAxis, [](ValueId) { return false; }, ofSize, opens}, nameOf);
+}
+
 Negation::Form Negation::formOf(ValueId condition, int depth) {
   const Op* op = defOf(f_, condition);
   if (!op || depth == 0) return Form::Not;

@@ -4,9 +4,12 @@
 // A comparison of integers is negated exactly (`not (a < b)` is `a >= b`). A comparison of floats is not:
 // with a NaN neither a comparison nor its inverse holds.
 
+#include "core/analysis/affine.h"
 #include "core/analysis/ranges.h"
-#include "core/ir/build.h"
+#include "core/analysis/sizes.h"
+#include "support/function_ref.h"
 
+#include <set>
 #include <vector>
 
 namespace melix::core {
@@ -15,6 +18,31 @@ namespace melix::core {
 std::vector<ValueId> conjunctsOf(const Function& f, ValueId condition);
 /// The op of a condition that compares two i64; null if it is any other condition.
 const Op* i64Comparison(const Module& m, const Function& f, ValueId condition);
+
+/// A comparison of two i64 as affine forms. If neither form wraps where axes and sizes are small, `left` is
+/// their difference, and `right` is 0: `i < j + 1` and `i - j <= 0` are both -i + j >= 0.
+struct AffineComparison {
+  ops::CmpKind how; ///< of a difference Ge, Eq or Ne
+  AffineForm left, right;
+
+  bool isOrder() const { return how != ops::CmpKind::Eq && how != ops::CmpKind::Ne; }
+  std::set<ValueId> axes() const;
+  auto operator<=>(const AffineComparison&) const = default;
+};
+/// The forms have the axes that `nameOf` gives in place of the axes read.
+std::optional<AffineComparison> affineComparison(const Module& m, const Function& f, ValueId condition,
+                                                 const AffineReading& reading,
+                                                 FunctionRef<ValueId(ValueId)> nameOf = nullptr);
+/// A condition as the set of the comparisons that it is the conjunction of; nullopt if it is anything else.
+using AffinePredicate = std::set<AffineComparison>;
+std::optional<AffinePredicate> affinePredicate(const Module& m, const Function& f, ValueId condition,
+                                               const AffineReading& reading,
+                                               FunctionRef<ValueId(ValueId)> nameOf = nullptr);
+/// The same of axes, of constants and of sizes that are known before a nest.
+std::optional<AffinePredicate> predicateOfAxes(const Module& m, const Function& f, const KnownSizes& sizes,
+                                               OpId nest, ValueId condition,
+                                               FunctionRef<bool(ValueId)> isAxis,
+                                               FunctionRef<ValueId(ValueId)> nameOf = nullptr);
 
 /// Negations of conditions at one place of a function.
 ///

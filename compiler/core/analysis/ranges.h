@@ -86,8 +86,6 @@ private:
   std::optional<Range> outside(const Op& op, std::optional<Range> inside);
   std::optional<Range> ofElement(const Op& op, int depth);
   std::optional<Range> ofNestResult(const Op& nest, ValueId result, int depth);
-  using AddTerm = std::function<bool(ValueId v, uint64_t factor)>;
-  bool addTerms(ValueId v, uint64_t factor, int depth, const AddTerm& add) const;
   std::optional<Range> ofTerms(const Op& op, int depth);
   std::optional<Range> ofSum(const Op& op, int depth);
   std::optional<Range> ofProduct(const Op& op, int depth);

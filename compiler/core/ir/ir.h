@@ -92,11 +92,7 @@ struct PathStep {
 };
 using Path = std::vector<PathStep>;
 
-enum class MonoidKind : uint8_t {
-#define MONOID(Name, ...) Name,
-#include "core/ir/monoids.def"
-};
-inline constexpr uint32_t monoidKinds = static_cast<uint32_t>(MonoidKind::Combine) + 1;
+using ops::MonoidKind;
 enum class OrderKind : uint8_t { Unset, Chain, Lanes };
 enum class NestResultKind : uint8_t { Collect, Reduce, Filter };
 

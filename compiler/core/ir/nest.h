@@ -15,8 +15,7 @@ inline bool isCombine(const NestResult& r) {
 }
 /// An index for each reduced axis: where the best one stands.
 inline bool isPosition(const NestResult& r) {
-  const MonoidInfo& info = infoOf(r.monoid);
-  return r.kind == NestResultKind::Reduce && info.finds != ExtremumKind::Neither && !info.op;
+  return r.kind == NestResultKind::Reduce && ops::isPosition(r.monoid);
 }
 inline bool isSum(const NestResult& r) {
   return r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum;

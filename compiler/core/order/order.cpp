@@ -1,6 +1,6 @@
 #include "core/order/order.h"
 
-#include "core/analysis/term_accesses.h"
+#include "core/analysis/footprint.h"
 #include "core/ir/nest.h"
 #include "core/ir/walk.h"
 
@@ -63,12 +63,9 @@ private:
 
   /// By the kept axes, as far as no loop stands between.
   bool hasTwoSides() const {
-    std::vector<Axes> sides;
-    for (const TermAccess& a : about_.accesses) {
-      sides.push_back(a.axes);
-      std::erase_if(sides.back(), [&](ValueId x) { return !about_.together.contains(x); });
-    }
-    return haveTwoSides(std::move(sides));
+    Footprint all;
+    for (const TermAccess& a : about_.accesses) all.operands.push_back(a.axes);
+    return all.within(about_.together).hasTwoSides();
   }
 
   /// Whether the term holds sums of products of which a kept axis determines one side, and a reduced one the
@@ -136,7 +133,7 @@ private:
 class Orders {
 public:
   Orders(Module& m, FunctionId f, const Effects& effects)
-      : m_(m), f_(m.functions[f]), effects_(effects), accesses_(m, f) {}
+      : m_(m), f_(m.functions[f]), effects_(effects), footprints_(m, f) {}
 
   void region(RegionId r) {
     const OpId parent = f_.regions[r].parent;
@@ -220,7 +217,7 @@ private:
   }
 
   Reduction about(OpId id, const NestView& nest, const NestPart& part) const {
-    Reduction out{accesses_.of(id, nest.yields(part)[0]), {}, {}, {}, {}};
+    Reduction out{footprints_.accesses(id, nest.yields(part)[0]), {}, {}, {}, {}};
     auto keep = [&](const Axis& axis, bool together) {
       out.kept.insert(axis.param);
       if (together) out.together.insert(axis.param);
@@ -251,7 +248,7 @@ private:
   Module& m_;
   Function& f_;
   const Effects& effects_;
-  TermAccesses accesses_;
+  Footprints footprints_;
   std::vector<Axis> around_; ///< of the nests around the op at hand
   bool isOfRows_ = false;    ///< whether the region at hand does several sweeps at a point of a nest
   size_t inOrder_ = 0;       ///< so many of these stand around what is done for one point after another

@@ -4,7 +4,7 @@
 //
 // Axes are the axes of the nest and of the nests around it in the same function; indices of loops are none.
 // An axis that the result does not reduce is *kept*. The accesses are the accesses of the term
-// (term_accesses.h).
+// (footprint.h).
 //
 // The order is chosen by these cases:
 //   a. No kept axis exists: lanes.

@@ -357,7 +357,8 @@ private:
     if (kind == "collect") return r;
     if (kind != "keep") fail("`collect`, `keep` or `filter` expected");
     r.kind = NestResultKind::Reduce;
-    r.monoid = choice<MonoidKind>(monoidKinds, [](MonoidKind m) { return infoOf(m).text; });
+    r.monoid = choice<MonoidKind>(static_cast<uint32_t>(ops::monoids().size()),
+                                  [](MonoidKind m) { return infoOf(m).text; });
     if (r.monoid == MonoidKind::Combine) {
       r.yields = count();
       expect("region");

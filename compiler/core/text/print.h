@@ -13,6 +13,7 @@
 //   }
 
 #include "core/ir/ir.h"
+#include "support/function_ref.h"
 
 #include <functional>
 #include <memory>
@@ -20,8 +21,8 @@
 namespace melix::core {
 
 /// Comments to print before the ops of a region; `text` names values as the function's text does.
-using RegionNotes = std::function<std::vector<std::string>(FunctionId, RegionId,
-                                                           const std::function<std::string(ValueId)>& text)>;
+using RegionNotes =
+    std::function<std::vector<std::string>(FunctionId, RegionId, FunctionRef<std::string(ValueId)> text)>;
 
 struct PrintOptions {
   bool records = true; ///< declarations of structs and enums before the functions

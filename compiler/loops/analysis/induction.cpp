@@ -114,7 +114,7 @@ std::vector<StmtId> Slopes::withOperands(std::span<const StmtId> stmts) const {
   return out;
 }
 
-bool replaceInnermost(Function& fn, RegionId region, const InPlace& inPlace) {
+bool replaceInnermost(Function& fn, RegionId region, InPlace inPlace) {
   bool hasLoops = false;
   std::vector<StmtId> out;
   const std::vector<StmtId> stmts = fn.regions[region].stmts;

@@ -3,8 +3,8 @@
 // of loops use it.
 
 #include "loops/ir/ir.h"
+#include "support/function_ref.h"
 
-#include <functional>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -52,7 +52,7 @@ private:
 
 /// Replaces each `for` that contains no loop by the statements that `inPlace` returns, given the region where
 /// the loop stands. Returns whether the region contains loops.
-using InPlace = std::function<std::vector<StmtId>(StmtId loop, RegionId home)>;
-bool replaceInnermost(Function& fn, RegionId region, const InPlace& inPlace);
+using InPlace = FunctionRef<std::vector<StmtId>(StmtId loop, RegionId home)>;
+bool replaceInnermost(Function& fn, RegionId region, InPlace inPlace);
 
 } // namespace melix::loops

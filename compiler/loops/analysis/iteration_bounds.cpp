@@ -25,8 +25,7 @@ std::vector<ValueId> conjuncts(const Function& fn, ValueId condition) {
   return out;
 }
 
-void dropProvenConjuncts(Function& fn, StmtId branch, RegionId home,
-                         const std::function<bool(ValueId)>& holds) {
+void dropProvenConjuncts(Function& fn, StmtId branch, RegionId home, FunctionRef<bool(ValueId)> holds) {
   std::vector<ValueId> left = conjuncts(fn, fn.stmts[branch].operands[0]);
   if (std::erase_if(left, holds) == 0) return;
   Builder b(fn);

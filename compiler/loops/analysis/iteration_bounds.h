@@ -4,8 +4,7 @@
 
 #include "loops/analysis/linear_form.h"
 #include "loops/ir/build.h"
-
-#include <functional>
+#include "support/function_ref.h"
 
 namespace melix::loops {
 
@@ -13,8 +12,7 @@ namespace melix::loops {
 std::vector<ValueId> conjuncts(const Function& fn, ValueId condition);
 
 /// Removes conjuncts that always hold from the condition of a branch, which stands in `home`.
-void dropProvenConjuncts(Function& fn, StmtId branch, RegionId home,
-                         const std::function<bool(ValueId)>& holds);
+void dropProvenConjuncts(Function& fn, StmtId branch, RegionId home, FunctionRef<bool(ValueId)> holds);
 
 /// Emits a test that a number is that small.
 ValueId emitFitsWithoutOverflow(Builder& b, ValueId v);

@@ -71,7 +71,7 @@ bool LocalBlocks::isWithin(RegionId region, RegionId outer) const {
 // -----------------------------------------------------------------------------------------------
 
 struct LocalBlocks::Following {
-  const OnlyElements& onlyElements;
+  OnlyElements onlyElements;
   RegionId home;
   Block block;
   std::vector<ValueId> open;
@@ -82,7 +82,7 @@ struct LocalBlocks::Following {
   }
 };
 
-std::optional<LocalBlocks::Block> LocalBlocks::follow(StmtId alloc, const OnlyElements& onlyElements) const {
+std::optional<LocalBlocks::Block> LocalBlocks::follow(StmtId alloc, OnlyElements onlyElements) const {
   const Stmt& s = fn_.stmts[alloc];
   if (s.kind != StmtKind::AllocArray || !module_.core.types.isScalar(s.as<AllocAttr>().type))
     return std::nullopt;
@@ -91,8 +91,7 @@ std::optional<LocalBlocks::Block> LocalBlocks::follow(StmtId alloc, const OnlyEl
   return std::move(at.block);
 }
 
-std::optional<LocalBlocks::Block> LocalBlocks::followParam(ValueId param,
-                                                           const OnlyElements& onlyElements) const {
+std::optional<LocalBlocks::Block> LocalBlocks::followParam(ValueId param, OnlyElements onlyElements) const {
   Following at{onlyElements, fn_.body, {}, {}, {}};
   if (!followAll(param, at) || !at.block.result) return std::nullopt;
   return std::move(at.block);

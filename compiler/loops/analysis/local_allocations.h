@@ -3,8 +3,8 @@
 // users, and removes their reference counting. Shared by the passes that decide where such blocks lie.
 
 #include "loops/ir/build.h"
+#include "support/function_ref.h"
 
-#include <functional>
 #include <optional>
 #include <span>
 #include <unordered_set>
@@ -25,12 +25,12 @@ public:
     std::optional<size_t> result;                   ///< the function's result that returns a parameter
   };
   /// Whether the callee uses only the elements of its parameter `k` while it runs.
-  using OnlyElements = std::function<bool(FunctionId callee, size_t k)>;
+  using OnlyElements = FunctionRef<bool(FunctionId callee, size_t k)>;
   /// The block that `alloc` allocates: an array of scalars that only its own region holds, so that its count
   /// is one.
-  std::optional<Block> follow(StmtId alloc, const OnlyElements& onlyElements) const;
+  std::optional<Block> follow(StmtId alloc, OnlyElements onlyElements) const;
   /// The block of a parameter that the function owns, if it is one of its results on every path.
-  std::optional<Block> followParam(ValueId param, const OnlyElements& onlyElements) const;
+  std::optional<Block> followParam(ValueId param, OnlyElements onlyElements) const;
   /// Removes the counting of the block, and its release; `by` replaces it everywhere.
   void release(const Block& block, ValueId by);
 

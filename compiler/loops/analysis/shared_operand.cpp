@@ -149,7 +149,7 @@ void SharedSide::writeTerms(Builder& b, Copies& copies) const {
   for (StmtId id : terms_) clone(b, id, copies);
 }
 
-void SharedSide::writeSums(Builder& b, Copies& copies, const std::function<void()>& term) const {
+void SharedSide::writeSums(Builder& b, Copies& copies, FunctionRef<void()> term) const {
   writeSame(b, path_[found_.around.size()], copies);
   const std::function<void(size_t)> inside = [&](size_t sum) {
     if (sum == found_.sums.size())
@@ -160,8 +160,7 @@ void SharedSide::writeSums(Builder& b, Copies& copies, const std::function<void(
   inside(0);
 }
 
-void SharedSide::writeOuterSums(Builder& b, Copies& copies,
-                                const std::function<void(ValueId, ValueId)>& row) const {
+void SharedSide::writeOuterSums(Builder& b, Copies& copies, FunctionRef<void(ValueId, ValueId)> row) const {
   writeSame(b, path_[found_.around.size()], copies);
   const std::function<void(size_t)> inside = [&](size_t sum) {
     if (sum + 1 < found_.sums.size()) return writeSum(b, sum, copies, inside);
@@ -172,8 +171,7 @@ void SharedSide::writeOuterSums(Builder& b, Copies& copies,
 }
 
 /// The loop over a sum, or once what is in it, if nothing differs from iteration to iteration.
-void SharedSide::writeSum(Builder& b, size_t sum, Copies& copies,
-                          const std::function<void(size_t)>& inside) const {
+void SharedSide::writeSum(Builder& b, size_t sum, Copies& copies, FunctionRef<void(size_t)> inside) const {
   if (!iterates(sum)) return writeBody(b, sum, copies, inside);
   const Stmt loop = fn_.stmts[found_.sums[sum]];
   const std::vector<ValueId> params = fn_.regions[loop.regions[0]].params;
@@ -193,8 +191,7 @@ void SharedSide::writeSum(Builder& b, size_t sum, Copies& copies,
               });
 }
 
-void SharedSide::writeBody(Builder& b, size_t sum, Copies& copies,
-                           const std::function<void(size_t)>& inside) const {
+void SharedSide::writeBody(Builder& b, size_t sum, Copies& copies, FunctionRef<void(size_t)> inside) const {
   const std::vector<StmtId> stmts = fn_.regions[path_[found_.around.size() + 1 + sum]].stmts;
   for (StmtId id : stmts) {
     if (sum + 1 < found_.sums.size() && id == found_.sums[sum + 1]) inside(sum + 1);

@@ -4,9 +4,9 @@
 
 #include "loops/analysis/contraction.h"
 #include "loops/ir/clone.h"
+#include "support/function_ref.h"
 
 #include <algorithm>
-#include <functional>
 #include <span>
 #include <unordered_set>
 
@@ -41,10 +41,9 @@ public:
   /// Copies the needed statements that stand around the columns.
   void writeAround(Builder& b, Copies& copies) const;
   /// Copies the loops over all sums; `term` writes the body of the innermost one.
-  void writeSums(Builder& b, Copies& copies, const std::function<void()>& term) const;
+  void writeSums(Builder& b, Copies& copies, FunctionRef<void()> term) const;
   /// The same without the innermost loop, whose ends `row` is given.
-  void writeOuterSums(Builder& b, Copies& copies,
-                      const std::function<void(ValueId first, ValueId end)>& row) const;
+  void writeOuterSums(Builder& b, Copies& copies, FunctionRef<void(ValueId first, ValueId end)> row) const;
   /// Copies the statements that the innermost sum needs: first those uniform over the columns, then the
   /// others.
   void writeRow(Builder& b, Copies& copies) const;
@@ -58,8 +57,8 @@ private:
   bool isNotNegative(ValueId v) const;
   bool iterates(size_t sum) const { return usesIndex_[sum] || !carries_[sum].empty(); }
   void writeSame(Builder& b, RegionId region, Copies& copies) const;
-  void writeSum(Builder& b, size_t sum, Copies& copies, const std::function<void(size_t)>& inside) const;
-  void writeBody(Builder& b, size_t sum, Copies& copies, const std::function<void(size_t)>& inside) const;
+  void writeSum(Builder& b, size_t sum, Copies& copies, FunctionRef<void(size_t)> inside) const;
+  void writeBody(Builder& b, size_t sum, Copies& copies, FunctionRef<void(size_t)> inside) const;
 
   const Module& module_;
   const Function& fn_;

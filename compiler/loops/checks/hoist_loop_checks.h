@@ -2,10 +2,10 @@
 // Hoists the checks of a loop: they are tested before it, so that nothing in the loop may fail and its
 // iterations can run side by side.
 //
-//   before:  for %a, %b points { %i   %v = load %ids[%i]   check "…" (%v < %n)   … store %y[%i] = … }
-//   after:   %ok = for %a, %b, true points { %i %c   %v = load %ids[%i]   yield %c and (%v < %n) }
+//   before:  for independent %a, %b { %i   %v = load %ids[%i]   check "…" (%v < %n)   … store %y[%i] = … }
+//   after:   %ok = for independent %a, %b, true { %i %c   %v = load %ids[%i]   yield %c and (%v < %n) }
 //            if %ok { } { for %a, %b { %i   %v = load %ids[%i]   check "…" (%v < %n) } }
-//            for %a, %b points { %i   %v = load %ids[%i]   … store %y[%i] = … }
+//            for independent %a, %b { %i   %v = load %ids[%i]   … store %y[%i] = … }
 //
 // Conditions that compare values affine in the indices are tested at the extremes instead, as long as nothing
 // wraps there. The loop of checks reaches the first check that fails, with its message and place. It runs

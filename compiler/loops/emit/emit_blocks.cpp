@@ -57,12 +57,12 @@ BlockLoops::Span BlockLoops::spanOf(ValueId block) {
   return {row, b_.arith(OpKind::Min, rows_, b_.arith(OpKind::Add, row, rowsIn_)), first, end};
 }
 
-std::vector<ValueId> BlockLoops::sweep(const Span& span, std::vector<ValueId> carried, const Point& point) {
+std::vector<ValueId> BlockLoops::sweep(const Span& span, std::vector<ValueId> carried, Point point) {
   return plan_.isOne ? sweepAll(0, std::move(carried), point) : sweepSpan(span, 0, std::move(carried), point);
 }
 
 /// All rows, by a loop for each of the outer axes.
-std::vector<ValueId> BlockLoops::sweepAll(size_t level, std::vector<ValueId> carried, const Point& point) {
+std::vector<ValueId> BlockLoops::sweepAll(size_t level, std::vector<ValueId> carried, Point point) {
   if (level == plan_.outer.size()) return sweepRow(b_.integer(0), row_, std::move(carried), point);
   const uint32_t axis = plan_.outer[level];
   return b_.carryLoop(b_.integer(0), extents_[axis], std::move(carried),
@@ -74,7 +74,7 @@ std::vector<ValueId> BlockLoops::sweepAll(size_t level, std::vector<ValueId> car
 
 /// The rows of a span, by a loop for each of the outer axes over as much of it as the span has.
 std::vector<ValueId> BlockLoops::sweepSpan(const Span& span, size_t level, std::vector<ValueId> carried,
-                                           const Point& point) {
+                                           Point point) {
   if (level == plan_.outer.size()) return sweepRow(span.first, span.end, std::move(carried), point);
   const uint32_t axis = plan_.outer[level];
   std::vector<ValueId> inner;
@@ -102,7 +102,7 @@ std::vector<ValueId> BlockLoops::sweepSpan(const Span& span, size_t level, std::
 
 /// The points first..end of a row.
 std::vector<ValueId> BlockLoops::sweepRow(ValueId first, ValueId end, std::vector<ValueId> carried,
-                                          const Point& point) {
+                                          Point point) {
   ForAttr attr;
   attr.dependence = plan_.mark;
   attr.minDistance = plan_.strip;

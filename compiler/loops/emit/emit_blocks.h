@@ -4,8 +4,7 @@
 
 #include "loops/ir/build.h"
 #include "loops/plan/plan_nest.h"
-
-#include <functional>
+#include "support/function_ref.h"
 
 namespace melix::loops {
 
@@ -16,7 +15,7 @@ public:
     ValueId firstRow, endRow, first, end;
   };
   /// Returns the carried values after a point; its indices are in `axes`.
-  using Point = std::function<std::vector<ValueId>(std::vector<ValueId> carried)>;
+  using Point = FunctionRef<std::vector<ValueId>(std::vector<ValueId> carried)>;
 
   /// `extents` and `axes`, the current indices, are by axis; both stay at their address.
   BlockLoops(Builder& b, const BlockPlan& plan, const std::vector<ValueId>& extents,
@@ -27,13 +26,12 @@ public:
   ValueId count();
   Span spanOf(ValueId block);
   /// The points of a block.
-  std::vector<ValueId> sweep(const Span& span, std::vector<ValueId> carried, const Point& point);
+  std::vector<ValueId> sweep(const Span& span, std::vector<ValueId> carried, Point point);
 
 private:
-  std::vector<ValueId> sweepAll(size_t level, std::vector<ValueId> carried, const Point& point);
-  std::vector<ValueId> sweepSpan(const Span& span, size_t level, std::vector<ValueId> carried,
-                                 const Point& point);
-  std::vector<ValueId> sweepRow(ValueId first, ValueId end, std::vector<ValueId> carried, const Point& point);
+  std::vector<ValueId> sweepAll(size_t level, std::vector<ValueId> carried, Point point);
+  std::vector<ValueId> sweepSpan(const Span& span, size_t level, std::vector<ValueId> carried, Point point);
+  std::vector<ValueId> sweepRow(ValueId first, ValueId end, std::vector<ValueId> carried, Point point);
 
   Builder& b_;
   const BlockPlan& plan_;

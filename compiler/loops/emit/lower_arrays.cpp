@@ -5,6 +5,7 @@
 #include "loops/emit/lower_records.h"
 #include "loops/emit/lower_tangents.h"
 #include "loops/emit/lower_values.h"
+#include "support/function_ref.h"
 
 #include <algorithm>
 
@@ -27,7 +28,7 @@ void forElements(Builder& b, const Place& place, const Body& body) {
 }
 
 /// A loop over the first axes of two places, which have the same extent.
-void alongFirst(Lower& l, Place to, Place from, const std::function<void(const Place&, const Place&)>& each) {
+void alongFirst(Lower& l, Place to, Place from, FunctionRef<void(const Place&, const Place&)> each) {
   Axis a = to.axes.front(), b = from.axes.front();
   to.axes.erase(to.axes.begin());
   from.axes.erase(from.axes.begin());
@@ -216,14 +217,16 @@ std::vector<ValueId> addLeaves(Lower& l, TypeId type, const std::vector<ValueId>
                                const std::vector<ValueId>& b, OpKind how) {
   TypeKind kind = l.types.kind(type);
   if (kind == TypeKind::Array && l.layouts.holdsItself(type)) return callTangent(l, type, how, a, b);
-  if (kind == TypeKind::Array) return {addArrays(l, type, a[0], b[0], how)};
+  const bool isNegative = how == OpKind::Neg;
+  if (kind == TypeKind::Array)
+    return {isNegative ? negArray(l, type, a[0]) : addArrays(l, type, a[0], b[0], how)};
   if (l.layouts.inBlock(type) || kind == TypeKind::List || kind == TypeKind::Enum)
     return callTangent(l, type, how, a, b);
   if (l.layouts.isProduct(type)) {
     std::vector<ValueId> out;
     for (uint32_t k = 0, n = l.layouts.partCount(type); k < n; ++k)
       for (ValueId v : addLeaves(l, l.layouts.part(type, k), leavesOfPart(l, type, k, a),
-                                 leavesOfPart(l, type, k, b), how))
+                                 isNegative ? std::vector<ValueId>() : leavesOfPart(l, type, k, b), how))
         out.push_back(v);
     return out;
   }
@@ -232,17 +235,19 @@ std::vector<ValueId> addLeaves(Lower& l, TypeId type, const std::vector<ValueId>
     uint32_t count = l.layouts.packCount(type);
     std::vector<ValueId> out(a.begin(), a.begin() + count);
     l.enterPack(out);
-    for (uint32_t k = 0; k < count; ++k) {
+    for (uint32_t k = 0; k < count && !isNegative; ++k) {
       l.b.stmt(StmtKind::Check, {l.b.compare(ops::CmpKind::Eq, a[k], b[k]), a[k], b[k]}, {},
                Message{"tangents of different sizes are added: {0} is not {1}"});
     }
-    for (ValueId v : addLeaves(l, l.layouts.packInner(type), {a.begin() + count, a.end()},
-                               {b.begin() + count, b.end()}, how))
+    const std::vector<ValueId> rest(b.begin() + (isNegative ? 0 : count), b.end());
+    for (ValueId v : addLeaves(l, l.layouts.packInner(type), {a.begin() + count, a.end()}, rest, how))
       out.push_back(v);
     return out;
   }
-  if (l.types.isScalar(type)) return {l.b.scalar(how, {a[0], b[0]}, kind, kind)};
-  l.fail("a sum of values of type `" + l.types.print(type) + "`");
+  if (l.types.isScalar(type))
+    return {isNegative ? l.b.scalar(how, {a[0]}, kind, kind) : l.b.scalar(how, {a[0], b[0]}, kind, kind)};
+  l.fail(std::string(isNegative ? "the negative of a value" : "a sum of values") + " of type `" +
+         l.types.print(type) + "`");
   return a;
 }
 
@@ -256,28 +261,7 @@ ValueId negArray(Lower& l, TypeId type, ValueId a) {
 }
 
 std::vector<ValueId> negLeaves(Lower& l, TypeId type, const std::vector<ValueId>& a) {
-  TypeKind kind = l.types.kind(type);
-  if (kind == TypeKind::Array && l.layouts.holdsItself(type)) return callTangent(l, type, OpKind::Neg, a, {});
-  if (kind == TypeKind::Array) return {negArray(l, type, a[0])};
-  if (l.layouts.inBlock(type) || kind == TypeKind::List || kind == TypeKind::Enum)
-    return callTangent(l, type, OpKind::Neg, a, {});
-  if (l.layouts.isProduct(type)) {
-    std::vector<ValueId> out;
-    for (uint32_t k = 0, n = l.layouts.partCount(type); k < n; ++k)
-      for (ValueId v : negLeaves(l, l.layouts.part(type, k), leavesOfPart(l, type, k, a))) out.push_back(v);
-    return out;
-  }
-  if (kind == TypeKind::Pack) {
-    DimValues::Scope scope(l.dims);
-    uint32_t count = l.layouts.packCount(type);
-    std::vector<ValueId> out(a.begin(), a.begin() + count);
-    l.enterPack(out);
-    for (ValueId v : negLeaves(l, l.layouts.packInner(type), {a.begin() + count, a.end()})) out.push_back(v);
-    return out;
-  }
-  if (l.types.isScalar(type)) return {l.b.scalar(OpKind::Neg, {a[0]}, kind, kind)};
-  l.fail("the negative of a value of type `" + l.types.print(type) + "`");
-  return a;
+  return addLeaves(l, type, a, {}, OpKind::Neg);
 }
 
 ValueId addArrays(Lower& l, TypeId type, ValueId a, ValueId b, OpKind how) {

@@ -7,6 +7,7 @@
 #include "loops/emit/lower_arrays.h"
 #include "loops/emit/lower_records.h"
 #include "loops/emit/lower_values.h"
+#include "support/function_ref.h"
 #include "types/tangent.h"
 
 #include <algorithm>
@@ -53,9 +54,8 @@ ValueId arrayTangent(Lower& l, TypeId type, ValueId a, ValueId b, OpKind how) {
 /// Where `equal` says that both are of one form, their sum; else the one that is not zero, which panics if
 /// neither is.
 ValueId unlessZero(Lower& l, TypeId type, const TangentPair& pair, ValueId equal, ValueId zeroA,
-                   ValueId zeroB, const char* problem, const std::function<ValueId()>& sum) {
-  auto either = [&](ValueId condition, const std::function<ValueId()>& yes,
-                    const std::function<ValueId()>& no) {
+                   ValueId zeroB, const char* problem, FunctionRef<ValueId()> sum) {
+  auto either = [&](ValueId condition, FunctionRef<ValueId()> yes, FunctionRef<ValueId()> no) {
     std::vector<RegionId> regions;
     for (const auto& arm : {yes, no}) {
       l.b.begin();

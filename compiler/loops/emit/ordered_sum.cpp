@@ -75,7 +75,7 @@ std::vector<ValueId> OrderedSum::init() const {
 }
 
 std::vector<ValueId> OrderedSum::add(const std::vector<ValueId>& axes, const std::vector<ValueId>& state,
-                                     const AddTerm& addTerm) const {
+                                     AddTerm addTerm) const {
   if (hasLanes()) addToLane(axes, addTerm);
   if (blocked_) return hasLanes() ? state : std::vector<ValueId>{addTerm(state[0])};
   ValueId zero = b_->integer(0), one = b_->integer(1);
@@ -160,7 +160,7 @@ ValueId OrderedSum::laneOf(ValueId index) const {
   return known && *known <= lanes_ ? index : b_->arith(OpKind::And, index, b_->integer(int64_t(lanes_) - 1));
 }
 
-void OrderedSum::addToLane(const std::vector<ValueId>& axes, const AddTerm& addTerm) const {
+void OrderedSum::addToLane(const std::vector<ValueId>& axes, AddTerm addTerm) const {
   const std::vector<Term> at = laneAt(laneOf(axes[*rowAxis_]));
   b_->store(scratch_, at, laneAccess(), addTerm(b_->load(scratch_, at, laneAccess())));
 }

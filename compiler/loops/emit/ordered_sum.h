@@ -8,8 +8,8 @@
 
 #include "loops/ir/build.h"
 #include "loops/plan/plan_nest.h"
+#include "support/function_ref.h"
 
-#include <functional>
 #include <optional>
 #include <span>
 
@@ -29,10 +29,10 @@ public:
   /// The state before the first term.
   std::vector<ValueId> init() const;
   /// A partial sum with one more term.
-  using AddTerm = std::function<ValueId(ValueId)>;
+  using AddTerm = FunctionRef<ValueId(ValueId)>;
   /// The state with the term at these indices, by axis.
   std::vector<ValueId> add(const std::vector<ValueId>& axes, const std::vector<ValueId>& state,
-                           const AddTerm& addTerm) const;
+                           AddTerm addTerm) const;
   ValueId finish(const std::vector<ValueId>& state) const;
 
   // For a blocked sum.
@@ -55,7 +55,7 @@ private:
   void beyond(uint32_t terms, const Body& body) const;
   void clearLanes() const;
   ValueId laneOf(ValueId index) const;
-  void addToLane(const std::vector<ValueId>& axes, const AddTerm& addTerm) const;
+  void addToLane(const std::vector<ValueId>& axes, AddTerm addTerm) const;
   ValueId foldLanes() const;
 
   Builder* b_;

@@ -14,7 +14,7 @@
 //                  %q = add %t, %k   … load %x[%q, %l] * load %w[%r, %l, %j] … } … } } }
 //
 // The loops over remainders stand outside of all loops around the sum, its columns included. A loop over a
-// chunk stays as it is. Requires: points marked. Keeps: bits, every effect.
+// chunk stays as it is. Requires: IndependenceMarked. Keeps: bits, every effect.
 
 #include "loops/ir/ir.h"
 

@@ -13,12 +13,15 @@
 //                if %y … { for %b … { for %c … { yield add %acc, load %e[%x - %b, %c] * … } } } { … } } }
 //
 // Rows that are two blocks at most are not split. If their number is only known at run time, all of them are
-// treated as ends then. Three cases have files of their own:
-// (1) The predicate varies with rows and columns: rows of a panel without a true term skip their sums
+// treated as ends then. Five cases have files of their own, tried in this order:
+// (1) The predicate varies with rows and with sums around the chain, as for windows over the edges of an
+//     image: these sums are interchanged with the rows (interchange_masked_reduction.h).
+// (2) It varies with rows and columns: rows of a panel without a true term skip their sums
 //     (skip_masked_rows.h).
-// (2) It varies with rows and iterations of the sum: rows omit iterations when they are jammed
+// (3) It varies with rows and iterations of the sum: rows omit iterations when they are jammed
 //     (triangular_reduction.h).
-// (3) Or the sum is split for some rows at a time (split_reduction_range.h).
+// (4) Or the sum is split for some rows at a time (split_reduction_range.h).
+// (5) A vectorised loop that is no row of a contraction omits iterations (trim_vector_reduction.h).
 //
 // Ends are computed from the compared values. These are sums and differences, with coefficient one, of the
 // row, of indices of inner loops, and of invariant numbers. If one of these numbers is so large that 64 bits

@@ -17,7 +17,7 @@ constexpr uint64_t longestShortChain = 64; ///< iterations of a sum that is not 
 
 class ChainCutter {
 public:
-  ChainCutter(Function& fn, const Contraction& found, RegionId home, const KeepsCarries& keeps)
+  ChainCutter(Function& fn, const Contraction& found, RegionId home, KeepsCarries keeps)
       : fn_(fn), b_(fn), found_(found), home_(home), keeps_(keeps), chain_(found.chain()),
         body_(fn.stmts[chain_].regions[0]) {}
 
@@ -112,7 +112,7 @@ private:
   Builder b_;
   const Contraction& found_;
   const RegionId home_;
-  const KeepsCarries& keeps_;
+  KeepsCarries keeps_;
   const StmtId chain_;
   const RegionId body_;
 };
@@ -145,7 +145,7 @@ void stripMine(Builder& b, StmtId loop, RegionId home, int64_t together) {
   replaceStmt(fn, made, home, loop);
 }
 
-void splitReductionRange(Function& fn, StmtId rows, RegionId home, const KeepsCarries& keeps) {
+void splitReductionRange(Function& fn, StmtId rows, RegionId home, KeepsCarries keeps) {
   if (const std::optional<Contraction> found = findContraction(fn, rows))
     ChainCutter(fn, *found, home, keeps).run();
 }

@@ -16,19 +16,18 @@
 
 #include "loops/analysis/contraction.h"
 #include "loops/ir/build.h"
-
-#include <functional>
+#include "support/function_ref.h"
 
 namespace melix::loops {
 
 /// Whether an iteration of the innermost sum that does not take the branch passes its carried values on
 /// unchanged.
-using KeepsCarries = std::function<bool(const Contraction& found, StmtId branch)>;
+using KeepsCarries = FunctionRef<bool(const Contraction& found, StmtId branch)>;
 
 /// Strip-mines a loop, which stands in the region `home`, by that many iterations.
 void stripMine(Builder& b, StmtId loop, RegionId home, int64_t together);
 
 /// Splits the reduction for the rows of a contraction, which stand in the region `home`.
-void splitReductionRange(Function& fn, StmtId rows, RegionId home, const KeepsCarries& keeps);
+void splitReductionRange(Function& fn, StmtId rows, RegionId home, KeepsCarries keeps);
 
 } // namespace melix::loops

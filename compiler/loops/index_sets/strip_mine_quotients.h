@@ -10,7 +10,7 @@
 //              %x = %x[%q*%1]   store %y[2·%q*%1] = f(%x, 0)   store %y[(2·%q + 1)*%1] = f(%x, 1) }
 //            for independent …, %b { (%i)   as before }     after the last whole row, if %b may be inside
 //
-// For innermost loops without an effect except stores. Requires: points marked. Keeps: bits.
+// For innermost loops without an effect except stores. Requires: IndependenceMarked. Keeps: bits.
 
 #include "loops/ir/ir.h"
 

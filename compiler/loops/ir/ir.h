@@ -7,7 +7,8 @@
 // `Access`.
 //
 // Ownership: a value of class Data or Word is owned by exactly one place. ownership.h defines which operands
-// take ownership. `bufferise` makes functions whose uses are not balanced; `insertCounts` balances them.
+// take ownership. lowering (`lower`) makes functions whose uses are not balanced; `insertCounts` balances
+// them.
 
 #include "core/ir/ir.h"
 

@@ -8,11 +8,12 @@
 // its trip count is small; (2) it is a sum of a contraction; (3) it would gather where the points around it
 // read contiguously.
 //
-// The vector width is the number of widest values in a vector register. The less an iteration holds, the
-// higher is the interleave count. The values of an iteration have to fit in registers, and the values that
-// inner loops carry stay there. If an enclosing loop profits, some of its iterations are jammed
-// (unroll_and_jam.h). A kernel records how many of its own iterations that takes (`step`). Rows too few for
-// lanes in every launch leave these to their columns. Requires: counts inserted. Keeps: bits, every effect in
+// The vector width is the number of widest values in a vector register. The fewer values an iteration
+// holds, the higher is the interleave count. The values of an iteration have to fit in registers, and the
+// values that inner loops carry stay there. If an enclosing loop profits, some of its iterations are jammed
+// (unroll_and_jam.h). A kernel records how many of its own iterations that takes (`unrolledBy`). If each
+// launch has fewer rows than lanes, the loop of the columns is vectorised. Requires: counts inserted,
+// IndependenceMarked. Keeps: bits, every effect in
 // its order.
 
 #include "loops/ir/ir.h"

@@ -177,7 +177,7 @@ private:
       const MonoidKind monoid = r.part.spec->monoid;
       if (!r.part.spec->keep.empty()) return PoolKind::Keeps;
       if (core::isCombine(*r.part.spec) || !types_.isScalar(r.type)) return PoolKind::Combines;
-      if (isRounded(monoid, types_.kind(r.type)) && !r.ordered) return PoolKind::Sequence;
+      if (core::isRounded(monoid, types_.kind(r.type)) && !r.ordered) return PoolKind::Sequence;
     }
     if (!leaves) return PoolKind::Collects;
     return isOneBlock(sweep.order) ? PoolKind::OneBlock : PoolKind::Runs;

@@ -3,12 +3,13 @@
 //
 //   nest (%i: m, %j: n) -> keep[i] sum lanes(64, j), keep[j] sum chain
 //     sweep 0: i parallel, blocks of j in strips of 64     the terms of a row are in registers
-//     sweep 1: j parallel, i points                        the columns come in another order of the axes
+//     sweep 1: j parallel, i independent                   the columns come in another order of the axes
 //
 // A *sweep* takes all points once. Results share a sweep if their kept axes are nested sets. Each reduction
-// then ends in registers where its kept axes do, and its terms follow each other as core/order/order.h says.
-// Effects come with the first sweep, in the order of the points. Passes on Loops schedule further: they use
-// the promises of an axis' loop (`points`, `parallel`), and the cuts into blocks.
+// is then complete, in a register, when the loops of its reduced axes end, and its terms follow each other as
+// core/order/order.h says. Effects come with the first sweep, in the order of the points. Passes on Loops
+// schedule further: they use the promises of an axis' loop (`independent`, `parallel`), and the cuts into
+// blocks.
 
 #include "core/ir/nest.h"
 #include "loops/ir/ir.h"
@@ -31,7 +32,7 @@ struct ResultPlan {
   bool isReduce() const { return part.spec->kind == core::NestResultKind::Reduce; }
   bool isFilter() const { return part.spec->kind == core::NestResultKind::Filter; }
   bool isCollect() const { return part.spec->kind == core::NestResultKind::Collect; }
-  /// The number of loops around the value that it keeps.
+  /// The number of kept axes: loops around the value.
   uint32_t level() const { return static_cast<uint32_t>(part.spec->keep.size()); }
   /// Whether it is a reduction that is finished inside that many of the loops.
   bool endsAt(uint32_t level) const { return isReduce() && this->level() == level; }
@@ -55,7 +56,7 @@ struct BlockPlan {
   uint32_t inner = 0;
   bool isOne = false; ///< all points are known to be one block
   Dependence mark = Dependence::Carried;
-  uint32_t strip = 0; ///< so many neighbours in a row share no partial sum; 0: unlimited
+  uint32_t strip = 0; ///< consecutive points that share no partial sum; 0: unlimited
 };
 
 /// Whether the blocks of a whole sweep run in any order and at once; or why not. Each block leaves some

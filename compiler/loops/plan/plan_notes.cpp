@@ -4,6 +4,7 @@
 #include "core/ir/walk.h"
 #include "loops/layout/destinations.h"
 #include "loops/plan/plan_nest.h"
+#include "support/function_ref.h"
 
 #include <algorithm>
 
@@ -12,7 +13,7 @@ namespace {
 
 using core::OpKind;
 
-using ValueText = std::function<std::string(core::ValueId)>;
+using ValueText = FunctionRef<std::string(core::ValueId)>;
 
 std::string_view textOf(SeparationKind why) {
   switch (why) {
@@ -50,8 +51,7 @@ std::string joined(const std::vector<std::string>& parts) {
 /// The plan of one nest, in words.
 class PlanText {
 public:
-  PlanText(const core::Function& fn, const core::Op& nest, const ValueText& text)
-      : nest_(fn, nest), text_(text) {}
+  PlanText(const core::Function& fn, const core::Op& nest, ValueText text) : nest_(fn, nest), text_(text) {}
 
   /// `number`: of several.
   std::vector<std::string> sweep(const SweepPlan& sweep, std::optional<size_t> number) const {
@@ -90,7 +90,7 @@ private:
     if (level.unit) return " once";
     switch (level.dependence) {
     case Dependence::None: return " parallel";
-    case Dependence::Independent: return " points";
+    case Dependence::Independent: return " independent";
     default: return " in order";
     }
   }
@@ -99,13 +99,14 @@ private:
     std::vector<std::string> axes;
     for (uint32_t a : plan.outer) axes.push_back(axis(a));
     axes.push_back(axis(plan.inner));
-    std::string out = (plan.isOne ? "one block of " : "blocks of ") + joined(axes);
-    if (plan.mark == Dependence::Independent) out += " points";
+    const char* const mark = plan.mark == Dependence::Independent ? "independent " : "";
+    std::string out = plan.isOne ? "one " : "";
+    out += std::string(mark) + (plan.isOne ? "block of " : "blocks of ") + joined(axes);
     return plan.strip ? out + " in strips of " + std::to_string(plan.strip) : out;
   }
 
   const core::NestView nest_;
-  const ValueText& text_;
+  ValueText text_;
 };
 
 /// The notes of one function.
@@ -115,7 +116,7 @@ public:
       : fn_(module.functions[f]), id_(f), uses_(*core::analysis<core::Uses>(module, f)),
         layouts_(module.types), placements_(module) {}
 
-  std::vector<std::string> of(core::RegionId region, const ValueText& text) {
+  std::vector<std::string> of(core::RegionId region, ValueText text) {
     notes_.clear();
     const core::OpId parent = fn_.regions[region].parent;
     if (parent && fn_.ops[parent].kind == OpKind::Nest && fn_.ops[parent].regions[0] == region)
@@ -134,7 +135,7 @@ private:
     return false;
   }
 
-  void addPlan(core::OpId nest, const ValueText& text) {
+  void addPlan(core::OpId nest, ValueText text) {
     const NestPlan plan = planNest(fn_, layouts_, fn_.ops[nest], standsInNest(nest));
     const PlanText words(fn_, fn_.ops[nest], text);
     for (size_t k = 0; k < plan.sweeps.size(); ++k)
@@ -146,7 +147,7 @@ private:
 
   /// What the region only yields and is written where it goes. Values that are named later in the text are
   /// not said.
-  void addPlacements(core::RegionId region, const ValueText& text) {
+  void addPlacements(core::RegionId region, ValueText text) {
     const core::OpId parent = fn_.regions[region].parent;
     auto isWritten = [&](core::ValueId yielded) {
       return placements_.writtenFor(fn_, uses_, yielded, region).valid();
@@ -186,7 +187,7 @@ private:
 
 core::RegionNotes planNotes(const core::Module& module) {
   return [&module, now = std::shared_ptr<PlanNotes>(),
-          id = core::FunctionId()](core::FunctionId f, core::RegionId region, const ValueText& text) mutable {
+          id = core::FunctionId()](core::FunctionId f, core::RegionId region, ValueText text) mutable {
     if (f != id) now = std::make_shared<PlanNotes>(module, f);
     id = f;
     return now->of(region, text);

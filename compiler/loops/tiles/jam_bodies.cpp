@@ -14,7 +14,7 @@ bool isOfColumns(const Stmt& loop) {
   return loop.as<ForAttr>().vectorWidth > 0 && loop.as<ForAttr>().minDistance == 0;
 }
 
-void Jam::region(const std::vector<StmtId>& all, const std::function<void(size_t row)>& beforeLast) {
+void Jam::region(const std::vector<StmtId>& all, FunctionRef<void(size_t row)> beforeLast) {
   const std::vector<StmtId> stmts = opened(all);
   std::vector<StmtId> separate;
   auto finish = [&] {

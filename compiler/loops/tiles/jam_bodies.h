@@ -3,8 +3,8 @@
 
 #include "loops/analysis/variance.h"
 #include "loops/ir/clone.h"
+#include "support/function_ref.h"
 
-#include <functional>
 #include <optional>
 
 namespace melix::loops {
@@ -26,7 +26,7 @@ public:
   /// Up to the next loop the rows come one after another, so that the live ranges of a row are short. In a
   /// sum, the output of `beforeLast` stands before the last statements of a row. Contiguous stores of rows
   /// are done together.
-  void region(const std::vector<StmtId>& all, const std::function<void(size_t row)>& beforeLast = {});
+  void region(const std::vector<StmtId>& all, FunctionRef<void(size_t row)> beforeLast = {});
 
   /// The body of a sum whose iterations are the rows, from the carried values to the next ones. Each row
   /// takes the result of the previous one, if that exists.

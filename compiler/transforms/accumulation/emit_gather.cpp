@@ -78,7 +78,7 @@ private:
       if (!d.isWhole) determining.insert({d.quotient, d.remainder});
     for (const auto& [axis, ends] : c_.ends) {
       determining.insert(axis);
-      for (const AffineIndex& end : ends)
+      for (const AffineForm& end : ends)
         for (auto [other, factor] : end.axes) determining.insert(other);
     }
     for (bool isTelling : {true, false})
@@ -127,7 +127,7 @@ private:
     placeIsKnown();
     for (ValueId axis : c_.axes)
       if (auto ends = c_.ends.find(axis); ends != c_.ends.end())
-        for (const AffineIndex& end : ends->second) below(axis, end, array().dims);
+        for (const AffineForm& end : ends->second) below(axis, end, array().dims);
   }
   void solve(const Solved& s, ValueId target, DimId dim) {
     switch (s.kind) {
@@ -158,7 +158,7 @@ private:
 
   /// Whether the index is its axis less one thing.
   static bool isSubtracted(const Solved& s) {
-    const AffineIndex& i = s.index;
+    const AffineForm& i = s.index;
     if (i.axes.size() + i.outside.size() + i.dims.size() != 2 || i.constant != 0) return false;
     auto isTaken = [&](const auto& term) { return term.second == -1; };
     return std::ranges::any_of(i.axes, isTaken) || std::ranges::any_of(i.outside, isTaken) ||
@@ -169,8 +169,8 @@ private:
     const bool bare = s.index.isAxis();
     ValueId v = target, rest;
     if (!bare) {
-      AffineIndex negated;
-      accumulate(negated, s.index, -1);
+      AffineForm negated;
+      negated.add(s.index, -1);
       rest = form(b_, s.index, s.axis);
       if (rest.valid() && s.sign > 0 && isSubtracted(s))
         v = b_.add(v, form(b_, negated, s.axis));
@@ -190,14 +190,14 @@ private:
 
   /// An axis `a` has its points below `end`: where it was solved for as `target - rest`, that is where the
   /// target is below the sum of both.
-  void below(ValueId axis, AffineIndex end, std::span<const DimId> dims) {
+  void below(ValueId axis, AffineForm end, std::span<const DimId> dims) {
     ValueId left = map_.value(axis);
     for (size_t d = 0; d < c_.target.size(); ++d) {
       const Solved& s = c_.target[d];
       if (s.kind != Solved::Kind::Unit || s.axis != axis || s.sign < 0) continue;
-      AffineIndex rest = s.index;
+      AffineForm rest = s.index;
       rest.axes.erase(axis);
-      accumulate(end, rest, 1);
+      end.add(rest, 1);
       if (end.axes.empty() && end.outside.empty() && end.constant == 0 &&
           end.dims == std::map<DimId, int64_t>{{dims[d], 1}})
         return;
@@ -264,22 +264,12 @@ private:
 
   static ValueId scaled(Emit& e, ValueId v, int64_t c) { return c == 1 ? v : e.mul(v, e.i64(c)); }
 
-  /// The affine form without the axes `but` and `but2`.
-  ValueId form(Emit& e, const AffineIndex& i, ValueId but = {}, ValueId but2 = {}) {
-    ValueId sum;
-    std::vector<ValueId> less;
-    auto term = [&](ValueId v, int64_t c) {
-      if (c == -1) return less.push_back(v);
-      v = scaled(e, v, c);
-      sum = sum.valid() ? e.add(sum, v) : v;
-    };
-    for (auto [a, c] : i.axes)
-      if (a != but && a != but2) term(map_.value(a), c);
-    for (auto [v, c] : i.outside) term(v, c);
-    for (auto [d, c] : i.dims) term(e.dimValue(d), c);
-    if (i.constant != 0) term(e.i64(i.constant), 1);
-    for (ValueId v : less) sum = sum.valid() ? e.sub(sum, v) : e.neg(v);
-    return sum;
+  /// The affine form without the axes `but` and `but2`; none if nothing is left.
+  ValueId form(Emit& e, AffineForm rest, ValueId but = {}, ValueId but2 = {}) {
+    rest.axes.erase(but);
+    rest.axes.erase(but2);
+    return rest == AffineForm() ? ValueId()
+                                : emit(e, rest, [this](ValueId axis) { return map_.value(axis); });
   }
 
   // --- the term

@@ -121,9 +121,9 @@ bool AccumulationPlanner::takeAxes(Conversion& c) const {
 /// An axis whose number of points is a form of those around it, or the least of some.
 bool AccumulationPlanner::takeRaggedAxis(Conversion& c, ValueId axis, DimId extent) const {
   DimId most;
-  std::vector<AffineIndex> ends;
+  std::vector<AffineForm> ends;
   for (DimId d : leastOf(extent)) {
-    const std::optional<AffineIndex> end = affine(c, d);
+    const std::optional<AffineForm> end = affine(c, d);
     const DimId last = end ? bound(c, *end) : DimId();
     if (!last.valid()) return false;
     most = most.valid() ? types().dims.min(most, last) : last;
@@ -155,16 +155,10 @@ std::vector<DimId> AccumulationPlanner::leastOf(DimId d) const {
 }
 
 /// What a form of axes is not more than, if that is a size outside.
-DimId AccumulationPlanner::bound(const Conversion& c, const AffineIndex& end) const {
+DimId AccumulationPlanner::bound(const Conversion& c, const AffineForm& end) const {
   types::DimStore& dims = types().dims;
   if (!end.outside.empty()) return {};
-  DimId sum = dims.constant(end.constant);
-  for (auto [d, factor] : end.dims) sum = dims.add(sum, dims.mul(dims.constant(factor), d));
-  for (auto [axis, factor] : end.axes) {
-    if (factor < 0) continue; // at its least
-    const DimId last = dims.sub(c.extentOf(axis), dims.constant(1));
-    sum = dims.add(sum, dims.mul(dims.constant(factor), last));
-  }
+  const DimId sum = extremeOf(dims, end, true, [&](ValueId axis) { return c.extentOf(axis); });
   return dims.atLeast(sum, 0) ? sum : dims.max(sum, dims.constant(0));
 }
 
@@ -214,7 +208,7 @@ bool AccumulationPlanner::elementIndexIsInBounds(const Conversion& c, size_t axi
 
 /// For the axis of most points that stands in this index alone: what is left is summed over.
 bool AccumulationPlanner::solveIndex(const Conversion& c, Solved& s, std::map<ValueId, int>& uses) {
-  const AffineIndex& i = s.index;
+  const AffineForm& i = s.index;
   if (i.axes.empty()) return true;
   if (solveRagged(c, s, uses)) return true;
   ValueId longest;
@@ -268,7 +262,7 @@ bool AccumulationPlanner::solveRagged(const Conversion& c, Solved& s, std::map<V
 }
 
 /// c·a + b with 0 <= b < extent(b) <= c, where it does not wrap: else several (a, b) may have one index.
-bool AccumulationPlanner::radix(const Conversion& c, const AffineIndex& i, std::map<ValueId, int>& uses,
+bool AccumulationPlanner::radix(const Conversion& c, const AffineForm& i, std::map<ValueId, int>& uses,
                                 Solved& s) const {
   if (i.axes.size() != 2 || !i.outside.empty() || !i.dims.empty() || i.constant != 0) return false;
   std::pair<ValueId, int64_t> first = *i.axes.begin(), second = *std::next(i.axes.begin());

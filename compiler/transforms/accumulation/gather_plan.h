@@ -4,6 +4,7 @@
 
 #include "core/analysis/affine.h"
 #include "core/analysis/ranges.h"
+#include "support/function_ref.h"
 #include "transforms/accumulation/accumulation_sites.h"
 #include "transforms/analysis/maybe_undefined.h"
 
@@ -26,7 +27,7 @@ namespace melix::transforms {
 struct Solved {
   enum class Kind : uint8_t { Fixed, Unit, Radix, Stride, Multiple, Part };
   Kind kind = Kind::Fixed;
-  core::AffineIndex index;
+  core::AffineForm index;
   core::ValueId axis;
   int64_t sign = 1;
   core::ValueId rest;
@@ -37,7 +38,7 @@ struct Solved {
 /// sign·(by·quotient + remainder - rest).
 struct Divided {
   core::ValueId axis, dividend;
-  core::AffineIndex rest; ///< of the dividend, beside the axis
+  core::AffineForm rest; ///< of the dividend, beside the axis
   int64_t sign = 1;
   core::DimId by;
   core::ValueId quotient, remainder;
@@ -53,9 +54,9 @@ struct Conversion {
   std::vector<core::DimId> extents;
   core::DimId points; ///< of the nests around the add, at most
   /// Where the points of an axis end whose number differs with the axes around it: below all of these.
-  std::unordered_map<core::ValueId, std::vector<core::AffineIndex>> ends;
+  std::unordered_map<core::ValueId, std::vector<core::AffineForm>> ends;
   /// Sizes from inside the nest, by the value read of them, as forms of the axes.
-  std::unordered_map<core::ValueId, core::AffineIndex> sizes;
+  std::unordered_map<core::ValueId, core::AffineForm> sizes;
   std::vector<core::ValueId> element; ///< the axes that index the added value
   core::OpId row; ///< the nest that collects it, each element from few reads and of other such rows; or none
   std::unordered_set<core::OpId> rows; ///< nests, and sums of such, of which elements are read: made there
@@ -100,7 +101,7 @@ public:
   bool plan(Conversion& c);
 
 private:
-  using AffineIndices = std::vector<std::optional<core::AffineIndex>>;
+  using AffineIndices = std::vector<std::optional<core::AffineForm>>;
   core::Function& fn() const { return m_.functions[f_]; }
   types::TypeStore& types() const { return m_.types; }
 
@@ -113,26 +114,26 @@ private:
   bool takeAxes(Conversion& c) const;
   bool takeRaggedAxis(Conversion& c, core::ValueId axis, core::DimId extent) const;
   std::vector<core::DimId> leastOf(core::DimId d) const;
-  core::DimId bound(const Conversion& c, const core::AffineIndex& end) const;
+  core::DimId bound(const Conversion& c, const core::AffineForm& end) const;
   bool placeIndices(Conversion& c, AffineIndices& indices);
   core::ValueId newAxis(Conversion& c, core::DimId extent);
-  std::optional<core::AffineIndex> wholeAxis(Conversion& c, core::DimId extent);
+  std::optional<core::AffineForm> wholeAxis(Conversion& c, core::DimId extent);
   core::ValueId elementAxis(Conversion& c, core::DimId extent);
-  std::optional<core::AffineIndex> placeIndex(Conversion& c, core::ValueId v, core::DimId extent);
-  std::optional<core::AffineIndex> formOf(Conversion& c, core::ValueId v);
+  std::optional<core::AffineForm> placeIndex(Conversion& c, core::ValueId v, core::DimId extent);
+  std::optional<core::AffineForm> formOf(Conversion& c, core::ValueId v);
   core::ValueId foundAxis(Conversion& c, core::ValueId v, core::DimId extent);
   core::ValueId substitute(Conversion& c, core::ValueId v);
   core::DimId divisor(core::ValueId v) const;
   const Divided* divide(Conversion& c, const core::Op& op);
   bool writeQuotients(const Conversion& c, AffineIndices& indices) const;
-  std::optional<core::AffineIndex> affine(const Conversion& c, core::ValueId v) const;
-  std::optional<core::AffineIndex> opened(const Conversion& c, std::optional<core::AffineIndex> form) const;
-  std::optional<core::AffineIndex> affine(const Conversion& c, core::DimId d) const;
+  std::optional<core::AffineForm> affine(const Conversion& c, core::ValueId v,
+                                         FunctionRef<bool(core::ValueId)> isSubstituted = nullptr) const;
+  std::optional<core::AffineForm> affine(const Conversion& c, core::DimId d) const;
   bool solve(Conversion& c, const AffineIndices& indices);
   bool elementIndexIsInBounds(const Conversion& c, size_t axis);
   bool solveIndex(const Conversion& c, Solved& s, std::map<core::ValueId, int>& uses);
   static bool solveRagged(const Conversion& c, Solved& s, std::map<core::ValueId, int>& uses);
-  bool radix(const Conversion& c, const core::AffineIndex& i, std::map<core::ValueId, int>& uses,
+  bool radix(const Conversion& c, const core::AffineForm& i, std::map<core::ValueId, int>& uses,
              Solved& s) const;
   bool stride(const Conversion& c, core::ValueId rest, std::map<core::ValueId, int>& uses, Solved& s);
   bool hasFewerSteps(const Conversion& c, const Solved& stride);

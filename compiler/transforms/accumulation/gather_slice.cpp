@@ -192,7 +192,7 @@ bool AccumulationPlanner::sliceLevel(Conversion& c, size_t level, Needed& needed
     if (!isSeparable(fn(), types(), uses_, ops[i])) return false;
     c.slice.insert(ops[i].index);
     if (o.kind == OpKind::DimValue && !outsideDim(o.dims[0]))
-      if (std::optional<AffineIndex> form = affine(c, o.dims[0])) {
+      if (std::optional<AffineForm> form = affine(c, o.dims[0])) {
         c.sizes[o.results[0]] = std::move(*form);
         continue;
       }
@@ -247,7 +247,7 @@ bool AccumulationPlanner::readsLess(const Conversion& c, const Op& get,
                                     std::unordered_set<ValueId>& axes) const {
   size_t indices = 0;
   for (size_t k = 1; k < get.operands.size(); ++k) {
-    const std::optional<AffineIndex> index = affine(c, get.operands[k]);
+    const std::optional<AffineForm> index = affine(c, get.operands[k]);
     if (!index) return false;
     indices += !index->axes.empty();
     for (auto [axis, factor] : index->axes) axes.insert(axis);

@@ -8,18 +8,19 @@
 // - A1 projection: every index is an axis of its own.
 // - A2 unit elimination: an index `±a + r` becomes the axis, and `a` is solved for. Where `a` is out of range
 //   the term is zero.
-// - A3 mixed radix: `c·a + b` with b < c likewise, by quotient and remainder. With other steps, and multiples
-//   alone, the steps that fit are terms.
+// - A3 mixed radix: `c·a + b` with b < c likewise, by quotient and remainder. `c·a` alone, or with a larger
+//   b, has terms where `c` divides the place less `b`.
 // - A4 quotients: `a / c` and `a % c` are an axis each, and `a` is computed from both.
-// - A5 found places, as the position of a maximum: an axis runs over all values that the place can have. The
+// - A5 indices that data determines, as the position of a maximum: an axis runs over all values that the
+// place can have. The
 //   term counts where the axis is the place.
 // - A6 kept part: the remaining adds, if some index is an axis, become a nest of their own. Its kept axes
 //   stand first, and its accumulator stays.
 // - A7: everything else stays as it is. A nest with accumulators runs in order.
 //
-// A4 and A5 apply only if few terms are computed in vain. The number of points of an axis may be a form of
-// the axes around it, as in a triangle. Such an axis is solved for first, or becomes one as long as the
-// longest, and terms past its end are zero.
+// A4 and A5 apply only if few terms are masked out. The number of points of an axis may be a form of
+// the axes around it, as in a triangle. Such an axis is solved for first, or is padded to the longest
+// extent, and terms past its end are zero.
 //
 // An expensive value (calls, loops, math) that several of the new nests need is stored once, as a further
 // result of the first nest. Two kinds of values need a strict subset of the axes and are recomputed:

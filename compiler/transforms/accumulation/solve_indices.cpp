@@ -49,54 +49,25 @@ ValueId AccumulationPlanner::elementAxis(Conversion& c, DimId extent) {
   return c.element.back();
 }
 
-std::optional<AffineIndex> AccumulationPlanner::wholeAxis(Conversion& c, DimId extent) {
-  AffineIndex i;
-  i.axes[elementAxis(c, extent)] = 1;
-  return i;
+std::optional<AffineForm> AccumulationPlanner::wholeAxis(Conversion& c, DimId extent) {
+  return AffineForm::ofAxis(elementAxis(c, extent));
 }
 
-std::optional<AffineIndex> AccumulationPlanner::affine(const Conversion& c, ValueId v) const {
-  return opened(
-      c, affineIndex(
-             m_, fn(), v, [&](ValueId x) { return c.isAxis(x); }, [&](ValueId x) { return outside(x); }));
-}
-
-/// With the numbers that sizes from inside are.
-std::optional<AffineIndex> AccumulationPlanner::opened(const Conversion& c,
-                                                       std::optional<AffineIndex> form) const {
-  if (!form) return std::nullopt;
-  const std::map<DimId, int64_t> dims = std::exchange(form->dims, {});
-  for (auto [d, factor] : dims) {
-    const std::optional<AffineIndex> size = affine(c, d);
-    if (!size) return std::nullopt;
-    accumulate(*form, *size, factor);
-  }
-  return form;
+std::optional<AffineForm> AccumulationPlanner::affine(const Conversion& c, ValueId v,
+                                                      FunctionRef<bool(ValueId)> isSubstituted) const {
+  return affineForm(types().dims, fn(), v,
+                    {[&](ValueId x) { return c.isAxis(x) || (isSubstituted && isSubstituted(x)); },
+                     [&](ValueId x) { return outside(x); }, [&](DimId d) { return affine(c, d); }});
 }
 
 /// Of a size, in place of those from inside the numbers that they are.
-std::optional<AffineIndex> AccumulationPlanner::affine(const Conversion& c, DimId d) const {
-  types::DimStore& dims = types().dims;
-  AffineIndex form;
-  const std::vector<types::DimTerm> terms = dims.terms(d);
-  for (const types::DimTerm& term : terms) {
-    if (term.factors.size() != 1 || dims.atom(term.factors[0]).kind != types::DimAtomKind::Symbol) continue;
-    const DimSym symbol = dims.atom(term.factors[0]).symbol;
-    const auto number = boundTo_.find(symbol);
-    if (number == boundTo_.end()) continue;
-    const std::optional<AffineIndex> opened = affine(c, number->second);
-    if (!opened) return std::nullopt;
-    accumulate(form, *opened, term.coefficient);
-    d = dims.sub(d, dims.mul(dims.constant(term.coefficient), dims.symbol(symbol)));
-  }
-  if (!outsideDim(d)) return std::nullopt;
-  AffineIndex rest;
-  for (const types::DimTerm& term : terms)
-    if (term.factors.empty()) rest.constant = term.coefficient;
-  d = dims.sub(d, dims.constant(rest.constant));
-  if (dims.asConstant(d) != 0) rest.dims[d] = 1;
-  accumulate(form, rest, 1);
-  return form;
+std::optional<AffineForm> AccumulationPlanner::affine(const Conversion& c, DimId d) const {
+  AffineForm form = affineForm(types().dims, d, [&](DimSym s) {
+    const auto number = boundTo_.find(s);
+    return number == boundTo_.end() ? std::nullopt : affine(c, number->second);
+  });
+  const bool isOutside = std::ranges::all_of(form.dims, [&](auto& term) { return outsideDim(term.first); });
+  return isOutside ? std::optional(std::move(form)) : std::nullopt;
 }
 
 // --- quotients, and places that are found
@@ -104,31 +75,28 @@ std::optional<AffineIndex> AccumulationPlanner::affine(const Conversion& c, DimI
 
 /// The form of an index of an axis of the accumulator; of what is no form, as an index that is read
 /// somewhere, an axis for all that it can be.
-std::optional<AffineIndex> AccumulationPlanner::placeIndex(Conversion& c, ValueId v, DimId extent) {
-  if (std::optional<AffineIndex> form = formOf(c, v)) return form;
+std::optional<AffineForm> AccumulationPlanner::placeIndex(Conversion& c, ValueId v, DimId extent) {
+  if (std::optional<AffineForm> form = formOf(c, v)) return form;
   if (!outsideDim(extent)) return std::nullopt;
-  return AffineIndex{{{foundAxis(c, v, extent), 1}}, {}, {}, 0};
+  return AffineForm::ofAxis(foundAxis(c, v, extent));
 }
 
 /// A form of the axes and of those that stand for quotients, remainders and places found.
-std::optional<AffineIndex> AccumulationPlanner::formOf(Conversion& c, ValueId v) {
+std::optional<AffineForm> AccumulationPlanner::formOf(Conversion& c, ValueId v) {
   auto isMade = [&](ValueId x) {
     if (outside(x) || !fn().values[x].def.valid()) return false;
     const OpKind kind = fn().ops[fn().values[x].def].kind;
     return kind == OpKind::IDiv || kind == OpKind::IRem || kind == OpKind::Nest || kind == OpKind::Get;
   };
-  std::optional<AffineIndex> form =
-      opened(c, affineIndex(
-                    m_, fn(), v, [&](ValueId x) { return c.isAxis(x) || isMade(x); },
-                    [&](ValueId x) { return outside(x); }));
+  std::optional<AffineForm> form = affine(c, v, isMade);
   if (!form) return std::nullopt;
-  const std::map<ValueId, int64_t> axes = form->axes;
+  const LinearTerms<ValueId> axes = form->axes;
   for (auto [x, factor] : axes) {
     if (c.isAxis(x)) continue;
     const ValueId axis = substitute(c, x);
     if (!axis.valid()) return std::nullopt;
     form->axes.erase(x);
-    accumulate(*form, AffineIndex{{{axis, 1}}, {}, {}, 0}, factor);
+    form->add(AffineForm::ofAxis(axis), factor);
   }
   return form;
 }
@@ -169,7 +137,7 @@ const Divided* AccumulationPlanner::divide(Conversion& c, const Op& op) {
   if (!by.valid()) return nullptr;
   for (const Divided& d : c.divided)
     if (d.dividend == op.operands[0] && d.by == by) return &d;
-  const std::optional<AffineIndex> form = affine(c, op.operands[0]);
+  const std::optional<AffineForm> form = affine(c, op.operands[0]);
   if (!form || !ranges_.isNatural(op.operands[0])) return nullptr;
   auto isTaken = [&](ValueId axis) {
     return std::ranges::any_of(
@@ -178,7 +146,7 @@ const Divided* AccumulationPlanner::divide(Conversion& c, const Op& op) {
   auto isEnd = [&](ValueId axis) {
     return c.ends.contains(axis) || std::ranges::any_of(c.ends, [&](const auto& ends) {
              return std::ranges::any_of(ends.second,
-                                        [&](const AffineIndex& end) { return end.axes.contains(axis); });
+                                        [&](const AffineForm& end) { return end.axes.contains(axis); });
            });
   };
   for (auto [axis, factor] : form->axes)
@@ -202,15 +170,15 @@ const Divided* AccumulationPlanner::divide(Conversion& c, const Op& op) {
 /// In all indices, in place of the axes that are divided.
 bool AccumulationPlanner::writeQuotients(const Conversion& c, AffineIndices& indices) const {
   for (const Divided& d : c.divided)
-    for (std::optional<AffineIndex>& index : indices) {
+    for (std::optional<AffineForm>& index : indices) {
       const auto at = index->axes.find(d.axis);
       if (at == index->axes.end()) continue;
       const std::optional<int64_t> by = types().dims.asConstant(d.by);
       if (!by) return false;
       const int64_t factor = d.sign * at->second;
       index->axes.erase(at);
-      accumulate(*index, AffineIndex{{{d.quotient, *by}, {d.remainder, 1}}, {}, {}, 0}, factor);
-      accumulate(*index, d.rest, -factor);
+      index->add(AffineForm{{{d.quotient, *by}, {d.remainder, 1}}, {}, {}, 0}, factor);
+      index->add(d.rest, -factor);
     }
   return true;
 }

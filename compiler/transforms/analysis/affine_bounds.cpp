@@ -31,31 +31,19 @@ std::optional<Forms> AffineBounds::of(DimId d, Extreme extreme, int depth) const
     if (term.factors.size() != 1 || depth == 0) return std::nullopt;
     const int64_t factor = term.coefficient;
     outside = dims().sub(outside, dims().mul(dims().constant(factor), *atom));
-    const std::optional<Forms> forms =
-        ofAtom(dims().atom(term.factors[0]), factor > 0 ? extreme : opposite(extreme), depth - 1);
-    if (!forms || !add(sum, *forms, factor)) return std::nullopt;
+    const Extreme directed = factor > 0 ? extreme : opposite(extreme);
+    if (!add(sum, ofAtom(dims().atom(term.factors[0]), directed, depth - 1), factor)) return std::nullopt;
   }
   if (isInside(outside)) return std::nullopt;
-  AffineIndex rest;
-  if (const std::optional<int64_t> known = dims().asConstant(outside))
-    rest.constant = *known;
-  else
-    rest.dims[outside] = 1;
-  add(sum, {rest}, 1);
-  return sum;
+  return add(sum, Forms{AffineForm::ofSize(dims(), outside)}, 1) ? std::optional(sum) : std::nullopt;
 }
 
-std::optional<DimId> AffineBounds::end(const AffineIndex& form, bool isGreatest) const {
-  DimId sum = dims().constant(form.constant);
-  auto plus = [&](DimId d, int64_t factor) { sum = dims().add(sum, dims().mul(dims().constant(factor), d)); };
-  for (auto [d, factor] : form.dims) plus(d, factor);
-  for (auto [axis, factor] : form.axes) {
-    if ((factor > 0) != isGreatest) continue; // it is 0 there
+std::optional<DimId> AffineBounds::end(const AffineForm& form, bool isGreatest) const {
+  const DimId found = extremeOf(dims(), form, isGreatest, [&](ValueId axis) {
     const DimId extent = extents_.at(axis);
-    if (isInside(extent)) return std::nullopt;
-    plus(dims().sub(extent, dims().constant(1)), factor);
-  }
-  return sum;
+    return isInside(extent) ? DimId() : extent;
+  });
+  return found.valid() ? std::optional(found) : std::nullopt;
 }
 bool AffineBounds::isRagged(TypeId type) const {
   std::vector<DimSym> symbols;
@@ -107,49 +95,47 @@ std::optional<Forms> AffineBounds::ofAtom(const types::DimAtom& atom, Extreme ex
   if (atom.kind == DimAtomKind::Symbol) return ofValue(boundTo_.at(atom.symbol), extreme, depth);
   if (atom.kind != (extreme == Extreme::Least ? DimAtomKind::Min : DimAtomKind::Max)) return std::nullopt;
   Forms out;
-  for (DimId each : std::vector(atom.args)) {
-    const std::optional<Forms> forms = of(each, extreme, depth);
-    if (!forms) return std::nullopt;
-    out.insert(out.end(), forms->begin(), forms->end());
-  }
-  return out.size() <= mostForms ? std::optional(out) : std::nullopt;
+  for (DimId each : std::vector(atom.args))
+    if (!append(out, of(each, extreme, depth))) return std::nullopt;
+  return out;
 }
 
+/// The form of a value; its sizes and extrema are bounded in turn.
 std::optional<Forms> AffineBounds::ofValue(ValueId v, Extreme extreme, int depth) const {
-  Forms out(1);
-  if (extents_.contains(v)) return out[0].axes[v] = 1, out;
+  const std::optional<AffineForm> form = affineForm(
+      dims(), fn(), v, {[&](ValueId x) { return extents_.contains(x); }, [](ValueId) { return true; }});
+  if (depth == 0 || !isSmall(*form)) return std::nullopt;
+  Forms sum{{form->axes, {}, {}, form->constant}};
+  auto directed = [&](int64_t factor) { return factor > 0 ? extreme : opposite(extreme); };
+  for (auto [x, factor] : form->outside)
+    if (!add(sum, ofExtremum(x, directed(factor), depth - 1), factor)) return std::nullopt;
+  for (auto [d, factor] : form->dims)
+    if (!add(sum, of(d, directed(factor), depth - 1), factor)) return std::nullopt;
+  return sum;
+}
+/// Either side of a least or greatest of two.
+std::optional<Forms> AffineBounds::ofExtremum(ValueId v, Extreme extreme, int depth) const {
   const OpId def = fn().values[v].def;
-  if (depth == 0 || !def.valid()) return std::nullopt;
-  const Op& op = fn().ops[def];
-  auto operand = [&](size_t k, Extreme e) { return ofValue(op.operands[k], e, depth - 1); };
-  switch (op.kind) {
-  case OpKind::Const: return out[0].constant = static_cast<int64_t>(op.as<Constant>().bits), out;
-  case OpKind::DimValue: return of(op.dims[0], extreme, depth - 1);
-  case OpKind::Min:
-  case OpKind::Max: {
-    if ((op.kind == OpKind::Min) != (extreme == Extreme::Least)) return std::nullopt;
-    std::optional<Forms> a = operand(0, extreme), b = operand(1, extreme);
-    if (!a || !b || a->size() + b->size() > mostForms) return std::nullopt;
-    a->insert(a->end(), b->begin(), b->end());
-    return a;
-  }
-  case OpKind::Add:
-  case OpKind::Sub: {
-    const bool isSum = op.kind == OpKind::Add;
-    const std::optional<Forms> a = operand(0, extreme), b = operand(1, isSum ? extreme : opposite(extreme));
-    if (!a || !b || !add(out, *a, 1) || !add(out, *b, isSum ? 1 : -1)) return std::nullopt;
-    return out;
-  }
-  default: return std::nullopt;
-  }
+  if (!def.valid() || fn().ops[def].kind != (extreme == Extreme::Least ? OpKind::Min : OpKind::Max))
+    return std::nullopt;
+  Forms out;
+  for (ValueId side : fn().ops[def].operands)
+    if (!append(out, ofValue(side, extreme, depth))) return std::nullopt;
+  return out;
+}
+bool AffineBounds::append(Forms& to, const std::optional<Forms>& forms) {
+  if (forms) to.insert(to.end(), forms->begin(), forms->end());
+  return forms && to.size() <= mostForms;
 }
 /// Every form with every other.
-bool AffineBounds::add(Forms& to, const Forms& forms, int64_t factor) {
-  constexpr int64_t largest = 1 << 8;
-  if (to.size() * forms.size() > mostForms || factor > largest || factor < -largest) return false;
+bool AffineBounds::add(Forms& to, const std::optional<Forms>& forms, int64_t factor) {
+  if (!forms || to.size() * forms->size() > mostForms) return false;
   Forms out;
-  for (const AffineIndex& a : to)
-    for (const AffineIndex& b : forms) accumulate(out.emplace_back(a), b, factor);
+  for (const AffineForm& a : to)
+    for (const AffineForm& b : *forms) {
+      out.emplace_back(a).add(b, factor);
+      if (!isSmall(out.back())) return false;
+    }
   to = std::move(out);
   return true;
 }

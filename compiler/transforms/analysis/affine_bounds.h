@@ -12,7 +12,7 @@
 namespace melix::transforms {
 
 /// An end is the least of these, or the greatest.
-using Forms = std::vector<core::AffineIndex>;
+using Forms = std::vector<core::AffineForm>;
 
 enum class Extreme : uint8_t { Least, Greatest };
 
@@ -23,10 +23,12 @@ public:
 
   /// The forms of which a dimension is the least or the greatest, if they are few.
   std::optional<Forms> of(core::DimId d, Extreme extreme) const { return of(d, extreme, deepest); }
+  /// The same of an i64.
+  std::optional<Forms> of(core::ValueId v, Extreme extreme) const { return ofValue(v, extreme, deepest); }
 
   /// An upper or lower bound of a form: a size from outside of the nests.
-  std::optional<core::DimId> greatest(const core::AffineIndex& form) const { return end(form, true); }
-  std::optional<core::DimId> least(const core::AffineIndex& form) const { return end(form, false); }
+  std::optional<core::DimId> greatest(const core::AffineForm& form) const { return end(form, true); }
+  std::optional<core::DimId> least(const core::AffineForm& form) const { return end(form, false); }
 
   core::DimId extentOf(core::ValueId axis) const { return extents_.at(axis); }
   const std::set<core::ValueId>& axesOf(core::ValueId v) const { return info_->axesOf(v); }
@@ -43,14 +45,16 @@ private:
   types::DimStore& dims() const { return m_.types.dims; }
 
   std::optional<Forms> of(core::DimId d, Extreme extreme, int depth) const;
-  std::optional<core::DimId> end(const core::AffineIndex& form, bool isGreatest) const;
+  std::optional<core::DimId> end(const core::AffineForm& form, bool isGreatest) const;
   bool isInside(core::DimSym s) const;
   bool isInside(core::DimId d) const;
   std::optional<core::DimId> insideAtom(const types::DimTerm& term) const;
   core::DimId combined(types::DimAtomKind kind, const std::vector<core::DimId>& args) const;
   std::optional<Forms> ofAtom(const types::DimAtom& atom, Extreme extreme, int depth) const;
   std::optional<Forms> ofValue(core::ValueId v, Extreme extreme, int depth) const;
-  static bool add(Forms& to, const Forms& forms, int64_t factor);
+  std::optional<Forms> ofExtremum(core::ValueId v, Extreme extreme, int depth) const;
+  static bool append(Forms& to, const std::optional<Forms>& forms);
+  static bool add(Forms& to, const std::optional<Forms>& forms, int64_t factor);
 
   core::Module& m_;
   core::FunctionId f_;

@@ -1,16 +1,16 @@
 #pragma once
 // Models the cost of a value: to compute it, to keep it in memory, to recompute it. All passes that move work
-// between nests use this model: fusion joins nests by it, hoisting and distribution cut them.
+// between nests use this model: fusion, fission and hoisting.
 //
 //   math exp (get %x[%i])                         16 flops: expensive, kept if many points read it
 //   add (mul %a, get %x[%i]), get %y[%i]          2 flops, 2 reads: recomputed rather than kept
-//   nest (%k: K) -> keep[] sum { … }              a sweep: nobody computes it twice
+//   nest (%k: K) -> keep[] sum { … }              many points: never recomputed
 
 #include "core/ir/ir.h"
 
 namespace melix::transforms {
 
-/// The cost of ops that run once, counted in sums and differences of numbers. Of several branches the most
+/// The cost of ops that run once, in units of one scalar addition. Of several branches the most
 /// expensive one counts.
 struct Cost {
   uint32_t flops = 0;     ///< an elementary function counts as `mathFlops`
@@ -28,7 +28,7 @@ inline constexpr uint32_t quotientFlops = 4; ///< a quotient, a remainder, a squ
 /// The flops of an op without regions, on scalars; 0 for an op that computes nothing.
 uint32_t flopsOf(core::OpKind kind);
 
-inline constexpr int64_t fewPoints = 64; ///< of a nest that is no sweep
+inline constexpr int64_t fewPoints = 64; ///< a nest of more points is never recomputed
 
 /// Where values are kept that are not recomputed.
 enum class Storage : uint8_t {
@@ -56,12 +56,11 @@ private:
   const core::Function& f_;
 };
 
-/// Whether an array of such values is worth its memory where fewer of them are needed than there are points.
+/// Whether a value of this cost is stored, where there are fewer values than points that read them.
 inline bool isExpensive(const Cost& once) { return once.unbounded || once.flops >= mathFlops; }
 
 /// Whether values that several nests read are recomputed `more` times instead of kept. The limit is on the
-/// flops and reads of all recomputations. For an array it is an elementary function and a little arithmetic,
-/// or as much arithmetic. For a row it is the cost of a row in the cache.
+/// flops and reads of all recomputations: `arrayFlops` for an array, `rowFlops` for a row in the cache.
 bool mayRepeat(const Cost& once, uint64_t more, Storage kept);
 
 /// The most flops and reads that a point of one nest may recompute of values that others compute too, and the

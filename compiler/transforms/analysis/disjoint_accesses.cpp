@@ -13,15 +13,11 @@ using namespace core;
 
 namespace {
 
-/// Factors and constants: no sum of so few multiples of indices and sizes wraps.
-constexpr int64_t largest = 1 << 12;
-bool isSmall(int64_t factor) { return factor >= -largest && factor <= largest; }
-
 /// Whether it is more than zero, as nothing in it is less.
-bool isPositive(const AffineIndex& x) {
-  auto isNatural = [](const auto& term) { return term.second > 0 && term.second < largest; };
-  return x.constant > 0 && x.constant < largest && x.outside.empty() &&
-         std::ranges::all_of(x.axes, isNatural) && std::ranges::all_of(x.dims, isNatural);
+bool isPositive(const AffineForm& x) {
+  auto isNatural = [](const auto& term) { return term.second > 0; };
+  return x.constant > 0 && isSmall(x) && x.outside.empty() && std::ranges::all_of(x.axes, isNatural) &&
+         std::ranges::all_of(x.dims, isNatural);
 }
 
 } // namespace
@@ -43,60 +39,38 @@ uint32_t DisjointAccesses::depthOf(RegionId r) const {
   return depth;
 }
 
-std::optional<AffineIndex> DisjointAccesses::form(ValueId v) const {
-  const std::optional<AffineIndex> found =
-      affineIndex(m_, f_, v, [&](ValueId x) { return points(x).has_value(); }, [](ValueId) { return false; });
-  return found ? opened(*found) : std::nullopt;
+std::optional<AffineForm> DisjointAccesses::form(ValueId v) const {
+  return affineForm(m_.types.dims, f_, v,
+                    {[&](ValueId x) { return points(x).has_value(); }, [](ValueId) { return false; },
+                     [&](DimId d) { return form(d); }});
 }
 
 /// The number of points of an axis, or iterations of a loop.
-std::optional<AffineIndex> DisjointAccesses::points(ValueId v) const {
+std::optional<AffineForm> DisjointAccesses::points(ValueId v) const {
   const Value& value = f_.values[v];
   const OpId parent = value.region.valid() ? f_.regions[value.region].parent : OpId();
   if (!parent.valid()) return std::nullopt;
   const Op& op = f_.ops[parent];
-  if (op.kind == OpKind::Nest && value.region == op.regions[0] && value.index < op.dims.size()) {
-    AffineIndex size;
-    size.dims[op.dims[value.index]] = 1;
-    return opened(size);
-  }
+  if (op.kind == OpKind::Nest && value.region == op.regions[0] && value.index < op.dims.size())
+    return form(op.dims[value.index]);
   if (op.kind == OpKind::For && value.index == 0) return form(op.operands[0]);
   return std::nullopt;
 }
 
-/// With sizes split into terms, and in place of those that are numbers these.
-std::optional<AffineIndex> DisjointAccesses::opened(AffineIndex x) const {
-  const std::map<DimId, int64_t> dims = std::exchange(x.dims, {});
-  for (auto [d, factor] : dims)
-    for (const types::DimTerm& term : m_.types.dims.terms(d)) {
-      if (!isSmall(factor) || !isSmall(term.coefficient)) return std::nullopt;
-      const int64_t times = factor * term.coefficient;
-      if (term.factors.empty()) {
-        AffineIndex constant;
-        constant.constant = 1;
-        accumulate(x, constant, times);
-        continue;
-      }
-      if (term.factors.size() != 1) return std::nullopt;
-      const types::DimAtom& atom = m_.types.dims.atom(term.factors[0]);
-      if (atom.kind != types::DimAtomKind::Symbol) return std::nullopt;
-      const std::optional<AffineIndex> number = ofSymbol(atom.symbol);
-      if (!number) return std::nullopt;
-      accumulate(x, *number, times);
-    }
-  return x;
-}
-
-std::optional<AffineIndex> DisjointAccesses::ofSymbol(DimSym s) const {
-  if (const auto number = boundTo_.find(s); number != boundTo_.end())
-    if (std::optional<AffineIndex> known = form(number->second)) return known;
-  AffineIndex out;
-  out.dims[m_.types.dims.symbol(s)] = 1;
-  return out;
+/// Of symbols; a symbol that is a number gives the form of the number.
+std::optional<AffineForm> DisjointAccesses::form(DimId size) const {
+  bool isSum = true;
+  AffineForm out = affineForm(m_.types.dims, size, [&](DimSym s) -> std::optional<AffineForm> {
+    if (const auto number = boundTo_.find(s); number != boundTo_.end())
+      if (std::optional<AffineForm> known = form(number->second)) return known;
+    return AffineForm::ofSize(m_.types.dims, m_.types.dims.symbol(s));
+  });
+  for (auto [d, factor] : out.dims) isSum &= m_.types.dims.asSymbol(d).has_value();
+  return isSum ? std::optional(std::move(out)) : std::nullopt;
 }
 
 /// What the form is not less than, or not more than, whatever axes and indices are further in than `depth`.
-std::optional<AffineIndex> DisjointAccesses::bound(AffineIndex form, bool isUpper, uint32_t depth) const {
+std::optional<AffineForm> DisjointAccesses::bound(AffineForm form, bool isUpper, uint32_t depth) const {
   for (;;) {
     ValueId inner;
     uint32_t deepest = depth;
@@ -107,13 +81,13 @@ std::optional<AffineIndex> DisjointAccesses::bound(AffineIndex form, bool isUppe
       }
     if (!inner.valid()) return form;
     const int64_t factor = form.axes.at(inner);
-    if (!isSmall(factor)) return std::nullopt;
+    if (!isSmall(form)) return std::nullopt;
     form.axes.erase(inner);
     if ((factor > 0) != isUpper) continue; // it may be zero
-    std::optional<AffineIndex> last = points(inner);
+    std::optional<AffineForm> last = points(inner);
     if (!last) return std::nullopt;
     last->constant -= 1;
-    accumulate(form, *last, factor);
+    form.add(*last, factor);
   }
 }
 
@@ -139,18 +113,14 @@ PlaceForms DisjointAccesses::formsOf(const Op& access) const {
 }
 
 std::optional<IndexForms> DisjointAccesses::formsOf(const PathStep& step, ValueId index) const {
-  const std::optional<AffineIndex> first = form(index);
+  const std::optional<AffineForm> first = form(index);
   if (!first) return std::nullopt;
   IndexForms out{*first, *first};
   if (step.kind != StepKind::Slice) return out;
-  AffineIndex length;
-  length.dims[step.length] = 1;
-  const std::optional<AffineIndex> steps = opened(length);
-  if (!steps || step.step < 1 || step.step > largest) return std::nullopt;
-  accumulate(out.last, *steps, step.step);
-  AffineIndex one;
-  one.constant = 1;
-  accumulate(out.last, one, -step.step);
+  const std::optional<AffineForm> steps = form(step.length);
+  if (!steps || step.step < 1) return std::nullopt;
+  out.last.add(*steps, step.step);
+  out.last.add(AffineForm::ofConstant(-step.step), 1);
   return out;
 }
 
@@ -170,14 +140,14 @@ bool DisjointAccesses::areDisjoint(const PlaceForms& place, const Op& update, ui
 /// iteration.
 bool DisjointAccesses::isLess(const IndexForms& a, const IndexForms& b, uint32_t depth, ValueId iteration,
                               bool isLaterMore) const {
-  std::optional<AffineIndex> high = bound(a.last, true, depth), low = bound(b.first, false, depth);
+  std::optional<AffineForm> high = bound(a.last, true, depth), low = bound(b.first, false, depth);
   if (!high || !low) return false;
-  if (AffineIndex& later = isLaterMore ? *low : *high; iteration.valid() && later.axes.contains(iteration)) {
+  if (AffineForm& later = isLaterMore ? *low : *high; iteration.valid() && later.axes.contains(iteration)) {
     const int64_t factor = later.axes.at(iteration);
-    if ((factor > 0) != isLaterMore || !isSmall(factor)) return false;
+    if ((factor > 0) != isLaterMore || !isSmall(later)) return false;
     later.constant += factor; // of the next iteration; of others it is further
   }
-  accumulate(*low, *high, -1);
+  low->add(*high, -1);
   return isPositive(*low);
 }
 

@@ -17,7 +17,7 @@ namespace melix::transforms {
 
 /// The first and the last index of a place on an axis.
 struct IndexForms {
-  core::AffineIndex first, last;
+  core::AffineForm first, last;
 };
 /// A place by its axes; an axis that is whole, or whose index is no such sum, has no form.
 using PlaceForms = std::vector<std::optional<IndexForms>>;
@@ -38,12 +38,11 @@ public:
                    core::ValueId iteration = {}) const;
 
 private:
-  using Form = core::AffineIndex;
+  using Form = core::AffineForm;
   std::optional<Form> form(core::ValueId v) const;
   std::optional<IndexForms> formsOf(const core::PathStep& step, core::ValueId index) const;
   std::optional<Form> points(core::ValueId v) const;
-  std::optional<Form> opened(Form x) const;
-  std::optional<Form> ofSymbol(core::DimSym s) const;
+  std::optional<Form> form(core::DimId size) const;
   std::optional<Form> bound(Form form, bool isUpper, uint32_t depth) const;
   bool isLess(const IndexForms& a, const IndexForms& b, uint32_t depth, core::ValueId iteration,
               bool isLaterMore) const;

@@ -331,7 +331,7 @@ std::vector<std::pair<uint32_t, ValueId>> DivisionWriter::renamed(OpId id, Build
   return out;
 }
 
-ValueId andThen(Builder& b, ValueId first, const std::function<ValueId(Builder&)>& then) {
+ValueId andThen(Builder& b, ValueId first, FunctionRef<ValueId(Builder&)> then) {
   Builder yes = b.in(b.newRegion()), no = b.in(b.newRegion());
   yes.yield({then(yes)});
   no.yield({no.boolean(false)});

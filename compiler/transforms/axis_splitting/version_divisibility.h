@@ -4,6 +4,7 @@
 
 #include "core/analysis/ranges.h"
 #include "core/order/clone.h"
+#include "support/function_ref.h"
 
 #include <map>
 #include <optional>
@@ -83,7 +84,6 @@ private:
 };
 
 /// `if first { then } { false }`.
-core::ValueId andThen(core::Builder& b, core::ValueId first,
-                      const std::function<core::ValueId(core::Builder&)>& then);
+core::ValueId andThen(core::Builder& b, core::ValueId first, FunctionRef<core::ValueId(core::Builder&)> then);
 
 } // namespace melix::transforms

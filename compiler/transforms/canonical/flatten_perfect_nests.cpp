@@ -4,6 +4,7 @@
 #include "core/ir/walk.h"
 #include "core/order/clone.h"
 #include "core/order/verify.h"
+#include "transforms/analysis/cost_model.h"
 #include "transforms/walks/for_each_function.h"
 #include "transforms/walks/rewrite_region.h"
 
@@ -34,16 +35,27 @@ public:
 private:
   Function& fn() const { return m_.functions[f_]; }
 
-  /// Of a body of constants, sizes, one nest and the end.
+  /// Of a body of constants, sizes, index arithmetic, one nest and the end.
   OpId onlyNest(OpId outer) const {
     const std::vector<OpId>& ops = fn().regions[fn().ops[outer].regions[0]].ops;
     if (ops.size() < 2 || fn().ops[ops[ops.size() - 2]].kind != OpKind::Nest) return {};
-    const bool fit = std::all_of(ops.begin(), ops.end() - 2, [&](OpId id) {
-      const OpKind kind = fn().ops[id].kind;
-      return (kind == OpKind::Const || kind == OpKind::DimValue) &&
-             m_.types.isScalar(fn().typeOf(fn().ops[id].results[0]));
-    });
+    const bool fit = std::all_of(ops.begin(), ops.end() - 2,
+                                 [&](OpId id) { return isConstant(id) || isIndexArithmetic(id); });
     return fit ? ops[ops.size() - 2] : OpId();
+  }
+  bool isConstant(OpId id) const {
+    const Op& op = fn().ops[id];
+    return (op.kind == OpKind::Const || op.kind == OpKind::DimValue) &&
+           m_.types.isScalar(fn().typeOf(op.results[0]));
+  }
+  /// Sums, products and comparisons of integers: no more work at the points of the inner nest than the
+  /// addresses of what they read.
+  bool isIndexArithmetic(OpId id) const {
+    const Op& op = fn().ops[id];
+    auto isIndex = [&](ValueId v) {
+      return fn().typeOf(v) == m_.types.int64() || fn().typeOf(v) == m_.types.boolean();
+    };
+    return flopsOf(op.kind) == 1 && isIndex(op.results[0]) && std::ranges::all_of(op.operands, isIndex);
   }
 
   bool mayMerge(OpId outer, OpId inner) const {

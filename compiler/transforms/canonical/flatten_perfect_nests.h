@@ -4,9 +4,9 @@
 //   before:  %r = nest (%i: N) -> collect[i] { %s = nest (%k: K) -> keep[] sum { … }  yield %s }
 //   after:   %r = nest (%i: N, %k: K) -> keep[i] sum { … }
 //
-// The outer nest collects. The inner reductions keep their terms and their order. Constants and sizes before
-// the inner nest go into its body. Requires: verified Core, sums without an order. Keeps: every effect, in
-// order; bits.
+// The outer nest collects. The inner reductions keep their terms and their order. Constants, sizes and
+// index arithmetic before the inner nest go into its body. Requires: verified Core, sums without an order.
+// Keeps: every effect, in order; bits.
 
 #include "core/ir/ir.h"
 

@@ -50,9 +50,9 @@ private:
   std::vector<uint32_t> rowsOf(OpId id) const {
     const Op& nest = fn().ops[id];
     if (!reducesAll(nest) || !holdsSum(nest)) return {};
-    const std::array<uint64_t, 2> sides = nestFacts(m_, fn(), effects_, costs_, id).sides;
-    if (sides[0] == 0 || sides[1] == 0) return {};
-    const uint64_t reduced = sides[(sides[0] & 1) != 0 ? 1 : 0];
+    const Sides sides = sidesOf(m_, fn(), id);
+    if (!sides.areTwo()) return {};
+    const uint64_t reduced = sides.axes[(sides.axes[0] & 1) != 0 ? 1 : 0];
     std::vector<uint32_t> out;
     for (uint32_t a = 0; a < nest.dims.size(); ++a)
       if ((reduced >> a & 1) == 0) out.push_back(a);

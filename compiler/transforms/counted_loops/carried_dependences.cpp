@@ -17,10 +17,6 @@ namespace {
 constexpr size_t cheapOps = 16;
 constexpr size_t mostUpdates = 16; ///< that reads are compared with
 
-bool sameIndex(const AffineIndex& a, const AffineIndex& b) {
-  return a.axes == b.axes && a.outside == b.outside && a.dims == b.dims && a.constant == b.constant;
-}
-
 class CarryFollower {
 public:
   CarryFollower(const Module& m, const Function& f, const Uses& uses, const DisjointAccesses& places,
@@ -204,8 +200,8 @@ private:
     const ValueId i = view_.index();
     if (step.kind == StepKind::Slice && !isKnownOutside(step.length)) return {};
     if (step.kind == StepKind::All) return {};
-    out.index = affineIndex(
-        m_, f_, index, [&](ValueId v) { return v == i; }, [&](ValueId v) { return !isInside(v); });
+    out.index = affineForm(m_.types.dims, f_, index,
+                           {[&](ValueId v) { return v == i; }, [&](ValueId v) { return !isInside(v); }});
     return out.index ? out : CellStep();
   }
   std::vector<CellStep> stepsOf(const Op& access) const {
@@ -220,7 +216,7 @@ private:
   }
   static bool same(const CellStep& a, const CellStep& b) {
     return a.step.kind == b.step.kind && a.step.length == b.step.length && a.step.step == b.step.step &&
-           a.index.has_value() == b.index.has_value() && (!a.index || sameIndex(*a.index, *b.index));
+           a.index == b.index;
   }
 
   /// The place that all accesses share; it has to vary with the loop on one axis, by an index.

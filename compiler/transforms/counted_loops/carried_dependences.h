@@ -17,8 +17,8 @@ namespace melix::transforms {
 /// whole.
 struct CellStep {
   core::PathStep step{core::StepKind::All, 0, {}, 1};
-  std::optional<core::AffineIndex> index; ///< of the loop's index and of values from outside
-  core::ValueId written;                  ///< one of the values that it was written as
+  std::optional<core::AffineForm> index; ///< of the loop's index and of values from outside
+  core::ValueId written;                 ///< one of the values that it was written as
 };
 
 struct LoopCarry {

@@ -17,7 +17,7 @@ using namespace core;
 
 namespace {
 
-using Forms = std::vector<AffineIndex>; ///< of the indices of a place
+using Forms = std::vector<AffineForm>; ///< of the indices of a place
 
 class ReadCarrier {
 public:
@@ -96,9 +96,10 @@ private:
     if (place.path.empty() || !std::ranges::all_of(place.path, isIndex)) return std::nullopt;
     Forms out;
     for (ValueId index : place.indices) {
-      std::optional<AffineIndex> form = affineIndex(
-          m_, f_, index, [&](ValueId v) { return v == f_.regions[body].params[0]; },
-          [&](ValueId v) { return !isWithin(uses_.homeOf(v), body); });
+      std::optional<AffineForm> form =
+          affineForm(m_.types.dims, f_, index,
+                     {[&](ValueId v) { return v == f_.regions[body].params[0]; },
+                      [&](ValueId v) { return !isWithin(uses_.homeOf(v), body); }});
       if (!form) return std::nullopt;
       out.push_back(std::move(*form));
     }
@@ -110,25 +111,19 @@ private:
     if (!m_.types.isScalar(f_.typeOf(f_.ops[set].operands[1]))) return std::nullopt;
     std::optional<Forms> forms = formsOf(body, set);
     if (!forms) return std::nullopt;
-    for (AffineIndex& form : *forms)
+    for (AffineForm& form : *forms)
       for (const auto& [axis, step] : form.axes) form.constant = wrappingDifference(form.constant, step);
     return forms;
   }
   /// Whether the sizes in these numbers are there before the loop: those of the array are.
   bool isKnownBefore(const Forms& place, TypeId array) const {
     const std::vector<DimId>& dims = m_.types[array].dims;
-    return std::ranges::all_of(place, [&](const AffineIndex& form) {
+    return std::ranges::all_of(place, [&](const AffineForm& form) {
       return std::ranges::all_of(
           form.dims, [&](const auto& term) { return std::ranges::find(dims, term.first) != dims.end(); });
     });
   }
-  bool isEqual(RegionId body, OpId get, const Forms& place) const {
-    const std::optional<Forms> forms = formsOf(body, get);
-    return forms && std::ranges::equal(*forms, place, [](const AffineIndex& a, const AffineIndex& b) {
-             return a.axes == b.axes && a.outside == b.outside && a.dims == b.dims &&
-                    a.constant == b.constant;
-           });
-  }
+  bool isEqual(RegionId body, OpId get, const Forms& place) const { return formsOf(body, get) == place; }
 
   // --- the first iteration
 
@@ -140,7 +135,9 @@ private:
     ValueId mayRead = b.compare(ops::CmpKind::Gt, count, b.integer(0));
     std::vector<ValueId> indices;
     for (size_t axis = 0; axis < place.size(); ++axis) {
-      indices.push_back(firstIndex(b, place[axis]));
+      AffineForm first = place[axis];
+      first.axes.clear();
+      indices.push_back(emit(b, first));
       const ValueId extent = b.dimValue(m_.types[f_.typeOf(array)].dims[axis]);
       mayRead = b.binary(OpKind::And, mayRead, b.compare(ops::CmpKind::Ge, indices.back(), b.integer(0)));
       mayRead = b.binary(OpKind::And, mayRead, b.compare(ops::CmpKind::Lt, indices.back(), extent));
@@ -160,16 +157,6 @@ private:
     f_.regions[scratch].ops.clear();
     return first;
   }
-  static ValueId firstIndex(Builder& b, const AffineIndex& form) {
-    ValueId sum = b.integer(form.constant);
-    auto add = [&](ValueId v, int64_t times) {
-      sum = b.binary(OpKind::Add, sum, times == 1 ? v : b.binary(OpKind::Mul, v, b.integer(times)));
-    };
-    for (const auto& [v, times] : form.outside) add(v, times);
-    for (const auto& [d, times] : form.dims) add(b.dimValue(d), times);
-    return sum;
-  }
-
   void removeGone(RegionId r) {
     std::erase_if(f_.regions[r].ops, [&](OpId id) { return gone_.contains(id); });
     for (OpId id : f_.regions[r].ops)

@@ -38,16 +38,16 @@ bool isZero(const Module& m, const Function& f, const LoopValues& values, const 
             ValueId a, ValueId b, ValueId axis, int64_t step) {
   if (a == b && !axis.valid()) return true;
   auto form = [&](ValueId v) {
-    return affineIndex(
-        m, f, v, [&](ValueId x) { return std::ranges::find(axes, x) != axes.end(); },
-        [&](ValueId x) { return !values.isInside(x) || !f.values[x].def.valid(); });
+    return affineForm(m.types.dims, f, v,
+                      {[&](ValueId x) { return std::ranges::find(axes, x) != axes.end(); },
+                       [&](ValueId x) { return !values.isInside(x) || !f.values[x].def.valid(); }});
   };
-  std::optional<AffineIndex> is = form(a);
-  const std::optional<AffineIndex> from = form(b);
+  std::optional<AffineForm> is = form(a);
+  const std::optional<AffineForm> from = form(b);
   if (!is || !from) return false;
-  accumulate(*is, *from, -1);
-  if (axis.valid()) accumulate(*is, AffineIndex{{{axis, 1}}, {}, {}, 0}, -step);
-  return is->constant == 0 && is->axes.empty() && is->outside.empty() && is->dims.empty();
+  is->add(*from, -1);
+  if (axis.valid()) is->add(AffineForm::ofAxis(axis), -step);
+  return *is == AffineForm();
 }
 
 IterationElement::IterationElement(Module& m, FunctionId f, const Effects& effects, LoopValues& values,

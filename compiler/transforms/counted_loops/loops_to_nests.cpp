@@ -139,7 +139,7 @@ private:
 
   /// The indices of the cells on their axis, as the nest goes: first, first + stride, ….
   struct Track {
-    AffineIndex first; ///< of values from outside
+    AffineForm first; ///< of values from outside
     int64_t stride = 1;
     bool isWhole = false; ///< it goes over all of the axis
   };
@@ -159,22 +159,10 @@ private:
     return t;
   }
   /// A form of sizes alone as a size.
-  std::optional<DimId> sizeOf(const AffineIndex& form) const {
+  std::optional<DimId> sizeOf(const AffineForm& form) const {
     if (!form.axes.empty() || !form.outside.empty()) return std::nullopt;
-    DimId sum = dims().constant(form.constant);
-    for (auto [d, c] : form.dims) sum = dims().add(sum, dims().mul(dims().constant(c), d));
-    return sum;
+    return core::sizeOf(dims(), form);
   }
-  ValueId emit(const AffineIndex& form, Builder& b) const {
-    ValueId sum;
-    auto plus = [&](ValueId v) { sum = sum.valid() ? b.binary(OpKind::Add, sum, v) : v; };
-    auto times = [&](ValueId v, int64_t c) { return c == 1 ? v : b.binary(OpKind::Mul, b.integer(c), v); };
-    for (auto [v, c] : form.outside) plus(times(v, c));
-    for (auto [d, c] : form.dims) plus(times(b.dimValue(d), c));
-    if (!sum.valid() || form.constant != 0) plus(b.integer(form.constant));
-    return sum;
-  }
-
   // --- the nest
 
   void write(OpId id, RegionId region, const RaisedLoop& plan) {
@@ -245,7 +233,7 @@ private:
       const CellStep& s = carry.steps[a];
       place.path.push_back(s.step);
       if (!s.index) continue;
-      place.indices.push_back(a == carry.axis ? position(t, axis, b, front) : emit(*s.index, b));
+      place.indices.push_back(a == carry.axis ? position(t, axis, b, front) : emit(b, *s.index));
     }
     return front.get(before, place.path, place.indices);
   }
@@ -253,7 +241,7 @@ private:
     const ValueId steps = t.stride == 1 ? axis : front.binary(OpKind::Mul, front.integer(t.stride), axis);
     const std::optional<DimId> first = sizeOf(t.first);
     if (first && dims().asConstant(*first) == 0) return steps;
-    return front.binary(OpKind::Add, emit(t.first, b), steps);
+    return front.binary(OpKind::Add, emit(b, t.first), steps);
   }
   void enterFront(RegionId from, RegionId body) {
     std::vector<OpId>& ops = f_.regions[body].ops;
@@ -309,8 +297,8 @@ private:
       place.path.push_back(s.step);
       if (isAxis && t.isWhole) place.path.back() = PathStep{StepKind::All, 0, {}, 1};
       if (isAxis && !t.isWhole) place.path.back() = PathStep{StepKind::Slice, 0, extent, t.stride};
-      if (isAxis && !t.isWhole) place.indices.push_back(emit(t.first, b));
-      if (!isAxis && s.index) place.indices.push_back(emit(*s.index, b));
+      if (isAxis && !t.isWhole) place.indices.push_back(emit(b, t.first));
+      if (!isAxis && s.index) place.indices.push_back(emit(b, *s.index));
     }
     while (!place.path.empty() && place.path.back().kind == StepKind::All) place.path.pop_back();
     return place.path.empty() ? made : b.set(before, made, place.path, place.indices);

@@ -1,5 +1,6 @@
 #include "transforms/counted_loops/recurrence.h"
 
+#include "core/analysis/footprint.h"
 #include "core/ir/flow.h"
 #include "core/ir/walk.h"
 
@@ -54,25 +55,39 @@ bool onlyAddsTo(const Function& f, RegionId r, std::unordered_set<ValueId>& held
 
 /// What the reads of an iteration vary with: axes of the nest, and axes and indices around the loop, but its
 /// own.
-class Sides {
+class IterationAxes {
 public:
-  Sides(const Function& f, const Uses& uses, OpId loop, const std::vector<ValueId>& axes)
+  IterationAxes(const Function& f, const Uses& uses, OpId loop, const std::vector<ValueId>& axes)
       : f_(f), uses_(uses), loop_(loop), axes_(axes) {}
 
   /// Whether two reads vary with what the other does not vary with.
   bool areTwo(RegionId iteration) {
-    std::vector<std::set<ValueId>> sides;
+    noteOffset(iteration);
+    Footprint term;
     forEachOp(f_, iteration, [&](OpId id) {
       looked_ = 0;
-      if (f_.ops[id].kind == OpKind::Get) sides.push_back(of(f_.ops[id]));
+      if (f_.ops[id].kind == OpKind::Get) term.operands.push_back(of(f_.ops[id]));
     });
-    std::ranges::sort(sides, [](const auto& a, const auto& b) { return a.size() < b.size(); });
-    for (size_t k = 1; k < sides.size(); ++k)
-      if (!std::ranges::includes(sides[k], sides[k - 1])) return true;
-    return false;
+    return term.hasTwoSides();
   }
 
 private:
+  /// Where all uses of the loop's own index add the same value to it, as `i + k` in a range that begins at i,
+  /// the sum is the index.
+  void noteOffset(RegionId iteration) {
+    const ValueId own = f_.regions[iteration].params[0];
+    std::set<ValueId> offsets;
+    std::vector<ValueId> sums;
+    forEachOp(f_, iteration, [&](OpId id) {
+      const Op& op = f_.ops[id];
+      if (std::ranges::find(op.operands, own) == op.operands.end()) return;
+      const bool isSum = op.kind == OpKind::Add;
+      offsets.insert(isSum ? op.operands[op.operands[0] == own ? 1 : 0] : own);
+      if (isSum) sums.push_back(op.results[0]);
+    });
+    if (offsets.size() == 1 && !offsets.contains(own))
+      for (ValueId sum : sums) known_[sum] = {};
+  }
   /// Of an op and what stands in it.
   std::set<ValueId> of(const Op& op) {
     std::set<ValueId> out;
@@ -123,7 +138,7 @@ bool onlyAdds(const Function& f, RegionId iteration, ValueId begun, ValueId last
 
 bool readsTwoSides(const Function& f, const Uses& uses, OpId loop, const std::vector<ValueId>& axes,
                    RegionId iteration) {
-  return Sides(f, uses, loop, axes).areTwo(iteration);
+  return IterationAxes(f, uses, loop, axes).areTwo(iteration);
 }
 
 } // namespace melix::transforms

@@ -125,7 +125,7 @@ ValueId Leaves::putTogether(Emit& e, TypeId type, const std::vector<ValueId>& le
 }
 
 ValueId Leaves::throughFunction(Emit& e, const std::string& purpose, ValueId x, TypeId result,
-                                const FunctionBody& body) {
+                                FunctionBody body) {
   std::vector<DimSym> mine;
   types_.collectSymbols(e.typeOf(x), mine);
   types_.collectSymbols(result, mine); // which may call equal sizes otherwise

@@ -5,6 +5,7 @@
 //
 //   (f32, Mlp, int)  ->  .0 : f32,  .1.w1 : f32[I, H],  .1.b1 : f32[H]
 
+#include "support/function_ref.h"
 #include "transforms/walks/derivative_builder.h"
 
 #include <map>
@@ -62,9 +63,8 @@ public:
   /// A call of the function that makes a value of type `result` of `x`: one for each purpose and two types up
   /// to sizes, with the body that `body` makes, which may call it. So types that hold themselves are gone
   /// through.
-  using FunctionBody = std::function<ValueId(Emit& e, TypeId result, ValueId x)>;
-  ValueId throughFunction(Emit& e, const std::string& purpose, ValueId x, TypeId result,
-                          const FunctionBody& body);
+  using FunctionBody = FunctionRef<ValueId(Emit& e, TypeId result, ValueId x)>;
+  ValueId throughFunction(Emit& e, const std::string& purpose, ValueId x, TypeId result, FunctionBody body);
 
 private:
   void collect(TypeId type, std::vector<uint32_t>& path, std::vector<Leaf>& out);

@@ -32,7 +32,7 @@ public:
         return true;
       }
       const std::vector<OpId> sums = checkedSums(id);
-      if (sums.empty() || !hasTwoSides(id)) return true;
+      if (sums.empty() || !sidesOf(m_, fn(), id).areTwo()) return true;
       separate(id, sums, region);
       return false;
     });
@@ -45,10 +45,6 @@ private:
     return nest.dims.size() > 1 && nest.dims.size() <= AxisSet::most && nestAccs(nest) == 0 &&
            std::ranges::all_of(nestResults(nest),
                                [](const NestResult& r) { return r.kind == NestResultKind::Collect; });
-  }
-  bool hasTwoSides(OpId nest) const {
-    const std::array<uint64_t, 2> sides = nestFacts(m_, fn(), effects_, costs_, nest).sides;
-    return sides[0] != 0 && sides[1] != 0;
   }
 
   /// Sums of the body with no effect before them, and one after that depends on them.

@@ -70,8 +70,7 @@ private:
              });
     });
     if (!readsItsOwn) return false;
-    const std::array<uint64_t, 2> sides = nestFacts(m_, fn(), effects_, costs_, id).sides;
-    return sides[0] != 0 && sides[1] != 0;
+    return sidesOf(m_, fn(), id).areTwo();
   }
   /// A nest that collects nothing may have more points than an array has elements.
   bool mayBeArray(const Op& nest) const {

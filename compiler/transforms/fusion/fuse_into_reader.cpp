@@ -1,5 +1,6 @@
 #include "transforms/fusion/fuse_into_reader.h"
 
+#include "core/analysis/affine.h"
 #include "core/ir/nest.h"
 #include "core/ir/place.h"
 #include "core/order/clone.h"
@@ -174,17 +175,15 @@ private:
   static constexpr uint64_t many = uint64_t{1} << 32;
   /// Whether the place determines the axis: an index is it, or that far from something of outside.
   bool gives(const Point& p, ValueId axis, RegionId home) const {
-    return std::ranges::any_of(p.index, [&](ValueId v) { return v == axis || isShifted(v, axis, home); });
-  }
-  bool isShifted(ValueId v, ValueId axis, RegionId home) const {
-    const Op* op = s_.defOf(v);
-    if (!op || (op->kind != OpKind::Add && op->kind != OpKind::Sub)) return false;
-    const ValueId a = op->operands[0], b = op->operands[1];
-    return (a == axis && isOutside(b, home)) || (b == axis && isOutside(a, home));
+    return std::ranges::any_of(p.index, [&](ValueId v) {
+      const std::optional<AffineForm> form =
+          affineForm(s_.m.types.dims, s_.f, v,
+                     {[&](ValueId x) { return x == axis; }, [&](ValueId x) { return isOutside(x, home); }});
+      const int64_t factor = form ? form->axes.factorOf(axis) : 0;
+      return factor == 1 || factor == -1;
+    });
   }
   bool isOutside(ValueId v, RegionId home) const {
-    const Op* op = s_.defOf(v);
-    if (op && (op->kind == OpKind::Const || op->kind == OpKind::DimValue)) return true;
     RegionId at = s_.uses.homeOf(v); // it stands around the nest whose body is `home`
     for (RegionId r = home; at.valid();) {
       const OpId around = s_.f.regions[r].parent;
@@ -218,7 +217,8 @@ private:
       const auto at = std::ranges::find(params, p.index[k]);
       if (at == params.end()) continue;
       for (size_t side = 0; side < 2; ++side)
-        if ((facts_.sides[side] >> k & 1) != 0) facts.sides[side] |= uint64_t(1) << (at - params.begin());
+        if ((facts_.sides.axes[side] >> k & 1) != 0)
+          facts.sides.axes[side] |= uint64_t(1) << (at - params.begin());
     }
   }
 

@@ -55,7 +55,8 @@ private:
   static void merge(NestFacts& into, const NestFacts& facts, uint32_t axes) {
     into.cost += facts.cost;
     into.effects |= facts.effects;
-    for (size_t k = 0; k < 2; ++k) into.sides[k] = (into.sides[k] | facts.sides[k]) & leadingMask(axes);
+    for (size_t k = 0; k < 2; ++k)
+      into.sides.axes[k] = (into.sides.axes[k] | facts.sides.axes[k]) & leadingMask(axes);
     for (ValueId v : facts.captured)
       if (std::ranges::find(into.captured, v) == into.captured.end()) into.captured.push_back(v);
   }
@@ -236,7 +237,7 @@ public:
       for (ValueId v : view.results(part)) readAxes(*part.spec, v);
     while (axes > 0 && !(allows(id_, axes) && allows(reader, axes))) --axes;
     if (axes == 0) return FusionReason::OtherAxes;
-    if ((s_.factsOf(reader).oneSided() & leadingMask(axes)) != 0) return FusionReason::Product;
+    if ((s_.factsOf(reader).sides.all() & leadingMask(axes)) != 0) return FusionReason::Product;
     if (losesSide() || isSummedAmongOthers()) return FusionReason::Product;
     if (isSeparate()) return FusionReason::Separate;
     const bool same = s_.f.ops[id_].dims.size() == axes && s_.f.ops[reader].dims.size() == axes;
@@ -290,23 +291,23 @@ private:
   /// Whether the nest, a product over tiles, would be one of a row and a matrix at each point of the axes,
   /// all of which read all of the matrix; few points are no tile.
   bool losesSide() const {
-    const std::array<uint64_t, 2>& sides = s_.factsOf(id_).sides;
+    const Sides& sides = s_.factsOf(id_).sides;
     auto isGone = [&](uint64_t side) { return (side & ~leadingMask(axes)) == 0; };
-    if (sides[0] == 0 || sides[1] == 0 || isGone(sides[0]) == isGone(sides[1])) return false;
+    if (!sides.areTwo() || isGone(sides.axes[0]) == isGone(sides.axes[1])) return false;
     return !s_.costs.fewPointsOf(std::span(s_.f.ops[id_].dims).subspan(axes));
   }
 
   /// Whether the nest is a product over tiles that the reader sums over an axis of one side, together with
   /// another array of as many elements: this is read from memory anyway, and a sum in a sum is no tile.
   bool isSummedAmongOthers() const {
-    const std::array<uint64_t, 2>& sides = s_.factsOf(id_).sides;
-    if (sides[0] == 0 || sides[1] == 0 || s_.costs.fewPointsOf(s_.f.ops[id_])) return false;
+    const Sides& sides = s_.factsOf(id_).sides;
+    if (!sides.areTwo() || s_.costs.fewPointsOf(s_.f.ops[id_])) return false;
     const Op& op = s_.f.ops[reader];
     const bool isSummed = std::ranges::any_of(nestResults(op), [&](const NestResult& r) {
       if (!isSum(r)) return false;
       uint64_t kept = 0;
       for (uint32_t axis : r.keep) kept |= leadingMask(axis + 1) & ~leadingMask(axis);
-      return ((sides[0] | sides[1]) & leadingMask(axes) & ~kept) != 0;
+      return (sides.all() & leadingMask(axes) & ~kept) != 0;
     });
     const std::vector<OpId>& body = s_.f.regions[op.regions[0]].ops;
     return isSummed && std::ranges::any_of(body, [&](OpId id) {
@@ -373,7 +374,7 @@ bool fuseSiblings(Fusion& s, OpId nest, OpId later) {
   if (with.empty() || !std::ranges::all_of(of, together) || !std::ranges::all_of(with, together))
     return false;
   const NestFacts &x = s.factsOf(nest), &y = s.factsOf(later);
-  if (x.oneSided() != 0 || y.oneSided() != 0 || isUsedBefore(s, nest, later)) return false;
+  if (x.sides.all() != 0 || y.sides.all() != 0 || isUsedBefore(s, nest, later)) return false;
   if (!readTheSame(x, y)) return false;
   s.note(FusionKind::Joined, FusionReason::None, nest, later);
   NestFuser(s, nest, later, static_cast<uint32_t>(a.dims.size())).run();

@@ -5,6 +5,7 @@
 // the last to the first. A body that moved into a nest is looked at again with the producers of that nest,
 // and no op is copied twice on its way.
 
+#include "core/analysis/footprint.h"
 #include "core/analysis/sharing.h"
 #include "core/ir/build.h"
 #include "core/ir/uses.h"
@@ -12,7 +13,6 @@
 #include "transforms/analysis/cost_model.h"
 #include "transforms/fusion/fusion_log.h"
 
-#include <array>
 #include <map>
 #include <unordered_map>
 
@@ -30,10 +30,8 @@ struct NestFacts {
   Cost cost; ///< of one point
   core::EffectSet effects;
   std::vector<core::ValueId> captured; ///< arrays and other containers from outside
-  std::array<uint64_t, 2> sides = {};  ///< axes that vary one side of a product in it, and not the other
+  core::Sides sides;                   ///< of products in it
   uint32_t repeatedWork = 0;           ///< flops and reads that other nests compute too
-
-  uint64_t oneSided() const { return sides[0] | sides[1]; }
 };
 
 class Fusion {

@@ -1,13 +1,12 @@
 #include "transforms/predication/predicate_by_consumer.h"
 
+#include "core/analysis/footprint.h"
 #include "core/analysis/predicate.h"
 #include "core/analysis/sizes.h"
-#include "core/analysis/term_accesses.h"
 #include "core/ir/build.h"
 #include "core/ir/uses.h"
 #include "core/ir/walk.h"
 #include "core/order/verify.h"
-#include "transforms/analysis/condition_key.h"
 #include "transforms/walks/dce.h"
 #include "transforms/walks/for_each_function.h"
 #include "transforms/walks/predicated_sum.h"
@@ -18,7 +17,6 @@
 namespace melix::transforms {
 
 using namespace core;
-using ops::CmpKind;
 
 namespace {
 
@@ -44,10 +42,6 @@ public:
   }
 
 private:
-  const Op* defOf(ValueId v) const {
-    const OpId def = f_.values[v].def;
-    return def.valid() ? &f_.ops[def] : nullptr;
-  }
   template <class Test>
   bool allUses(ValueId v, const Test& test) const {
     bool all = true;
@@ -119,30 +113,22 @@ private:
       at = here;
       return true;
     }
-    const std::optional<std::string> a = textOf(condition, at), b = textOf(by, here);
-    return a && b && *a == *b;
+    const std::optional<AffinePredicate> first = predicateOf(condition, at);
+    return first && first == predicateOf(by, here);
   }
-  /// A condition as the ops that make it of the axes.
-  std::optional<std::string> textOf(ValueId v, const Indices& here) const {
-    return AxisConditions(m_, f_, sizes_, nest_).textOf(v, [&](ValueId axis) {
-      const auto k = std::ranges::find(here, axis);
-      return k == here.end() ? std::nullopt : std::optional("axis" + std::to_string(k - here.begin()));
-    });
+  /// A condition over the axes of the array, by their numbers.
+  std::optional<AffinePredicate> predicateOf(ValueId v, const Indices& here) const {
+    auto numberOf = [&](ValueId axis) { return std::ranges::find(here, axis) - here.begin(); };
+    return predicateOfAxes(
+        m_, f_, sizes_, nest_, v, [&](ValueId x) { return numberOf(x) < std::ssize(here); },
+        [&](ValueId axis) { return ValueId(static_cast<uint32_t>(numberOf(axis))); });
   }
-  /// Whether something that it asks orders two axes.
-  bool comparesSides() const { return textOf(condition, at).has_value() && ordersAxes(condition); }
-  bool ordersAxes(ValueId mask) const {
-    return std::ranges::any_of(conjunctsOf(f_, mask), [this](ValueId each) {
-      const Op* cmp = i64Comparison(m_, f_, each);
-      const auto how = static_cast<CmpKind>(cmp ? cmp->index() : 0);
-      return cmp && how != CmpKind::Eq && how != CmpKind::Ne &&
-             std::ranges::count_if(at, [&](ValueId axis) { return mentions(each, axis); }) >= 2;
-    });
-  }
-  bool mentions(ValueId v, ValueId axis) const {
-    const Op* op = defOf(v);
-    return v == axis ||
-           (op && std::ranges::any_of(op->operands, [&](ValueId each) { return mentions(each, axis); }));
+  /// Whether the condition orders two axes.
+  bool comparesSides() const {
+    const std::optional<AffinePredicate> all = predicateOf(condition, at);
+    return all && std::ranges::any_of(*all, [](const AffineComparison& each) {
+             return each.isOrder() && each.axes().size() >= 2;
+           });
   }
 
   const Module& m_;
@@ -185,11 +171,8 @@ private:
     return core::isSum(r) && r.keep.size() >= 2 && !effects_.ofOp(fn(), id).any();
   }
   bool hasTwoOperands(OpId sum) {
-    if (!accesses_) accesses_.emplace(m_, f_);
-    std::vector<std::set<ValueId>> sides;
-    for (TermAccess& each : accesses_->of(sum, terminator(fn(), fn().ops[sum].regions[0]).operands[0]))
-      sides.push_back(std::move(each.axes));
-    return haveTwoSides(std::move(sides));
+    if (!footprints_) footprints_.emplace(m_, f_);
+    return footprints_->of(sum, terminator(fn(), fn().ops[sum].regions[0]).operands[0]).hasTwoSides();
   }
 
   void mask(OpId id, RegionId home, const Readers& readers, std::vector<OpId>& out) {
@@ -221,7 +204,7 @@ private:
   const Effects& effects_;
   LiveUses uses_;
   const KnownSizes sizes_;
-  std::optional<TermAccesses> accesses_; ///< of the function as it was found, where they are asked for
+  std::optional<Footprints> footprints_; ///< of the function as it was found, where they are asked for
   const RegionId scratch_;               ///< where ops are made
 };
 

@@ -6,7 +6,7 @@
 #include "core/ir/uses.h"
 #include "core/ir/walk.h"
 #include "core/order/verify.h"
-#include "transforms/analysis/condition_key.h"
+#include "transforms/analysis/cost_model.h"
 #include "transforms/predication/zero_analysis.h"
 #include "transforms/walks/dce.h"
 #include "transforms/walks/for_each_function.h"
@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -30,21 +31,23 @@ namespace {
 struct MaskedProduct {
   OpId nest, rows; ///< the sum; what makes the rows of the factor, and knows what it needs
   Zeros zeros;
-  OpId other; ///< the read of the other factor
+  OpId other;          ///< the read of the other factor
+  OpId factor;         ///< the read of the factor, or the op of the body that chooses it
+  bool chosen = false; ///< the body itself chooses the factor
 };
 
 /// Finds products in a function as it is.
 class ZeroFactorFinder {
 public:
-  ZeroFactorFinder(const Module& m, FunctionId f)
-      : m_(m), f_(m.functions[f]), info_(analysis<AccessInfo>(m, f)), sizes_(f_), regions_(regionsOfOps(f_)) {
-  }
+  ZeroFactorFinder(const Module& m, FunctionId f, const Effects& effects)
+      : m_(m), f_(m.functions[f]), effects_(effects), info_(analysis<AccessInfo>(m, f)), sizes_(f_),
+        regions_(regionsOfOps(f_)) {}
 
-  /// Those around others first.
-  std::vector<MaskedProduct> all() const {
+  /// Those around others first; not sums that take all terms.
+  std::vector<MaskedProduct> all(const std::unordered_set<OpId>& unmasked) const {
     std::vector<MaskedProduct> out;
     forEachOp(f_, [&](OpId id) {
-      if (f_.ops[id].kind != OpKind::Nest) return;
+      if (f_.ops[id].kind != OpKind::Nest || unmasked.contains(id)) return;
       if (std::optional<MaskedProduct> p = productOf(id)) out.push_back(std::move(*p));
     });
     return out;
@@ -63,23 +66,36 @@ private:
     if (nest.accs() > 0 || nest.parts().size() != 1) return std::nullopt;
     const NestResult& r = *nest.parts()[0].spec;
     const ValueId term = nest.yields(nest.parts()[0])[0];
-    if (!isSum(r) || r.keep.size() + 1 != nest.axes() || !m_.types.isFloat(fn().typeOf(term)))
+    if (!isSum(r) || r.keep.size() == nest.axes() || !m_.types.isFloat(fn().typeOf(term)))
       return std::nullopt;
     const Op* product = defOf(term);
     if (!product || product->kind != OpKind::Mul || regions_[fn().values[term].def.index] != nest.body())
       return std::nullopt;
     for (size_t k : {0, 1}) {
-      const OpId factor = fn().values[product->operands[k]].def,
-                 other = fn().values[product->operands[1 - k]].def;
-      if (!isRead(factor) || !isRead(other)) continue;
-      const Op& get = fn().ops[factor];
-      std::optional<Zeros> zeros =
-          zerosOf(m_, fn(), get.operands[0], {get.operands.begin() + 1, get.operands.end()});
-      if (!zeros || !areKnownBefore(*zeros, nest.body())) continue;
-      MaskedProduct out{id, {}, std::move(*zeros), other};
-      if (isProfitable(out) && findRows(out)) return out;
+      MaskedProduct out;
+      out.nest = id;
+      out.factor = fn().values[product->operands[k]].def;
+      out.other = fn().values[product->operands[1 - k]].def;
+      if (isRead(out.other) && findZeros(out, product->operands[k]) && isProfitable(out) && findRows(out))
+        return out;
     }
     return std::nullopt;
+  }
+  bool findZeros(MaskedProduct& p, ValueId factor) const {
+    const NestView nest(fn(), fn().ops[p.nest]);
+    std::optional<Zeros> zeros;
+    if (isRead(p.factor) && reducedAxes(p.nest).size() == 1) {
+      const Op& get = fn().ops[p.factor];
+      zeros = zerosOf(m_, fn(), get.operands[0], {get.operands.begin() + 1, get.operands.end()});
+    } else if (isChoice(p.factor) && regions_[p.factor.index] == nest.body() &&
+               !effects_.ofOp(fn(), p.factor).any() && !Costs(m_, fn()).fewPointsOf(fn().ops[p.nest])) {
+      zeros = zerosOfNumber(m_, fn(), p.nest, factor);
+      p.chosen = true;
+      if (zeros && !zeros->needs.empty()) return false;
+    }
+    if (!zeros || !areKnownBefore(*zeros, nest.body())) return false;
+    p.zeros = std::move(*zeros);
+    return true;
   }
   /// Whether no index of the factor is computed in the body: the mask is tested before the body's ops.
   bool areKnownBefore(const Zeros& zeros, RegionId body) const {
@@ -91,30 +107,37 @@ private:
   bool isRead(OpId id) const {
     return id.valid() && fn().ops[id].kind == OpKind::Get && fn().ops[id].operands.size() > 1;
   }
-  ValueId reducedAxis(OpId id) const {
+  /// A choice of one number.
+  bool isChoice(OpId id) const {
+    if (!id.valid() || fn().ops[id].results.size() != 1) return false;
+    return fn().ops[id].kind == OpKind::If || fn().ops[id].kind == OpKind::Select;
+  }
+  std::set<ValueId> reducedAxes(OpId id) const {
     const NestView nest(fn(), fn().ops[id]);
     const std::vector<uint32_t>& keep = nest.parts()[0].spec->keep;
+    std::set<ValueId> out;
     for (uint32_t k = 0; k < nest.axes(); ++k)
-      if (std::ranges::find(keep, k) == keep.end()) return nest.axisParams()[k];
-    return {};
+      if (std::ranges::find(keep, k) == keep.end()) out.insert(nest.axisParams()[k]);
+    return out;
   }
 
-  /// Whether the mask compares the reduced axis with others, none of which the other factor has all of.
+  /// Whether the mask compares a reduced axis with others, none of which the other factor has all of.
   bool isProfitable(const MaskedProduct& p) const {
-    const ValueId reduced = reducedAxis(p.nest);
-    bool compares = false;
-    auto axis = [&](ValueId v) {
-      const auto index = p.zeros.at.find(v);
-      compares |= index != p.zeros.at.end() && index->second == reduced;
-      return index == p.zeros.at.end() ? std::nullopt : std::optional<std::string>("axis");
+    const std::set<ValueId> reduced = reducedAxes(p.nest);
+    auto isAxis = [&](ValueId v) { return p.zeros.at.contains(v); };
+    const std::optional<AffinePredicate> mask =
+        predicateOfAxes(m_, fn(), sizes_, p.nest, p.zeros.mask, isAxis);
+    auto comparesReduced = [&](const AffineComparison& each) {
+      return std::ranges::any_of(each.axes(),
+                                 [&](ValueId axis) { return reduced.contains(p.zeros.at.at(axis)); });
     };
-    if (!AxisConditions(m_, fn(), sizes_, p.nest).textOf(p.zeros.mask, axis) || !compares) return false;
+    if (!mask || std::ranges::none_of(*mask, comparesReduced)) return false;
     const std::set<ValueId>& read = info_->axesOf(fn().ops[p.other].results[0]);
     const std::set<ValueId> written = info_->axesOf(fn().ops[p.nest].results[0]);
     std::set<ValueId> kept = written;
     const NestView nest(fn(), fn().ops[p.nest]);
     for (uint32_t k : nest.parts()[0].spec->keep) kept.insert(nest.axisParams()[k]);
-    return read.contains(reduced) && readsAll(p.other) &&
+    return std::ranges::any_of(reduced, [&](ValueId a) { return read.contains(a); }) && readsAll(p.other) &&
            std::ranges::any_of(kept, [&](ValueId a) { return !read.contains(a); });
   }
   /// Whether an array is read at axes of nests, each of which is as long as it is: of a part, or where
@@ -138,7 +161,7 @@ private:
   /// The nest in whose body all stands that is needed; its axes determine rows that are no terms.
   bool findRows(MaskedProduct& p) const {
     if (p.zeros.needs.empty()) return true;
-    const ValueId reduced = reducedAxis(p.nest);
+    const std::set<ValueId> reduced = reducedAxes(p.nest);
     for (const Need& need : p.zeros.needs) {
       const OpId def = fn().values[need.v].def;
       if (!def.valid()) return false;
@@ -150,12 +173,13 @@ private:
     const NestView nest(fn(), fn().ops[p.rows]);
     return nest.accs() == 0 && std::ranges::all_of(nest.axisParams(), [&](ValueId axis) {
              const auto index = p.zeros.at.find(axis);
-             return index != p.zeros.at.end() && index->second != reduced;
+             return index != p.zeros.at.end() && !reduced.contains(index->second);
            });
   }
 
   const Module& m_;
   const Function& f_;
+  const Effects& effects_;
   const std::shared_ptr<const AccessInfo> info_;
   const KnownSizes sizes_;
   const std::vector<RegionId> regions_; ///< of ops
@@ -164,18 +188,20 @@ private:
 /// Puts products under masks. What is made waits until all is, so that lists are as they were found.
 class ZeroFactorPredicator {
 public:
-  ZeroFactorPredicator(Module& m, FunctionId f)
-      : m_(m), f_(f), scratch_(m.functions[f].regions.add(Region{})) {}
+  /// `unmasked` receives the sums that take all terms beside a version of theirs that does not.
+  ZeroFactorPredicator(Module& m, FunctionId f, const Effects& effects, std::unordered_set<OpId>& unmasked)
+      : m_(m), f_(f), effects_(effects), unmasked_(unmasked), scratch_(m.functions[f].regions.add(Region{})) {
+  }
 
   /// Products that stand in others are left for another time; whether there was one at all.
   bool run() {
-    const ZeroFactorFinder found(m_, f_);
+    const ZeroFactorFinder found(m_, f_, effects_);
     found_ = &found;
-    const std::vector<MaskedProduct> all = found.all();
+    const std::vector<MaskedProduct> all = found.all(unmasked_);
     if (all.empty()) return false;
     uses_.emplace(m_, f_);
     for (const MaskedProduct& p : all)
-      if (!isInMasked(p.nest)) mask(p);
+      if (!isInMasked(p.nest)) p.chosen ? versionByFinite(p) : mask(p);
     place(fn().body);
     return true;
   }
@@ -279,6 +305,42 @@ private:
     replaced_[by] = p.nest;
     instead_[p.nest] = taken();
   }
+  /// A sum of its own where the other factor is finite: the body chooses the factor and knows the mask.
+  void versionByFinite(const MaskedProduct& p) {
+    const ValueId isFinite = finite(p);
+    Builder at(m_, f_, scratch_, fn().ops[p.nest].loc);
+    const ValueId old = fn().ops[p.nest].results[0];
+    const OpId branch =
+        fn().values[selectElse(
+                        at, isFinite, fn().typeOf(old), [&](Builder& yes) { return copied(p, true, yes); },
+                        [&](Builder& no) { return copied(p, false, no); })]
+            .def;
+    takeOver(fn(), branch, std::span(&old, 1));
+    replaced_[branch] = p.nest;
+    instead_[p.nest] = taken();
+  }
+  ValueId copied(const MaskedProduct& p, bool isMasked, Builder& b) {
+    Cloner copy(m_, f_, f_);
+    const OpId product = fn().values[terminator(fn(), fn().ops[p.nest].regions[0]).operands[0]].def;
+    copy.instead = [&](OpId id, Builder& in) {
+      if (!isMasked || id != product) return false;
+      const ValueId holds = copy.value(p.zeros.mask), result = fn().ops[product].results[0];
+      copy.values[result] = selectOrZero(in, holds, fn().typeOf(result), [&](Builder& yes) {
+        copy.values[fn().ops[p.factor].results[0]] = firstOf(p.factor, copy, yes);
+        copy.op(product, yes);
+        return copy.value(result);
+      });
+      return true;
+    };
+    const OpId made = copy.op(p.nest, b);
+    if (!isMasked) unmasked_.insert(made);
+    return fn().ops[made].results[0];
+  }
+  /// The number that a choice gives where its condition holds.
+  ValueId firstOf(OpId choice, Cloner& copy, Builder& b) const {
+    const Op& op = fn().ops[choice];
+    return op.kind == OpKind::Select ? copy.value(op.operands[1]) : copy.body(op.regions[0], b).values[0];
+  }
   /// Whether a row has all terms.
   ValueId allTerms(const MaskedProduct& p, ValueId fails, ValueId isFinite, const Cloner& copy,
                    Builder& b) const {
@@ -310,6 +372,8 @@ private:
 
   Module& m_;
   FunctionId f_;
+  const Effects& effects_;
+  std::unordered_set<OpId>& unmasked_;
   const RegionId scratch_; ///< where ops are made
   const ZeroFactorFinder* found_ = nullptr;
   std::optional<LiveUses> uses_;
@@ -324,7 +388,8 @@ void predicateByZeroFactor(Module& m) {
   const Effects effects(m);
   changeBodies(m, [&](FunctionId f) {
     bool changed = false;
-    while (ZeroFactorPredicator(m, f).run()) changed = true;
+    std::unordered_set<OpId> unmasked;
+    while (ZeroFactorPredicator(m, f, effects, unmasked).run()) changed = true;
     if (changed) eliminateDeadValues(m, f, effects);
     return changed;
   });

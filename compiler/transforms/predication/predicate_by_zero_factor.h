@@ -11,6 +11,13 @@
 //              nest (u: U) -> keep[] sum {
 //                if (or (cmp le %u, %t), %o) { mul %p[%t, %u], %v[%u, %e] } { 0 } } }
 //
+// A factor that the body itself chooses, `(if %k >= %i { %a[%i, %k] } else { 0 }) * %b[%k, %j]`, has two
+// versions of the sum. Where all of %b is finite the predicate is that of the product:
+//
+//   after:   %f = nest (k: K, j: J) -> keep[] and { cmp lt (abs %b[%k, %j]), inf }
+//            %y = if %f { nest … sum { if (cmp ge %k, %i) { mul %a[%i, %k], %b[%k, %j] } { 0 } } }
+//                       { nest … as before }
+//
 // The other factor is tested once for finite values, all of it. So it has to be read at several points, and
 // at axes of nests alone, each as long as the array. Rows and sums leave out the masked terms
 // (loops/index_sets/split_predicated.h). Where a row has no greatest score, or a number is not finite, all

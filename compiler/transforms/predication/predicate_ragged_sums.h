@@ -11,6 +11,13 @@
 //                %m = cmp ge %k, %i
 //                %t = if %m { … get %a[%i, %k] … get %b[%k, %j] … } { yield 0 }   yield %t }  yield %s }
 //
+// A loop that adds to a float is such a sum too, in the order of its iterations. An iteration that the
+// predicate leaves out yields the sum as it was:
+//
+//   before:  %s = for (N - i), %zero { (%l, %t)  %k = add %l, %i   … %u = add %t, %p   yield %u }
+//   after:   %s = for N, %zero { (%k, %t)  %m = cmp ge %k, %i   %w = if %m { … yield %u } { yield %t }  yield
+//   %w }
+//
 // Ends are sums of axes, sizes and constants, or the least or greatest of several such sums. The loops leave
 // out the masked terms again (triangular_reduction.h) where tiles take the sum. Without tiles all terms are
 // computed. The last axis of the enclosing nest is the columns; nests that are known to have one or two
@@ -23,8 +30,8 @@
 // 3. The end depends on more than the last axis. The last axis is the columns, and each lane would have an
 //    end of its own.
 //
-// The pass also applies to columns that lanes take side by side, each with two ends of its own, as in full
-// convolutions `%x[%i] * %y[%k - %i]` by %k:
+// The pass also applies to nests of columns that lanes take side by side, each with two ends of its own, as
+// in full convolutions `%x[%i] * %y[%k - %i]` by %k:
 // 1. The ends depend on the last axis alone.
 // 2. At least one element of the term is contiguous along it. The others are uniform or contiguous too.
 // 3. The ranges begin at several places.

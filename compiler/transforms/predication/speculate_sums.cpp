@@ -15,8 +15,6 @@ using namespace core;
 
 namespace {
 
-constexpr int mostConditionOps = 8; ///< sums and differences in a condition
-
 class SumSpeculator {
 public:
   SumSpeculator(Module& m, FunctionId f, const FreeingFacts& facts)
@@ -44,7 +42,7 @@ private:
       return op.kind == OpKind::If && (hasNest(op.regions[0]) || hasNest(op.regions[1]));
     };
     if (!hasNest(region) && std::ranges::none_of(fn().regions[region].ops, isMasked)) return;
-    const std::array<uint64_t, 2> sides = nestFacts(m_, fn(), effects_, costs_, nest).sides;
+    const Sides sides = sidesOf(m_, fn(), nest);
     std::vector<OpId> out;
     for (OpId id : fn().regions[region].ops) {
       std::vector<OpId> guarded;
@@ -96,28 +94,32 @@ private:
   struct Compared {
     bool areAxes = true, areSame = false, areOrdered = false, separatesSides = false;
   };
-  Compared compare(ValueId condition, RegionId body, const std::array<uint64_t, 2>& sides) const {
+  Compared compare(ValueId condition, RegionId body, const Sides& sides) const {
     Compared out;
+    auto isAxis = [&](ValueId v) { return fn().values[v].region == body && !fn().values[v].def.valid(); };
+    auto isOutside = [&](ValueId v) {
+      return !fn().values[v].def.valid() || !stands(fn().values[v].def, body);
+    };
     for (ValueId each : conjunctsOf(fn(), condition)) {
-      const Op* cmp = i64Comparison(m_, fn(), each);
-      const std::optional<uint64_t> axes = cmp ? axesCompared(*cmp, body) : std::nullopt;
-      out.areAxes &= axes.has_value();
-      if (!axes) continue;
-      const auto how = static_cast<ops::CmpKind>(cmp->index());
-      out.areSame |= how == ops::CmpKind::Eq;
-      if (how == ops::CmpKind::Eq || how == ops::CmpKind::Ne) continue;
+      const auto cmp = affineComparison(m_, fn(), each, {isAxis, isOutside});
+      out.areAxes &= cmp.has_value();
+      if (!cmp) continue;
+      out.areSame |= cmp->how == ops::CmpKind::Eq;
+      if (!cmp->isOrder()) continue;
+      uint64_t axes = 0;
+      for (ValueId axis : cmp->axes()) axes |= uint64_t{1} << fn().values[axis].index;
       out.areOrdered = true;
-      out.separatesSides |= (*axes & sides[0]) != 0 && (*axes & sides[1]) != 0;
+      out.separatesSides |= (axes & sides.axes[0]) != 0 && (axes & sides.axes[1]) != 0;
     }
     return out;
   }
   /// Whether the sums in the arms are needed at most points, or not in whole blocks of a product. What data,
   /// or bounds of one side, decide may hold anywhere: a product at all points costs less than each of one in
   /// thirty by itself.
-  bool isOfMost(const Op& branch, RegionId body, const std::array<uint64_t, 2>& sides) const {
+  bool isOfMost(const Op& branch, RegionId body, const Sides& sides) const {
     const Compared seen = compare(branch.operands[0], body, sides);
     if (!seen.areAxes || (seen.areOrdered && !seen.separatesSides))
-      return sides[0] != 0 && sides[1] != 0 &&
+      return sides.areTwo() &&
              std::ranges::all_of(branch.regions, [this](RegionId arm) { return areOfProducts(arm); });
     const bool whereTheyHold = !seen.areSame, whereTheyDoNot = seen.areSame || seen.separatesSides;
     return (!hasNest(branch.regions[0]) || whereTheyHold) && (!hasNest(branch.regions[1]) || whereTheyDoNot);
@@ -128,23 +130,6 @@ private:
       const Op& op = fn().ops[id];
       return op.kind != OpKind::Nest || !isExpensive(costs_.ofRegion(op.regions[0]));
     });
-  }
-  /// The axes in a comparison of integers, if it is one of sums of them.
-  std::optional<uint64_t> axesCompared(const Op& cmp, RegionId body) const {
-    uint64_t axes = 0;
-    for (ValueId side : cmp.operands)
-      if (!addAxes(side, body, mostConditionOps, axes)) return std::nullopt;
-    return axes;
-  }
-  /// The axes in sums and differences of them and of what does not change.
-  bool addAxes(ValueId v, RegionId body, int depth, uint64_t& axes) const {
-    const Value& value = fn().values[v];
-    if (value.region == body && !value.def.valid()) return axes |= uint64_t{1} << value.index, true;
-    if (!value.def.valid() || !stands(value.def, body)) return true;
-    const Op& op = fn().ops[value.def];
-    if (op.kind == OpKind::Const || op.kind == OpKind::DimValue) return true;
-    if (depth == 0 || (op.kind != OpKind::Add && op.kind != OpKind::Sub)) return false;
-    return std::ranges::all_of(op.operands, [&](ValueId o) { return addAxes(o, body, depth - 1, axes); });
   }
   bool stands(OpId op, RegionId region) const {
     return std::ranges::find(fn().regions[region].ops, op) != fn().regions[region].ops.end();

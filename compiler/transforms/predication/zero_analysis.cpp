@@ -43,12 +43,7 @@ public:
     return ValueKind::Other;
   }
 
-private:
-  const Op* defOf(ValueId v) const {
-    const OpId def = f_.values[v].def;
-    return def.valid() ? &f_.ops[def] : nullptr;
-  }
-  ValueKind number(ValueId v, int depth) {
+  ValueKind number(ValueId v, int depth = mostElementOps) {
     const Op* op = defOf(v);
     if (!op || depth == 0) return ValueKind::Other;
     auto operand = [&](size_t k) { return number(op->operands[k], depth - 1); };
@@ -90,6 +85,12 @@ private:
     default: return ValueKind::Other;
     }
   }
+
+private:
+  const Op* defOf(ValueId v) const {
+    const OpId def = f_.values[v].def;
+    return def.valid() ? &f_.ops[def] : nullptr;
+  }
   ValueKind constant(const Op& op, ValueId v) const {
     const TypeKind kind = m_.types.kind(f_.typeOf(v));
     if (!types::isFloatKind(kind)) return ValueKind::Other;
@@ -112,14 +113,23 @@ private:
   const Function& f_;
 };
 
+std::optional<Zeros> found(Elements& elements, ValueKind kind) {
+  if (kind != ValueKind::Zero || !elements.zeros.mask.valid()) return std::nullopt;
+  return std::move(elements.zeros);
+}
+
 } // namespace
 
 std::optional<Zeros> zerosOf(const Module& m, const Function& f, ValueId array,
                              std::vector<ValueId> indices) {
   Elements elements(m, f);
-  if (elements.of(array, std::move(indices)) != ValueKind::Zero || !elements.zeros.mask.valid())
-    return std::nullopt;
-  return std::move(elements.zeros);
+  return found(elements, elements.of(array, std::move(indices)));
+}
+
+std::optional<Zeros> zerosOfNumber(const Module& m, const Function& f, OpId nest, ValueId number) {
+  Elements elements(m, f);
+  for (ValueId axis : NestView(f, f.ops[nest]).axisParams()) elements.zeros.at.emplace(axis, axis);
+  return found(elements, elements.number(number));
 }
 
 } // namespace melix::transforms

@@ -31,4 +31,8 @@ struct Zeros {
 std::optional<Zeros> zerosOf(const core::Module& m, const core::Function& f, core::ValueId array,
                              std::vector<core::ValueId> indices);
 
+/// The same of a number of a nest's body, at the axes of the nest.
+std::optional<Zeros> zerosOfNumber(const core::Module& m, const core::Function& f, core::OpId nest,
+                                   core::ValueId number);
+
 } // namespace melix::transforms

@@ -20,7 +20,7 @@ Span writtenAt(const Module& module, LocId loc) {
 }
 
 /// Whether any was left out.
-bool dropIndexChecksOf(Function& f, const std::function<bool(const Op&)>& isDropped) {
+bool dropIndexChecksOf(Function& f, FunctionRef<bool(const Op&)> isDropped) {
   size_t dropped = 0;
   for (Region& region : f.regions)
     dropped += std::erase_if(region.ops, [&](OpId id) { return isDropped(f.ops[id]); });
@@ -29,7 +29,7 @@ bool dropIndexChecksOf(Function& f, const std::function<bool(const Op&)>& isDrop
 
 } // namespace
 
-void dropIndexChecks(Module& module, const std::function<bool(Span)>& isUnchecked) {
+void dropIndexChecks(Module& module, FunctionRef<bool(Span)> isUnchecked) {
   auto isDropped = [&](const Op& op) {
     return op.kind == OpKind::Check && isOfIndices(op.as<CheckAttr>().kind) &&
            isUnchecked(writtenAt(module, op.loc));

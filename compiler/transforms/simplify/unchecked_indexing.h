@@ -7,12 +7,11 @@
 // Requires: verified Core. Keeps: every other check. The interpreter runs Core without this.
 
 #include "core/ir/ir.h"
-
-#include <functional>
+#include "support/function_ref.h"
 
 namespace melix::transforms {
 
 /// Drops those written at places for which `isUnchecked` holds, in whatever function they are by now.
-void dropIndexChecks(core::Module& module, const std::function<bool(Span)>& isUnchecked);
+void dropIndexChecks(core::Module& module, FunctionRef<bool(Span)> isUnchecked);
 
 } // namespace melix::transforms

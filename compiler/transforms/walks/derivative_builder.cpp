@@ -36,7 +36,7 @@ ValueId Emit::make(TypeId type, std::vector<ValueId> parts) {
 }
 
 /// for %i in 0..%n carry(list) { push list, (what `element` makes for %i) }
-ValueId Emit::listOf(TypeId t, ValueId n, const std::function<ValueId(Emit&, ValueId)>& element) {
+ValueId Emit::listOf(TypeId t, ValueId n, FunctionRef<ValueId(Emit&, ValueId)> element) {
   ValueId empty = one(simple(OpKind::ListOf, {}), t);
   Emit b = in(newRegion());
   ValueId i = b.param(types().int64());
@@ -48,7 +48,7 @@ ValueId Emit::listOf(TypeId t, ValueId n, const std::function<ValueId(Emit&, Val
 }
 
 ValueId Emit::arrayOf(std::span<const DimId> dims,
-                      const std::function<ValueId(Emit&, const std::vector<ValueId>&)>& element) {
+                      FunctionRef<ValueId(Emit&, const std::vector<ValueId>&)> element) {
   NestBuilder nest(*this);
   Emit b = in(nest.body());
   const std::vector<ValueId> axes = nest.openAxes(dims);
@@ -56,8 +56,7 @@ ValueId Emit::arrayOf(std::span<const DimId> dims,
   return nest.one();
 }
 
-ValueId Emit::packOf(TypeId t, ValueId x,
-                     const std::function<ValueId(ValueId, const std::vector<DimId>&)>& inner) {
+ValueId Emit::packOf(TypeId t, ValueId x, FunctionRef<ValueId(ValueId, const std::vector<DimId>&)> inner) {
   Op open = simple(OpKind::Unpack, {x});
   std::vector<DimId> own;
   for (uint32_t i = 0; i < types()[typeOf(x)].number; ++i) {

@@ -2,8 +2,7 @@
 // Builds Core for derivatives: a builder with their common expressions.
 
 #include "core/ir/build.h"
-
-#include <functional>
+#include "support/function_ref.h"
 
 namespace melix::transforms {
 
@@ -40,13 +39,12 @@ public:
   ValueId kid(ValueId x, uint32_t k, TypeId type);
   ValueId make(TypeId type, std::vector<ValueId> parts);
   /// The List of type `t` of the results of `element` for 0, …, `n` - 1.
-  ValueId listOf(TypeId t, ValueId n, const std::function<ValueId(Emit&, ValueId)>& element);
+  ValueId listOf(TypeId t, ValueId n, FunctionRef<ValueId(Emit&, ValueId)> element);
   /// The array of extents `dims` of the results of `element` at each place.
   ValueId arrayOf(std::span<const DimId> dims,
-                  const std::function<ValueId(Emit&, const std::vector<ValueId>&)>& element);
+                  FunctionRef<ValueId(Emit&, const std::vector<ValueId>&)> element);
   /// The pack of type `t` of the result of `inner` for the value in the pack `x`, at the same hidden sizes.
-  ValueId packOf(TypeId t, ValueId x,
-                 const std::function<ValueId(ValueId, const std::vector<DimId>&)>& inner);
+  ValueId packOf(TypeId t, ValueId x, FunctionRef<ValueId(ValueId, const std::vector<DimId>&)> inner);
 };
 
 } // namespace melix::transforms

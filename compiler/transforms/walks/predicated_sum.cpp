@@ -4,7 +4,7 @@ namespace melix::transforms {
 
 using namespace core;
 
-OpId SumAtPoints::write(Builder& b, const Write& number) const {
+OpId SumAtPoints::write(Builder& b, Write number) const {
   const Op op = fn().ops[nest_];
   const std::vector<ValueId> params = fn().regions[op.regions[0]].params;
   const std::vector<uint32_t> keep = nestResults(op)[0].keep;
@@ -24,7 +24,7 @@ OpId SumAtPoints::write(Builder& b, const Write& number) const {
   return by;
 }
 
-ValueId SumAtPoints::sum(Cloner& copy, Builder& b, const Write& term) const {
+ValueId SumAtPoints::sum(Cloner& copy, Builder& b, Write term) const {
   const Op op = fn().ops[nest_];
   const std::vector<ValueId> params = fn().regions[op.regions[0]].params;
   NestResult spec = nestResults(op)[0];
@@ -37,17 +37,21 @@ ValueId SumAtPoints::sum(Cloner& copy, Builder& b, const Write& term) const {
   return made.one();
 }
 
-ValueId selectOrZero(Builder& b, ValueId holds, TypeId type, const std::function<ValueId(Builder&)>& number) {
+ValueId selectElse(Builder& b, ValueId holds, TypeId type, const WriteNumber& number,
+                   const WriteNumber& otherwise) {
   Builder yes = b.in(b.newRegion()), no = b.in(b.newRegion());
   yes.yield({number(yes)});
-  no.yield({no.constant(type, 0)});
+  no.yield({otherwise(no)});
   Op branch = Builder::simple(OpKind::If, {holds});
   branch.regions = {yes.region, no.region};
   return b.one(std::move(branch), type);
 }
 
-void copyValue(const Function& f, ValueId v, const std::function<bool(OpId)>& within, Cloner& copy,
-               Builder& b) {
+ValueId selectOrZero(Builder& b, ValueId holds, TypeId type, const WriteNumber& number) {
+  return selectElse(b, holds, type, number, [type](Builder& no) { return no.constant(type, 0); });
+}
+
+void copyValue(const Function& f, ValueId v, FunctionRef<bool(OpId)> within, Cloner& copy, Builder& b) {
   const OpId def = f.values[v].def;
   if (!def.valid() || copy.values.contains(v) || !within(def)) return;
   for (ValueId operand : Operands(f.ops[def].operands)) copyValue(f, operand, within, copy, b);

@@ -21,7 +21,7 @@ public:
   PointWriter(Module& m, Cloner& cloner, const Op& op, Builder& b)
       : m_(m), cloner_(cloner), op_(op), b_(b), nest_(b.fn(), op) {}
 
-  bool run(const std::function<bool()>& stop) {
+  bool run(FunctionRef<bool()> stop) {
     const std::optional<std::vector<int64_t>> extents = knownExtents(m_, cloner_, op_);
     if (!extents || nest_.accs() != 0) return false;
     extents_ = *extents;
@@ -59,7 +59,7 @@ private:
   }
   TypeId termType(const NestPart& part) const { return b_.fn().typeOf(nest_.yields(part)[0]); }
 
-  void points(const std::function<bool()>& stop) {
+  void points(FunctionRef<bool()> stop) {
     std::vector<int64_t> at(extents_.size(), 0);
     while (!stop || !stop()) {
       for (size_t k = 0; k < at.size(); ++k)
@@ -121,7 +121,7 @@ std::optional<std::vector<int64_t>> knownExtents(Module& m, Cloner& cloner, cons
   return out;
 }
 
-bool unrollNest(Module& m, Cloner& cloner, const Op& nest, Builder b, const std::function<bool()>& stop) {
+bool unrollNest(Module& m, Cloner& cloner, const Op& nest, Builder b, FunctionRef<bool()> stop) {
   b.loc = nest.loc;
   return PointWriter(m, cloner, nest, b).run(stop);
 }

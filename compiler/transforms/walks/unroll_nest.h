@@ -2,6 +2,7 @@
 // Unrolls a nest: emits its points one after another where a copy of its body is made.
 
 #include "core/order/clone.h"
+#include "support/function_ref.h"
 
 namespace melix::transforms {
 
@@ -15,7 +16,7 @@ std::optional<std::vector<int64_t>> knownExtents(core::Module& m, core::Cloner& 
 /// extents are not known or a result is neither collected nor combined by an op. Sums and products of floats
 /// are added in order, one after another from the unit. `stop` ends it early, half done.
 bool unrollNest(core::Module& m, core::Cloner& cloner, const core::Op& nest, core::Builder b,
-                const std::function<bool()>& stop = {});
+                FunctionRef<bool()> stop = {});
 
 /// Values, row-major, as an array of these extents; of none, the value.
 core::ValueId stackedArray(core::Builder& b, std::span<const int64_t> extents,

@@ -73,7 +73,7 @@ std::vector<Sample> samples() {
        1},
       {Loop{}, both},
       {For{0, l(5)}, {"defines 5", "child 0", "child 1", "child 2"}, 3},
-      {Nest{NestKind::Collect, axes, true, {}, {}}, {"size 21", "defines 20", "child 1", "child 0"}},
+      {Nest{std::nullopt, axes, true, {}, {}}, {"size 21", "defines 20", "child 1", "child 0"}},
       {target, called},
       {BuiltinRef{}, both},
       {FormatSpec{}, {"child 0"}, 1},
@@ -105,7 +105,7 @@ TEST(TypedWalk, EveryPayloadTellsItsParts) {
 }
 
 TEST(TypedWalk, AReductionEvaluatesItsUnitFirstAndCombinesLast) {
-  Node node = nodeOf({Nest{NestKind::Reduce, {}, true, l(1), l(2)}, {}, 4});
+  Node node = nodeOf({Nest{ops::MonoidKind::Combine, {}, true, l(1), l(2)}, {}, 4});
   Told told;
   tellParts(node, told);
   EXPECT_EQ(told.lines,

@@ -22,8 +22,8 @@ void expectUnit(MonoidKind monoid, TypeKind kind, uint64_t bits) {
 }
 
 TEST(Evaluate, UnitsChangeNothing) {
-  for (uint32_t k = 0; k < monoidKinds; ++k) {
-    const MonoidKind monoid{static_cast<uint8_t>(k)};
+  for (const MonoidInfo& row : ops::monoids()) {
+    const MonoidKind monoid = row.kind;
     if (!infoOf(monoid).op) continue;
     for (TypeKind kind : integers)
       for (uint64_t bits : {uint64_t(0), uint64_t(1), uint64_t(0x7F), uint64_t(0x80), ~uint64_t(0)})
@@ -37,8 +37,8 @@ TEST(Evaluate, UnitsChangeNothing) {
 }
 
 TEST(Evaluate, KindsOfReductionsAgreeWithTheirOps) {
-  for (uint32_t k = 0; k < monoidKinds; ++k) {
-    const MonoidKind monoid{static_cast<uint8_t>(k)};
+  for (const MonoidInfo& row : ops::monoids()) {
+    const MonoidKind monoid = row.kind;
     const MonoidInfo& info = infoOf(monoid);
     if (info.op) EXPECT_EQ(monoidOf(*info.op), monoid) << info.text;
     if (info.position) EXPECT_EQ(infoOf(*info.position).finds, info.finds) << info.text;

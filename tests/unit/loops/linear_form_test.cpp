@@ -53,12 +53,5 @@ TEST(LinearForm, SharedOperandsAreReadOnce) {
   EXPECT_EQ(formOf(body), "524288%i 524288%j 0");
 }
 
-TEST(LinearForm, SmallFormsHaveSmallFactors) {
-  const ValueId v(0);
-  EXPECT_TRUE(isSmall({{{v, 256}}, int64_t(1) << 56}));
-  EXPECT_FALSE(isSmall({{{v, 257}}, 0}));
-  EXPECT_FALSE(isSmall({{{v, 1}}, -(int64_t(1) << 56) - 1}));
-}
-
 } // namespace
 } // namespace melix::loops

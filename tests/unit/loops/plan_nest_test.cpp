@@ -48,28 +48,28 @@ std::string notesOf(const Nest& nest) {
 }
 
 TEST(PlanNest, WhatIsCollectedHasAParallelLoop) {
-  EXPECT_EQ(notesOf({"collect[i, j]", "%y", "f64[N, M]"}), "sweep: %i parallel, %j points\n");
+  EXPECT_EQ(notesOf({"collect[i, j]", "%y", "f64[N, M]"}), "sweep: %i parallel, %j independent\n");
 }
 
 TEST(PlanNest, ASumOfAllPointsIsCutForThePool) {
   EXPECT_EQ(notesOf({"keep[] sum lanes(32, j)", "%s", "f64"}),
-            "sweep: blocks of %i, %j points in strips of 32\n"
+            "sweep: independent blocks of %i, %j in strips of 32\n"
             "  blocks in any order, on the pool\n");
 }
 
 TEST(PlanNest, OfLanesTheRowAxisComesLast) {
   EXPECT_EQ(notesOf({"keep[] sum lanes(32, i)", "%s", "f64"}),
-            "sweep: blocks of %j, %i points in strips of 32\n"
+            "sweep: independent blocks of %j, %i in strips of 32\n"
             "  blocks in any order, on the pool\n");
 }
 
 TEST(PlanNest, WhatIsKnownToBeOneBlockIsNotCutFurther) {
-  const std::string notes = "sweep: one block of %i, %j points in strips of 32\n"
+  const std::string notes = "sweep: one independent block of %i, %j in strips of 32\n"
                             "  not cut for the pool: all points are one block\n";
   EXPECT_EQ(notesOf({"keep[] sum lanes(32, j)", "%s", "f64", "%v", "", "64", "128"}), notes);
   // One point more, and a row as short as the lanes.
   EXPECT_EQ(notesOf({"keep[] sum lanes(32, j)", "%s", "f64", "%v", "", "257", "32"}),
-            "sweep: blocks of %i, %j points\n"
+            "sweep: independent blocks of %i, %j\n"
             "  blocks in any order, on the pool\n");
 }
 
@@ -79,22 +79,22 @@ TEST(PlanNest, AnAxisOfOnePointIsNoLoop) {
 
 TEST(PlanNest, RowsAreSummedInsideOfTheirLoop) {
   EXPECT_EQ(notesOf({"keep[i] sum lanes(32, j)", "%s", "f64[N]"}),
-            "sweep: %i parallel, blocks of %j points in strips of 32\n"
+            "sweep: %i parallel, independent blocks of %j in strips of 32\n"
             "  not cut for the pool: a reduction keeps axes\n");
 }
 
 TEST(PlanNest, ResultsWhoseKeptAxesAreNestedShareASweep) {
   EXPECT_EQ(notesOf({"collect[i, j], keep[i] sum chain, keep[] max", "%y, %s, %m", "f64[N, M], f64[N], f64",
                      "%v, %v, %v"}),
-            "sweep: %i points, blocks of %j points\n"
+            "sweep: %i independent, independent blocks of %j\n"
             "  not cut for the pool: a reduction keeps axes\n");
 }
 
 TEST(PlanNest, RowsAndColumnsHaveASweepEach) {
   EXPECT_EQ(notesOf({"keep[i] sum chain, keep[j] sum chain", "%rows, %columns", "f64[N], f64[M]", "%v, %v"}),
-            "sweep 0 gives %rows: %i parallel, blocks of %j points\n"
+            "sweep 0 gives %rows: %i parallel, independent blocks of %j\n"
             "  not cut for the pool: a reduction keeps axes\n"
-            "sweep 1 gives %columns: %j parallel, blocks of %i points\n"
+            "sweep 1 gives %columns: %j parallel, independent blocks of %i\n"
             "  not cut for the pool: a reduction keeps axes\n"
             "  apart from sweep 0: keeps other axes\n");
 }
@@ -102,9 +102,9 @@ TEST(PlanNest, RowsAndColumnsHaveASweepEach) {
 TEST(PlanNest, TermsInTwoSequencesHaveASweepEach) {
   EXPECT_EQ(notesOf({"keep[] sum lanes(32, j), keep[] sum lanes(32, i), keep[] sum lanes(32, j)",
                      "%a, %b, %c", "f64, f64, f64", "%v, %v, %v"}),
-            "sweep 0 gives %a, %c: blocks of %i, %j points in strips of 32\n"
+            "sweep 0 gives %a, %c: independent blocks of %i, %j in strips of 32\n"
             "  blocks in any order, on the pool\n"
-            "sweep 1 gives %b: blocks of %j, %i points in strips of 32\n"
+            "sweep 1 gives %b: independent blocks of %j, %i in strips of 32\n"
             "  blocks in any order, on the pool\n"
             "  apart from sweep 0: in no order of the axes do the terms of both follow each other as they "
             "should\n");
@@ -113,15 +113,15 @@ TEST(PlanNest, TermsInTwoSequencesHaveASweepEach) {
 TEST(PlanNest, WhatIsExactTakesAnyOrder) {
   EXPECT_EQ(notesOf({"keep[] sum lanes(32, i), keep[] max, keep[] sum", "%s, %m, %n", "f64, f64, i64",
                      "%v, %v, %i"}),
-            "sweep: blocks of %j, %i points in strips of 32\n"
+            "sweep: independent blocks of %j, %i in strips of 32\n"
             "  blocks in any order, on the pool\n");
 }
 
 TEST(PlanNest, TheBestOfAllIsFoundInTheOrderOfThePoints) {
   EXPECT_EQ(notesOf({"keep[] argmax, keep[] sum lanes(32, i)", "%r, %c, %s", "i64, i64, f64", "%v, %v"}),
-            "sweep 0 gives %r, %c: blocks of %i, %j points\n"
+            "sweep 0 gives %r, %c: independent blocks of %i, %j\n"
             "  blocks in any order, on the pool\n"
-            "sweep 1 gives %s: blocks of %j, %i points in strips of 32\n"
+            "sweep 1 gives %s: independent blocks of %j, %i in strips of 32\n"
             "  blocks in any order, on the pool\n"
             "  apart from sweep 0: in no order of the axes do the terms of both follow each other as they "
             "should\n");
@@ -130,21 +130,21 @@ TEST(PlanNest, TheBestOfAllIsFoundInTheOrderOfThePoints) {
 TEST(PlanNest, EffectsComeInTheOrderOfThePoints) {
   const std::string check = "check divisor \"\" %i";
   EXPECT_EQ(notesOf({"keep[] sum lanes(32, i)", "%s", "f64", "%v", check}),
-            "sweep 0 has effects alone: %i parallel, %j points\n"
-            "sweep 1 gives %s: blocks of %j, %i points in strips of 32\n"
+            "sweep 0 has effects alone: %i parallel, %j independent\n"
+            "sweep 1 gives %s: independent blocks of %j, %i in strips of 32\n"
             "  blocks in any order, on the pool\n"
             "  apart from sweep 0: it has the effects, in the order of the points\n");
   EXPECT_EQ(notesOf({"keep[] sum lanes(32, j)", "%s", "f64", "%v", check}),
-            "sweep: blocks of %i, %j points in strips of 32\n"
+            "sweep: independent blocks of %i, %j in strips of 32\n"
             "  blocks in any order, on the pool\n");
 }
 
 TEST(PlanNest, AccumulatorsTakeTheAxesInTheirOrder) {
   EXPECT_EQ(notesOf({"keep[j] sum chain, collect[i, j] accs (%a = %h)", "%s, %y, %g",
                      "f64[M], f64[N, M], f64[M]", "%v, %v, %b", "%b = add_at %a[%j] += %v : acc f64[M]"}),
-            "sweep 0 gives %y, %g: %i in order, %j points\n"
+            "sweep 0 gives %y, %g: %i in order, %j independent\n"
             "  not cut for the pool: adds in the order of the points\n"
-            "sweep 1 gives %s: %j parallel, blocks of %i points\n"
+            "sweep 1 gives %s: %j parallel, independent blocks of %i\n"
             "  not cut for the pool: a reduction keeps axes\n"
             "  apart from sweep 0: it adds, and takes the axes in their order\n");
 }
@@ -155,7 +155,7 @@ TEST(PlanNest, PointsThatAddToPlacesApartAreIndependent) {
     return notes.substr(0, notes.find('\n'));
   };
   const std::string in = "%w = convert saturate %v : i64\n", to = " += %v : acc f64[M]";
-  EXPECT_EQ(loops("%k = add %i, %j : i64\n%b = add_at %a[%k]" + to), "sweep: %i in order, %j points");
+  EXPECT_EQ(loops("%k = add %i, %j : i64\n%b = add_at %a[%k]" + to), "sweep: %i in order, %j independent");
   EXPECT_EQ(loops(in + "%k = add %w, %j : i64\n%b = add_at %a[%k]" + to), "sweep: %i in order, %j in order");
   EXPECT_EQ(loops("%k = mul %j, %j : i64\n%b = add_at %a[%k]" + to), "sweep: %i in order, %j in order");
   EXPECT_EQ(loops("%b = add_at %a[%j]" + to + "\n%c = add_at %b[%i]" + to, "%c"),
@@ -181,9 +181,9 @@ TEST(PlanNest, AFilterIsCutForThePoolIfElementsOwnNothing) {
                    "\n    %k = get %c[%i] : bool\n    yield %k, %v\n  } : " + type + "[K]\n  yield\n}\n")
         .notes();
   };
-  EXPECT_EQ(kept("f64"), "sweep: blocks of %i points\n  blocks in any order, on the pool\n");
+  EXPECT_EQ(kept("f64"), "sweep: independent blocks of %i\n  blocks in any order, on the pool\n");
   EXPECT_EQ(kept("str"),
-            "sweep: %i points\n  not cut for the pool: a filter keeps elements that own memory\n");
+            "sweep: %i independent\n  not cut for the pool: a filter keeps elements that own memory\n");
 }
 
 TEST(PlanNest, WhatTheProgramCombinesGoesFromTheLeft) {
@@ -199,7 +199,7 @@ fn f [N] (%x: f64[N], %u: f64) -> () {
 }
 )")
                 .notes(),
-            "sweep: %i points\n"
+            "sweep: %i independent\n"
             "  not cut for the pool: what is reduced is no scalar, or combined by the program\n");
 }
 
@@ -219,7 +219,7 @@ fn f [N, M] (%x: f64[N, M]) -> (f64[N]) {
                 .notes(),
             "result 0 can be written where a caller says\n"
             "sweep: %i parallel\n"
-            "sweep: blocks of %j points\n");
+            "sweep: independent blocks of %j\n");
 }
 
 TEST(PlanNest, NotesSayWhatIsWrittenInPlace) {

@@ -54,6 +54,44 @@ TEST(SinkLoops, TwoSidesAreAProduct) {
 )");
 }
 
+/// The read of %b begins with the range, and does not vary with i otherwise.
+TEST(SinkLoops, ARangeThatBeginsAtAnIndexIsTheLoopsOwn) {
+  const std::string text = R"(fn f (%a: f32[3, 3], %b: f32[3, 4], %c: f32[3, 4]) -> (f32[3, 4]) {
+  %n = const 3 : i64
+  %r = for collects 0 %n, %c { (%i: i64, %d: f32[3, 4])
+    %m = sub %n, %i : i64
+    %s = for collects 0 %m, %d { (%l: i64, %e: f32[3, 4])
+      %k = add %i, %l : i64
+      %t = nest (%j: 4) -> collect[j] {
+        %x = get %a[%i, %k] : f32
+        %y = get %b[%k, %j] : f32
+        %p = mul %x, %y : f32
+        %z = get %e[%i, %j] : f32
+        %q = add %z, %p : f32
+        yield %q
+      } : f32[4]
+      %g = set %e[%i] = %t : f32[3, 4]
+      yield %g
+    } : f32[3, 4]
+    yield %s
+  } : f32[3, 4]
+  yield %r
+}
+)";
+  const Value a = Value::floats(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9}, std::vector<int64_t>{3, 3});
+  const Value b = Value::floats(std::vector<float>{1, -2, 3, -4, 5, -6, 7, -8, 9, -10, 11, -12},
+                                std::vector<int64_t>{3, 4});
+  PassText m(text);
+  m.apply(sink, {a, b, b});
+  EXPECT_EQ(m.count("-> collect"), 1u) << m.text();
+  EXPECT_LT(m.text().find("nest ("), m.text().rfind("for collects")) << m.text();
+  std::string shifted = text;
+  shifted.replace(shifted.find("%y = get %b[%k, %j]"), 19, "%y = get %b[%l, %j]");
+  PassText other(shifted);
+  other.apply(sink, {a, b, b});
+  EXPECT_LT(other.text().find("nest ("), other.text().rfind("for collects")) << other.text();
+}
+
 /// Through rows, products that are arrays, and functions that only collect; the loop keeps what else it does.
 TEST(SinkLoops, WhatATurnMakesIsMadeAtTheElement) {
   PassText m(R"(fn outer [N, M] (%x: f32[N], %y: f32[M]) -> (f32[N, M]) {

@@ -146,6 +146,32 @@ TEST(MergePerfect, NestsOfNestsOfNests) {
   EXPECT_EQ(m.count("collect[i, j, k]"), 1u) << m.text();
 }
 
+TEST(MergePerfect, IndexArithmeticBeforeTheInnerNestGoesIn) {
+  const std::string text = R"(fn f (%v: f32[6]) -> (f32[2]) {
+  %two = const 2 : i64
+  %scale = const 2.0 : f32
+  %r = nest (%i: 2) -> collect[i] {
+    %first = mul %i, %two : i64
+    %s = nest (%j: 3) -> keep[] sum {
+      %k = add %first, %j : i64
+      %a = get %v[%k] : f32
+      yield %a
+    } : f32
+    yield %s
+  } : f32[2]
+  yield %r
+}
+)";
+  PassText m(text);
+  m.apply(flattenPerfectNests, {numbers()});
+  EXPECT_EQ(m.count("nest (%i: 2, %j: 3) -> keep[i] sum"), 1u) << m.text();
+  std::string reads = text;
+  reads.insert(reads.find("    %s = nest"), "    %x = get %v[%first] : f32\n");
+  PassText stays(reads);
+  stays.apply(flattenPerfectNests, {numbers()});
+  EXPECT_EQ(stays.count("nest"), 2u) << "a read is made once: " << stays.text();
+}
+
 TEST(MergePerfect, SumsOfSumsAndWhatIsUsedBesideStay) {
   PassText m(R"(fn f (%v: f32[6]) -> (f32, f32[2]) {
   %r = nest (%i: 2) -> keep[] sum {

@@ -38,6 +38,16 @@ TEST(MaskUnread, WhatIsMadeOfElements) {
   EXPECT_EQ(m.count("keep[] sum"), 1u) << m.text();
 }
 
+TEST(MaskUnread, ReadersSpellTheirMaskDifferently) {
+  auto readsToo = [](const std::string& mask) {
+    return "  %o = nest (%c: 3, %d: 3) -> keep[] max {\n    %w = get %s[%c, %d] : f32\n" + mask +
+           "    %g = const 0.0 : f32\n    %h = select %y, %w, %g : f32\n    yield %h\n  } : f32\n";
+  };
+  const std::string difference = "    %e = sub %d, %c : i64\n    %n = const 0 : i64\n";
+  EXPECT_TRUE(isMasked(chosen(before) + readsToo(difference + "    %y = cmp le %e, %n : bool\n")));
+  EXPECT_FALSE(isMasked(chosen(before) + readsToo(difference + "    %y = cmp lt %e, %n : bool\n")));
+}
+
 TEST(MaskUnread, OthersStay) {
   EXPECT_FALSE(isMasked(chosen(before) +
                         "  %o = nest (%c: 3, %d: 3) -> keep[] max {\n    %w = get %s[%c, %d] : f32\n"

@@ -71,6 +71,29 @@ TEST(MaskZeros, OfBands) {
       2u);
 }
 
+/// Sums by k of a factor that the body chooses by a condition, times elements of %v.
+std::string chosen(const std::string& sizes, const std::string& condition,
+                   const std::string& read = "%k, %j") {
+  return "fn f [N] (%x: f32[N, N], %v: f32[N, 2]) -> (f32[N, 2]) {\n  %y = nest (" + sizes +
+         ") -> keep[i, j] sum {\n    %m = cmp " + condition +
+         " : bool\n    %q = if %m {\n      %a = get %x[%i, %k] : f32\n      yield %a\n    } {\n"
+         "      %z = const 0.0 : f32\n      yield %z\n    } : f32\n    %b = get %v[" +
+         read + "] : f32\n    %p = mul %q, %b : f32\n    yield %p\n  } : f32[N, 2]\n  yield %y\n}\n";
+}
+
+TEST(MaskZeros, OfFactorsThatTheBodyChooses) {
+  const std::string text = chosen("%i: N, %j: 2, %k: N", "ge %k, %i");
+  const PassText m = masked(text);
+  EXPECT_EQ(m.count("-> keep[i, j] sum") + m.count("-> keep[i$1, j$1] sum"), 2u) << m.text();
+  EXPECT_EQ(m.count("keep[] and"), 1u) << "all of the other factor is finite: " << m.text();
+  EXPECT_EQ(m.count(" = if "), 3u) << m.text();
+  for (float odd : {INFINITY, -INFINITY, NAN, -0.0F}) masked(text, odd);
+  EXPECT_EQ(masked(chosen("%i: N, %j: 2, %k: N", "ge %j, %i")).count("keep[] and"), 0u)
+      << "no axis of the sum";
+  EXPECT_EQ(masked(chosen("%i: N, %j: 2, %k: N", "ge %k, %i", "%i, %j")).count("keep[] and"), 0u)
+      << "the other factor does not vary with the sum";
+}
+
 TEST(MaskZeros, OthersStay) {
   EXPECT_FALSE(isMasked(weighted("    %n = get %x[%u, %t] : f32\n    %l$1 = const 0.0 : f32\n"
                                  "    %m = cmp lt %n, %l$1 : bool\n",

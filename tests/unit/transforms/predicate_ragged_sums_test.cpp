@@ -46,6 +46,37 @@ TEST(MaskRanges, ThatBeginWithAnAxis) {
   EXPECT_EQ(compared(product("4 - i", "      %k = add %l, %i : i64\n")), 1u) << "a number that is the size";
 }
 
+/// A loop of `count` iterations that adds products, at each i and j.
+std::string loop(const std::string& count, const std::string& index, const std::string& next = "add %t, %p",
+                 const std::string& begin = "") {
+  return "fn f (%a: f32[4, 4], %b: f32[4, 4]) -> (f32[4, 4]) {\n"
+         "  %n = const 4 : i64\n  %one = const 1 : i64\n  %zero = const 0.0 : f32\n"
+         "  %r = nest (%i: 4, %j: 4) -> collect[i, j] {\n" +
+         begin + "    %count = " + count +
+         " : i64\n    %s = for collects 0 %count, %zero { (%l: i64, %t: f32)\n      %k = " + index +
+         " : i64\n      %u = get %a[%i, %k] : f32\n      %v = get %b[%k, %j] : f32\n"
+         "      %p = mul %u, %v : f32\n      %next = " +
+         next + " : f32\n      yield %next\n    } : f32\n    yield %s\n  } : f32[4, 4]\n  yield %r\n}\n";
+}
+
+/// Their terms keep their order: the predicate decides between the next sum and the one before.
+TEST(MaskRanges, OfLoopsThatAdd) {
+  PassText m = masked(loop("sub %n, %i", "add %i, %l"));
+  EXPECT_EQ(m.count("cmp ge"), 1u) << m.text();
+  EXPECT_EQ(m.count(" = cmp "), 1u) << "it ends where the arrays do";
+  EXPECT_EQ(m.count("for collects 0 %count"), 0u) << m.text();
+  EXPECT_EQ(compared(loop("add %i, %one", "max %l, %l")), 0u) << "no read of the axis itself";
+  EXPECT_EQ(compared(loop("add %i, %one", "add %l, %zeroth", "sub %t, %p", "    %zeroth = const 0 : i64\n")),
+            0u)
+      << "the count is no difference of an end and the offset";
+}
+
+TEST(MaskRanges, LoopsThatDoMoreThanAddStay) {
+  EXPECT_EQ(compared(loop("sub %n, %i", "add %i, %l", "max %t, %p")), 0u);
+  EXPECT_EQ(compared(loop("sub %n, %one", "add %one, %l")), 0u) << "no axis tells where it ends";
+  EXPECT_EQ(compared(loop("sub %n, %j", "add %j, %l")), 0u) << "each column in its lane";
+}
+
 TEST(MaskRanges, OfSizesThatAProgramComputes) {
   PassText m(
       "fn f (%n: i64, %m: i64) -> (f64) {\n  bind_dim %n defines [n]\n  bind_dim %m defines [m]\n"
