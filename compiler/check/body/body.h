@@ -76,7 +76,7 @@ public:
     NodeId byTry; ///< the operand of the `?` that determined the type
   };
   Trailed<Returned> returned{trail};
-  TypeId freshResult(Span span);
+  TypeId freshResult();
   bool mayReturn = false;
   /// A result was guessed: another round will check this body again. Never undone, since attempts fail by it.
   bool isProvisional = false;

@@ -154,7 +154,7 @@ NodeId checkBreak(Body& body, const One& leave, Span span) {
 }
 
 /// The result type for one value that is returned: sizes that the function decides are this value's own.
-TypeId Body::freshResult(Span span) {
+TypeId Body::freshResult() {
   if (!returnType) return returnType;
   std::vector<DimSym> symbols;
   types.collectSymbols(returnType, symbols);
@@ -163,7 +163,8 @@ TypeId Body::freshResult(Span span) {
   for (DimSym s : symbols)
     if (types.dims.info(s).kind == types::DimSymKind::Unknown &&
         std::find(own.begin(), own.end(), s) == own.end()) {
-      returned.edit().sizes.push_back(infer.freshDim(types.dims.info(s).name, span));
+      const types::DimSymInfo size = types.dims.info(s);
+      returned.edit().sizes.push_back(infer.freshDim(size.name, size.origin));
       open.emplace(s, types.dims.symbol(returned->sizes.back()));
     }
   const TypeId result = types.substitute(returnType, open);
@@ -179,11 +180,11 @@ NodeId Body::checkReturn(const One& ret, Span span) {
   std::vector<NodeId> children;
   TypeId type = types.unit(), wanted;
   if (ret.inner) {
-    wanted = freshResult(span);
+    wanted = freshResult();
     NodeId value = checkExpr(ret.inner, wanted);
     type = b.typeOf(value);
     if (types.kind(type) == TypeKind::Never) return value; // never gets to return
-    if (!wanted && returnType) wanted = freshResult(span); // told by a `return` inside
+    if (!wanted && returnType) wanted = freshResult(); // told by a `return` inside
     children.push_back(value);
   }
   if (children.empty() && isScript) // the script ends

@@ -214,7 +214,7 @@ NodeId Body::tryValue(NodeId value, Span span) {
   if (DeclId either = typeDecl(c, c.modules.prelude(), types.names.intern("Result")); !returnType && either)
     returnType =
         c.declarations.recordType(either, {fresh(span), types.fieldType(type, caseNumber(type, "Err"), 0)});
-  TypeId back = returnType ? infer.zonk(freshResult(span)) : TypeId::none();
+  TypeId back = returnType ? infer.zonk(freshResult()) : TypeId::none();
   bool fits = back && (option ? isPreludeEnum(back, "Option") : isPreludeEnum(back, "Result"));
   if (!fits) {
     refuseTry(*this, value, back, span);

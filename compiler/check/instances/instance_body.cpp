@@ -134,7 +134,7 @@ NodeId InstanceBody::lambdaBody(Body& body, const Known& known, size_t captures)
   const InstanceInfo& info = c_.instances.info(id_);
   const bool guessed = !known.asked && info.state == ResultState::Guessed;
   body.returnType = guessed ? body.openResult(info) : known.asked;
-  TypeId want = guessed ? body.freshResult(tree.span(written.body)) : known.asked;
+  TypeId want = guessed ? body.freshResult() : known.asked;
   NodeId value = body.checkExpr(written.body, want);
   if (want) value = body.coerce(value, want, tree.span(written.body));
   if (lets.empty()) return value;
@@ -306,7 +306,7 @@ void InstanceBody::checkFunction(Body& body) {
   TypeId result = use.signature.result.isWritten() ? declaredResult(body, fn, use) : knownResult();
   const InstanceInfo& info = c_.instances.info(id_);
   body.returnType = !result && info.state == ResultState::Guessed ? body.openResult(info) : result;
-  TypeId want = body.freshResult(fn.span);
+  TypeId want = body.freshResult();
   NodeId value = fn.body ? body.checkExpr(fn.body, want) : body.b.error(fn.span);
   if (want && fn.body) {
     Messages told(c_.sink);

@@ -345,7 +345,7 @@ void Instances::finish(InstanceId id, Body& body, NodeId value, TypeId declared)
       instance.failed = true;
       type = c_.types.error();
     } else if (body.returnType && adds) {
-      value = body.coerce(value, body.freshResult(body.b.spanOf(value)), body.b.spanOf(value));
+      value = body.coerce(value, body.freshResult(), body.b.spanOf(value));
       type = body.infer.zonk(body.returnType);
     } else if (body.returnType && (body.isProvisional || c_.types.kind(type) == TypeKind::Never)) {
       type = body.infer.zonk(body.returnType);

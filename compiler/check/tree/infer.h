@@ -36,7 +36,7 @@ public:
   using AtArguments = std::function<TypeId(TypeId record, std::vector<TypeId>)>;
   Inference(TypeStore& types, Trail& trail, AtArguments atArguments)
       : equalHere(trail), types_(types), atArguments_(std::move(atArguments)), vars_(trail), solved_(trail),
-        templates_(trail), records_(trail) {}
+        mayDiffer_(trail), templates_(trail), records_(trail) {}
 
   TypeId freshVar(VarClass cls, Span span);
   DimSym freshDim(std::string name, Span span);
@@ -120,7 +120,7 @@ private:
   AtArguments atArguments_;
   TrailedVector<VarInfo> vars_;
   TrailedMap<types::DimSubst> solved_;
-  std::set<DimSym> mayDiffer_; ///< unsolved dimensions that are each branch's own
+  TrailedSet<std::set<DimSym>> mayDiffer_; ///< unsolved dimensions that are each branch's own
   TrailedMap<std::unordered_map<types::KnownId, types::KnownId>> templates_;
   TrailedMap<std::unordered_map<types::RecordId, types::RecordId>> records_;
 };

@@ -1,5 +1,6 @@
 #include "core/analysis/affine.h"
 
+#include <cassert>
 #include <unordered_map>
 
 namespace melix::core {
@@ -100,6 +101,7 @@ DimId sizeOf(types::DimStore& dims, const AffineForm& form) {
 
 DimId extremeOf(types::DimStore& dims, const AffineForm& form, bool isGreatest,
                 FunctionRef<DimId(ValueId)> extentOf) {
+  assert(form.outside.empty() && "a value has no least and no greatest");
   DimId sum = sizeOf(dims, form);
   for (auto [axis, factor] : form.axes) {
     if ((factor > 0) != isGreatest) continue; // it is 0 there

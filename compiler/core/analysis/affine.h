@@ -64,8 +64,8 @@ AffineForm affineForm(types::DimStore& dims, DimId d,
 /// The sizes and the constant of a form as one size.
 DimId sizeOf(types::DimStore& dims, const AffineForm& form);
 
-/// The least or the greatest of the form over the points of its axes. `extentOf` gives the extents; invalid
-/// if it gives none for an axis that is not at 0 there.
+/// The least or the greatest of a form of axes and sizes over the points of its axes. `extentOf` gives the
+/// extents; invalid if it gives none for an axis that is not at 0 there.
 DimId extremeOf(types::DimStore& dims, const AffineForm& form, bool isGreatest,
                 FunctionRef<DimId(ValueId)> extentOf);
 

@@ -3,6 +3,7 @@
 #include "core/analysis/footprint.h"
 #include "core/ir/flow.h"
 #include "core/ir/walk.h"
+#include "transforms/analysis/index_offset.h"
 
 #include <algorithm>
 #include <set>
@@ -72,21 +73,16 @@ public:
   }
 
 private:
-  /// Where all uses of the loop's own index add the same value to it, as `i + k` in a range that begins at i,
-  /// the sum is the index.
+  /// In a range that begins at i, as `i + k`, the sum is the loop's own index.
   void noteOffset(RegionId iteration) {
-    const ValueId own = f_.regions[iteration].params[0];
-    std::set<ValueId> offsets;
-    std::vector<ValueId> sums;
-    forEachOp(f_, iteration, [&](OpId id) {
-      const Op& op = f_.ops[id];
-      if (std::ranges::find(op.operands, own) == op.operands.end()) return;
-      const bool isSum = op.kind == OpKind::Add;
-      offsets.insert(isSum ? op.operands[op.operands[0] == own ? 1 : 0] : own);
-      if (isSum) sums.push_back(op.results[0]);
-    });
-    if (offsets.size() == 1 && !offsets.contains(own))
-      for (ValueId sum : sums) known_[sum] = {};
+    auto sizeOf = [this](ValueId v) {
+      const OpId def = f_.values[v].def;
+      const bool isSize = def.valid() && f_.ops[def].kind == OpKind::DimValue;
+      return isSize ? std::optional(f_.ops[def].dims[0]) : std::nullopt;
+    };
+    if (const std::optional<IndexOffset> offset =
+            indexOffset(f_, iteration, f_.regions[iteration].params[0], sizeOf))
+      for (ValueId sum : offset->sums) known_[sum] = {};
   }
   /// Of an op and what stands in it.
   std::set<ValueId> of(const Op& op) {

@@ -6,6 +6,7 @@
 #include "core/ir/place.h"
 #include "core/ir/walk.h"
 #include "transforms/analysis/cost_model.h"
+#include "transforms/analysis/index_offset.h"
 #include "transforms/counted_loops/recurrence.h"
 
 #include <algorithm>
@@ -71,24 +72,16 @@ bool RaggedRanges::isLoopOfTerms(RaggedRange& out) const {
 }
 
 void RaggedRanges::findOffset(RaggedRange& out) const {
-  bool isOne = true, isUsedAlone = false;
   forEachOp(fn(), out.body, [&](OpId id) {
     const Op& op = fn().ops[id];
-    const bool isUse = std::ranges::find(op.operands, out.axis) != op.operands.end();
-    if (isUse || std::ranges::any_of(op.operands, [&](ValueId v) { return out.varying.contains(v); }))
+    if (std::ranges::any_of(op.operands, [&](ValueId v) { return v == out.axis || out.varying.contains(v); }))
       out.varying.insert(op.results.begin(), op.results.end());
-    if (!isUse) return;
-    const ValueId with = op.kind == OpKind::Add ? op.operands[op.operands[0] == out.axis ? 1 : 0] : ValueId();
-    if (!with.valid() || with == out.axis || (!out.count.valid() && !bounds_.sizeOf(with))) {
-      isUsedAlone = true;
-    } else if (!out.offset.valid() || isSame(out.offset, with)) {
-      out.offset = with;
-      out.index.insert(op.results[0]);
-    } else {
-      isOne = false;
-    }
   });
-  if (!isOne || isUsedAlone) out.offset = {}, out.index.clear();
+  std::optional<IndexOffset> found =
+      indexOffset(fn(), out.body, out.axis, [this](ValueId v) { return bounds_.sizeOf(v); });
+  if (!found || (!out.count.valid() && !bounds_.sizeOf(found->value))) return;
+  out.offset = found->value;
+  out.index = std::move(found->sums);
 }
 
 bool RaggedRanges::isSame(ValueId a, ValueId b) const {

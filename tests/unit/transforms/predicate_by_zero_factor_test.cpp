@@ -92,6 +92,9 @@ TEST(MaskZeros, OfFactorsThatTheBodyChooses) {
       << "no axis of the sum";
   EXPECT_EQ(masked(chosen("%i: N, %j: 2, %k: N", "ge %k, %i", "%i, %j")).count("keep[] and"), 0u)
       << "the other factor does not vary with the sum";
+  std::string shown = text;
+  shown.replace(shown.find("      yield %a"), 14, "      %shown = debug %a : f32\n      yield %shown");
+  EXPECT_EQ(masked(shown).count("keep[] and"), 0u) << "an effect is not copied";
 }
 
 TEST(MaskZeros, OthersStay) {
