@@ -173,6 +173,10 @@ llvm::Constant* ModuleEmitter::describe(TypeId type) {
   const types::TypeStore& store = held_->types;
   switch (store.kind(type)) {
   case TypeKind::Array:
+    if (held_->isProduct(type))
+      return typeRecord(MELIX_KIND_RECORDS, static_cast<uint8_t>(store.rank(type)), type,
+                        held_->partCount(type), 0, nullptr, describedType(store.element(type)),
+                        productFields(type, 0), nullptr);
     return typeRecord(MELIX_KIND_ARRAY, static_cast<uint8_t>(store.rank(type)), type, 0, 0, nullptr,
                       describedType(store.element(type)), nullptr, nullptr);
   case TypeKind::List:
@@ -205,7 +209,7 @@ llvm::Constant* ModuleEmitter::describedType(TypeId type) {
     return llvm::ConstantExpr::getInBoundsGetElementPtr(records_.type, all,
                                                         llvm::ConstantInt::get(i64(), kindOf(kind)));
   }
-  if (kind == TypeKind::Pack && store.kind(held_->packInner(type)) == TypeKind::Array)
+  if (kind == TypeKind::Pack && held_->hasDims(held_->packInner(type)))
     return describedType(held_->packInner(type));
   // Declared before it is filled: types may be recursive.
   llvm::GlobalVariable*& made = descriptors_[type.index];

@@ -44,6 +44,7 @@ private:
   void bitcast(const Op& op);
   void scalar(const Op& op);
   void constant(const Op& op);
+  void arrayOfRecords(const Op& op);
   void record(const Op& op, uint32_t tag, bool isEnum);
   void pack(const Op& op);
   void unpack(const Op& op);
@@ -79,6 +80,7 @@ private:
     uint32_t result, slot;
     ValueId value;
   };
+  void collected(NestResultExtra& rx, TypeId type);
   void nestResult(const core::NestView& nest, const core::NestPart& part, NestExtra& x,
                   std::vector<PendingYield>& pending);
 

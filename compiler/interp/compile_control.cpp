@@ -206,6 +206,14 @@ void Compiler::nest(const Op& o) {
   resume(o, all);
 }
 
+/// How values of a type are put into a result.
+void Compiler::collected(NestResultExtra& rx, TypeId type) {
+  rx.kind0 = kindOf(type);
+  rx.isArray = types_.kind(type) == TypeKind::Array;
+  rx.element = kindOf(types_.element(type));
+  if (rx.isArray) rx.elementDims = dimRegs(types_[type].dims);
+}
+
 void Compiler::nestResult(const core::NestView& nest, const core::NestPart& part, NestExtra& x,
                           std::vector<PendingYield>& pending) {
   const NestResult& nr = *part.spec;
@@ -217,8 +225,19 @@ void Compiler::nestResult(const core::NestView& nest, const core::NestPart& part
     pending.push_back({static_cast<uint32_t>(x.results.size()), slot, v});
   };
   const auto yields = nest.yields(part);
-  if (isFilter) later(0, yields[0]);
-  ValueId value = isFilter ? yields[1] : yields[0];
+  if (isFilter) {
+    rx.dimOut = symReg(nest.size(part));
+    for (uint32_t k = 0; k < nr.yields; ++k) {
+      later(0, yields[0]);
+      later(1, yields[1 + k]);
+      NestResultExtra one = rx;
+      collected(one, fn_.typeOf(yields[1 + k]));
+      one.outs.push_back(reg(nest.results(part)[k]));
+      x.results.push_back(std::move(one));
+    }
+    return;
+  }
+  ValueId value = yields[0];
   TypeId type = fn_.typeOf(value);
   bool reduces = nr.kind == NestResultKind::Reduce;
   if (core::isCombine(nr)) {
@@ -233,17 +252,14 @@ void Compiler::nestResult(const core::NestView& nest, const core::NestPart& part
   }
   const core::Value& v = fn_.values[value];
   rx.spec.fused = nr.fused && reduces && v.def.valid() && fn_.ops[v.def].kind == OpKind::Mul;
-  rx.kind0 = kindOf(type);
-  rx.isArray = types_.kind(type) == TypeKind::Array;
-  rx.element = kindOf(types_.element(type));
-  if (rx.isArray) rx.elementDims = dimRegs(types_[type].dims);
+  collected(rx, type);
   if (rx.spec.fused) {
     // The product itself is needed only if somebody else looks at it.
     if (uses_.count(value) == 1) skipped_.insert(value);
     later(0, fn_.ops[v.def].operands[0]);
     later(1, fn_.ops[v.def].operands[1]);
   } else {
-    later(isFilter ? 1 : 0, value);
+    later(0, value);
   }
   if (core::isSum(nr) && isObject(rx.kind0)) {
     rx.zero = newReg(true);
@@ -254,7 +270,6 @@ void Compiler::nestResult(const core::NestView& nest, const core::NestPart& part
     rx.scalar.unit = slotOfBits(rx.kind0, core::unitOf(nr.monoid, rx.kind0));
   }
   for (ValueId result : nest.results(part)) rx.outs.push_back(reg(result));
-  if (isFilter) rx.dimOut = symReg(nest.size(part));
   x.results.push_back(std::move(rx));
 }
 

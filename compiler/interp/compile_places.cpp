@@ -20,22 +20,18 @@ const PlaceExtra* Compiler::place(const Op& o, size_t firstIndex, TypeId placeTy
   bool keeps = false;
   std::string problem;
   TypeId root = fn_.typeOf(o.operands[0]);
-  Path prefix;
-  for (const PathStep& s : o.as<Path>()) {
+  const Path path = indicesFirst(types_, root, o.as<Path>());
+  for (const PathStep& s : path) {
     PlaceStep step{s.kind, s.number, 0, 0, s.step};
     if (s.kind == StepKind::Index || s.kind == StepKind::Slice || s.kind == StepKind::Element)
       step.index = reg(o.operands[at++]);
     if (s.kind == StepKind::Slice) step.length = dimReg(s.length);
     keeps |= s.kind == StepKind::Slice || s.kind == StepKind::All;
-    TypeId before = *pathType(types_, root, prefix);
-    // Axes that no step mentions before a field are kept.
-    if (s.kind == StepKind::Field && types_.kind(before) == TypeKind::Array) keeps = true;
-    prefix.push_back(s);
     x->steps.push_back(step);
   }
   bool isArray = types_.kind(placeType) == TypeKind::Array;
   // A whole array stored in a field or list is one object; anything else of array type is gathered.
-  const PathStep& end = o.as<Path>().back();
+  const PathStep& end = path.back();
   bool one = !keeps && (end.kind == StepKind::Field || end.kind == StepKind::Element);
   x->wholeArray = isArray && !one;
   x->element = kindOf(x->wholeArray ? types_.element(placeType) : placeType);

@@ -169,6 +169,41 @@ const Instr* runRecord(Frame& f, const Instr* in) {
   return in + 1;
 }
 
+/// Element `k` of an array over these axes: a scalar or object, or the row of an array with more axes.
+static Slot elementOrRow(const Array& part, size_t axes, int64_t k) {
+  if (part.dims.size() == axes) {
+    const Slot s = part.at(k);
+    if (isObject(part.element)) retain(s.o);
+    return s;
+  }
+  const std::span<const int64_t> dims = std::span<const int64_t>(part.dims).subspan(axes);
+  auto* row = new Array(part.element, dims);
+  for (int64_t j = 0; j < row->count; ++j) {
+    const Slot s = part.at(k * row->count + j);
+    if (isObject(part.element)) retain(s.o);
+    row->put(j, s);
+  }
+  return Slot{.o = row};
+}
+
+const Instr* runArrayOfRecords(Frame& f, const Instr* in) {
+  const auto& x = extraOf<RegsExtra>(in);
+  Extents dims(x.dims.size());
+  for (size_t k = 0; k < dims.size(); ++k) dims[k] = f.r[x.dims[k]].i;
+  auto* out = new Array(objectKind, dims);
+  putObject(f, in->a, out);
+  for (int64_t i = 0; i < out->count; ++i) {
+    auto* record = new Record(0, false, x.regs.size());
+    for (size_t k = 0; k < x.regs.size(); ++k) {
+      record->kinds[k] = x.kinds[k];
+      const auto* part = static_cast<const Array*>(f.r[x.regs[k]].o);
+      record->parts[k] = part ? elementOrRow(*part, dims.size(), i) : Slot{0};
+    }
+    out->put(i, Slot{.o = record});
+  }
+  return in + 1;
+}
+
 const Instr* runPart(Frame& f, const Instr* in) {
   Slot s = static_cast<Record*>(peek(f, in->b).o)->parts[in->c];
   if (in->d) {

@@ -86,20 +86,11 @@ void checkExtents(BodyLowering& fn, const std::vector<NestAxis>& axes) {
                        : checkSize(fn, fn.D(axis.extent), axis.shownExtent(fn.types.dims));
 }
 
-/// The extents of an array that is made here, each of them a size, together. A single one is no product.
+/// The extents of an array that is made here, together.
 void checkShape(BodyLowering& fn, const std::vector<DimId>& shape) {
   std::vector<DimId> dims;
-  std::string numbers;
-  constexpr size_t told = 10; // a message has places for so many numbers
-  for (DimId d : shape) {
-    numbers += dims.empty() ? "" : ", ";
-    numbers += dims.size() < told ? "{" + std::to_string(dims.size()) + "}" : fn.types.dims.show(d);
-    dims.push_back(fn.D(d));
-  }
-  auto counts = [&](DimId d) { return fn.types.dims.asConstant(d) != 1; };
-  if (std::count_if(dims.begin(), dims.end(), counts) < 2) return;
-  fn.check(core::CheckKind::ArrayFits, {}, std::move(dims),
-           "an array of shape [" + numbers + "] is too large");
+  for (DimId d : shape) dims.push_back(fn.D(d));
+  fn.b.checkFits(dims);
 }
 
 /// A size that a call passes is a size: because an argument has an axis of it, or checked.

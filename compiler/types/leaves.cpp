@@ -1,5 +1,7 @@
 #include "types/leaves.h"
 
+#include <algorithm>
+
 namespace melix::types {
 
 static bool hasParts(const TypeStore& types, TypeId type) {
@@ -9,18 +11,26 @@ static bool hasParts(const TypeStore& types, TypeId type) {
 
 uint32_t partsOf(const TypeStore& types, TypeId product) {
   const Type& t = types[product];
+  if (t.kind == TypeKind::Array) return partsOf(types, t.parts[0]);
   const bool isStruct = t.kind == TypeKind::Struct;
   return static_cast<uint32_t>(isStruct ? types.recordInfo(t.record).cases[0].fields.size() : t.parts.size());
 }
 
 TypeId partOf(TypeStore& types, TypeId product, uint32_t k) {
-  return types.kind(product) == TypeKind::Struct ? types.fieldType(product, 0, k) : types[product].parts[k];
+  if (types.kind(product) == TypeKind::Struct) return types.fieldType(product, 0, k);
+  if (types.kind(product) != TypeKind::Array) return types[product].parts[k];
+  const std::vector<DimId> dims = types[product].dims;
+  return types.array(partOf(types, types.element(product), k), dims);
 }
 
 namespace {
 
 /// Parts without leaves, `()` say, cost a visit all the same.
 size_t countLeaves(TypeStore& types, TypeId type, size_t most, size_t& visits) {
+  if (types.kind(type) == TypeKind::Array) {
+    const size_t inElement = countLeaves(types, types.element(type), mostLeaves, visits);
+    return inElement == 0 || inElement > mostLeaves ? 1 : inElement;
+  }
   if (!hasParts(types, type)) return 1;
   size_t sum = 0;
   for (uint32_t k = 0, n = partsOf(types, type); k < n && sum <= most; ++k) {
@@ -40,8 +50,10 @@ size_t leafCount(TypeStore& types, TypeId type, size_t most) {
 
 bool isFlattened(TypeStore& types, TypeId type, size_t most) {
   if (types.kind(type) == TypeKind::Acc) type = types[type].parts[0];
-  if (!hasParts(types, type)) return false;
-  const size_t count = leafCount(types, type, most);
+  const TypeId element = types.element(type);
+  if (!hasParts(types, element)) return false;
+  if (element != type) most = std::min(most, mostLeaves);
+  const size_t count = leafCount(types, element, most);
   return count > 0 && count <= most;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // Leaves of a type: the values that a value is made of, where tuples, structs and known functions are their
-// parts.
+// parts, and an array of them is an array for each part.
 
 #include "types/types.h"
 
@@ -9,8 +9,8 @@ namespace melix::types {
 /// Values of more leaves lie in one block (docs/decisions/large_records.md).
 inline constexpr size_t mostLeaves = 64;
 
-/// How many parts a product (a tuple, a struct, a known function) has, and the type of one: an element, a
-/// field, a capture.
+/// How many parts a product (a tuple, a struct, a known function, an array of one of these) has, and the type
+/// of one: an element, a field, a capture, the array of a part. The sizes of a part stand behind the array's.
 uint32_t partsOf(const TypeStore& types, TypeId product);
 TypeId partOf(TypeStore& types, TypeId product, uint32_t k);
 
@@ -19,7 +19,8 @@ TypeId partOf(TypeStore& types, TypeId product, uint32_t k);
 size_t leafCount(TypeStore& types, TypeId type, size_t most);
 
 /// Whether a value of the type is its leaves: a product, or an accumulator of one, with leaves and at most so
-/// many. A product without leaves is a leaf itself.
+/// many. A product without leaves is a leaf itself. So is an array whose elements have none, or more than
+/// `mostLeaves`.
 bool isFlattened(TypeStore& types, TypeId type, size_t most = mostLeaves);
 
 /// A leaf: its type, and the numbers of the parts on the way to it.

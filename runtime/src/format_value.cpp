@@ -20,6 +20,7 @@ struct Formatter {
   void fields(const MelixField* fields, uint32_t count, const uint8_t* base);
   void caseOf(const MelixType* type, uint32_t tag, const uint8_t* base);
   void array(const MelixType* type, const uint8_t* stored, bool nested);
+  void records(const MelixType* type, const uint8_t* stored, bool nested);
   void list(const MelixType* type, const uint8_t* stored);
   void entries(const MelixType* dict, const uint8_t* base, bool withValues);
 };
@@ -85,6 +86,43 @@ void Formatter::array(const MelixType* type, const uint8_t* stored, bool nested)
   const MelixType* elem = type->elem;
   writeArray(out, dims, type->rank, nested,
              [&](int64_t i) { value(elem, data + static_cast<uint64_t>(i) * elem->size, true); });
+}
+
+/// The dims of an array of records, which begin those of each array that it is made of.
+const int64_t* dimsOf(const MelixType* type, const uint8_t* stored) {
+  for (; type->kind == MELIX_KIND_RECORDS; type = type->fields->type) stored += type->fields->offset;
+  return reinterpret_cast<const int64_t*>(stored + 8);
+}
+
+/// Copies to `out`, without owners, element `index` over the first `axes` axes: `to` is its type.
+void copyElement(const MelixType* from, const uint8_t* stored, int axes, int64_t index, const MelixType* to,
+                 uint8_t* out) {
+  if (from->kind == MELIX_KIND_RECORDS) {
+    for (uint32_t k = 0; k < from->fieldCount; k++)
+      copyElement(from->fields[k].type, stored + from->fields[k].offset, axes, index, to->fields[k].type,
+                  out + to->fields[k].offset);
+    return;
+  }
+  const uint8_t* data;
+  memcpy(&data, stored, sizeof data);
+  auto* dims = reinterpret_cast<const int64_t*>(stored + 8);
+  const int inner = from->rank - axes;
+  const uint8_t* at = data + static_cast<uint64_t>(index * sizeOf(dims + axes, inner)) * from->elem->size;
+  if (inner == 0) {
+    memcpy(out, at, from->elem->size);
+    return;
+  }
+  memcpy(out, &at, sizeof at);
+  memcpy(out + 8, dims + axes, sizeof(int64_t) * static_cast<size_t>(inner));
+}
+
+/// One element after another is put together.
+void Formatter::records(const MelixType* type, const uint8_t* stored, bool nested) {
+  auto* element = static_cast<uint8_t*>(__builtin_alloca(type->elem->size));
+  writeArray(out, dimsOf(type, stored), type->rank, nested, [&](int64_t i) {
+    copyElement(type, stored, type->rank, i, type->elem, element);
+    value(type->elem, element, true);
+  });
 }
 
 void Formatter::list(const MelixType* type, const uint8_t* stored) {
@@ -163,6 +201,7 @@ void Formatter::value(const MelixType* type, const uint8_t* data, bool nested) {
   }
   switch (type->kind) {
   case MELIX_KIND_ARRAY: return array(type, data, nested);
+  case MELIX_KIND_RECORDS: return records(type, data, nested);
   case MELIX_KIND_LIST: return list(type, data);
   case MELIX_KIND_TUPLE:
     out.addByte('(');
@@ -210,7 +249,7 @@ void formatValue(MelixTask* task, TextBuffer& out, const MelixType* type, const 
   auto* data = static_cast<const uint8_t*>(value);
   for (; type->kind == MELIX_KIND_INSIDE; type = type->fields->type) data += type->fields->offset;
   // A matrix is a row a line, quoted or not, unless it is part of another value.
-  const bool nested = quoted && type->kind != MELIX_KIND_ARRAY;
+  const bool nested = quoted && type->kind != MELIX_KIND_ARRAY && type->kind != MELIX_KIND_RECORDS;
   Formatter{task, out, spec}.value(type, data, nested);
 }
 
@@ -225,7 +264,8 @@ MelixStr melix_format_value(MelixTask* task, const MelixType* type, const void* 
   const int64_t numbers[] = {first, second};
   const char* wrong = parseSpec(text, len, numbers, spec);
   const MelixType* leaf = type;
-  while (leaf->kind == MELIX_KIND_ARRAY || leaf->kind == MELIX_KIND_LIST) leaf = leaf->elem;
+  while (leaf->kind == MELIX_KIND_ARRAY || leaf->kind == MELIX_KIND_RECORDS || leaf->kind == MELIX_KIND_LIST)
+    leaf = leaf->elem;
   if (!wrong) wrong = misfit(spec, leaf);
   if (wrong) panicText(task, wrong);
   TextBuffer out;

@@ -1,5 +1,7 @@
 #include "core/ir/build.h"
 
+#include <algorithm>
+
 namespace melix::core {
 
 ValueId Builder::param(TypeId type, NameId hint) {
@@ -102,6 +104,19 @@ ValueId Builder::compare(ops::CmpKind kind, ValueId a, ValueId b) {
 ValueId Builder::convert(ValueId v, TypeId to, ops::ConvertMode mode) {
   if (typeOf(v) == to) return v;
   return one(simple(OpKind::Convert, {v}, static_cast<uint32_t>(mode)), to);
+}
+
+void Builder::checkFits(std::span<const DimId> extents) {
+  constexpr size_t told = 10; // a message has places for so many numbers
+  auto counts = [&](DimId d) { return dims().asConstant(d) != 1; };
+  if (std::ranges::count_if(extents, counts) < 2) return;
+  std::string numbers;
+  for (size_t k = 0; k < extents.size(); ++k)
+    numbers += (k == 0 ? "" : ", ") + (k < told ? "{" + std::to_string(k) + "}" : dims().show(extents[k]));
+  CheckAttr attr{CheckKind::ArrayFits, "an array of shape [" + numbers + "] is too large", {}};
+  Op check = simple(OpKind::Check, {}, std::move(attr));
+  check.dims.assign(extents.begin(), extents.end());
+  append(std::move(check), {});
 }
 
 std::vector<TypeId> callResultTypes(Module& m, FunctionId callee, std::span<const DimId> dimArgs,

@@ -78,6 +78,9 @@ public:
   }
   ValueId convert(ValueId v, TypeId to, ops::ConvertMode mode = ops::ConvertMode::Saturate);
 
+  /// Checks the extents of an array that is made, each of them a size, together. A single one is no product.
+  void checkFits(std::span<const DimId> extents);
+
   // Control.
   OpId call(FunctionId callee, Operands args, Dims dimArgs);
   void yield(Operands values, Dims dims = {});

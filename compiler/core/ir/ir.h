@@ -102,7 +102,8 @@ enum class NestResultKind : uint8_t { Collect, Reduce, Filter };
 ///   ArgMin/ArgMax give one
 ///            i64 result for each reduced axis. Combine has `yields` operands and results, units as nest
 ///            operands after the accumulators, and its region (2·yields params) at regions[combineRegion].
-///   Filter:  one axis; yields (bool, value); result T[d] with d the next of the op's resultDims.
+///   Filter:  one axis; yields a bool and `yields` values; results T[d] with d the next of the op's
+///   resultDims.
 struct NestResult {
   NestResultKind kind = NestResultKind::Collect;
   std::vector<uint32_t> keep;
@@ -111,7 +112,7 @@ struct NestResult {
   bool fused = false;  ///< float Sum whose yielded value is a `mul` of region 0: each term is added by `fma`
   uint32_t lanes = 0;  ///< of the order Lanes: how many, a power of two
   uint32_t row = 0;    ///< of the order Lanes: the reduced axis whose index determines the lane of a term
-  uint32_t yields = 1; ///< of Combine: how many values are combined together
+  uint32_t yields = 1; ///< of Combine and Filter: how many values are combined, or kept, together
   uint32_t combineRegion = 0;
 };
 

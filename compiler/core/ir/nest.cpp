@@ -145,7 +145,7 @@ uint32_t NestBuilder::add(NestResult spec, std::span<const ValueId> yields, cons
     spec.combineRegion = static_cast<uint32_t>(combines_.size());
   }
   for (uint32_t k = 0, n = resultsOf(spec, axes_.size()); k < n; ++k) {
-    const ValueId yielded = isCombine(spec) ? yields[k] : yields.back();
+    const ValueId yielded = yieldedFor(spec, yields, k);
     types_.push_back(nestResultType(at_.types(), spec, axes_, at_.typeOf(yielded), own.size));
   }
   specs_.push_back(std::move(spec));

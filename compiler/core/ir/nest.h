@@ -20,15 +20,20 @@ inline bool isPosition(const NestResult& r) {
 inline bool isSum(const NestResult& r) {
   return r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum;
 }
+/// Of the values that are yielded for a result, the one that its value `k` is made of: a position is made of
+/// the value compared, and what a filter keeps stands behind its condition.
+inline ValueId yieldedFor(const NestResult& r, std::span<const ValueId> yields, uint32_t k) {
+  return isPosition(r) ? yields[0] : yields[r.kind == NestResultKind::Filter ? 1 + k : k];
+}
 /// Whether a result is linear in the values that it takes: it collects or adds them.
 inline bool isLinear(const NestResult& r) { return r.kind == NestResultKind::Collect || isSum(r); }
 /// How many values a result takes and gives.
 inline uint32_t yieldsOf(const NestResult& r) {
-  if (r.kind == NestResultKind::Filter) return 2;
+  if (r.kind == NestResultKind::Filter) return 1 + r.yields;
   return isCombine(r) ? r.yields : 1;
 }
 inline uint32_t resultsOf(const NestResult& r, size_t axes) {
-  if (isCombine(r)) return r.yields;
+  if (isCombine(r) || r.kind == NestResultKind::Filter) return r.yields;
   return isPosition(r) ? static_cast<uint32_t>(axes - r.keep.size()) : 1;
 }
 /// A result that collects the yielded value of each point, the axes in their order.

@@ -71,6 +71,7 @@ std::optional<Place> placeWithin(Builder& b, TypeId root, const Place& outer, co
   const size_t rank = isArray ? b.types()[root].dims.size() : 0;
   const size_t axes = leadingAxes(b.types(), root, outer.path);
   auto isKept = [](const Step& s) { return s.step.kind != StepKind::Index; };
+  if (isArray && !from.empty() && isFieldStep(from[0])) return std::nullopt; // the part is an array itself
   const auto fields = from.begin() + static_cast<std::ptrdiff_t>(axes);
   if (!std::all_of(fields, from.end(), isFieldStep)) {
     if (!std::ranges::all_of(to, isFieldStep) || !isRecord(b.types(), root, outer.path)) return std::nullopt;
@@ -177,7 +178,8 @@ private:
 } // namespace
 
 Overlap overlap(const Module& m, const Function& f, TypeId root, const Place& updated, const Place& read) {
-  return Overlapping(m, f, updated, read).run(root);
+  auto byElement = [&](const Place& p) { return Place{indicesFirst(m.types, root, p.path), p.indices}; };
+  return Overlapping(m, f, byElement(updated), byElement(read)).run(root);
 }
 
 } // namespace melix::core

@@ -338,7 +338,7 @@ private:
              nr.keep.size() < o.dims.size() && states_.has(State::OrdersChosen))
       report(id, "a sum of floats has no order");
     for (uint32_t k = 0; k < part.results.count; ++k) {
-      const TypeId yielded = f_.typeOf(isCombine(nr) ? yields[k] : yields.back());
+      const TypeId yielded = f_.typeOf(yieldedFor(nr, yields, k));
       const TypeId want = nestResultType(types_, nr, o.dims, yielded, nest.size(part));
       if (f_.typeOf(nest.results(part)[k]) != want)
         report(id, "result " + std::to_string(part.results.first + k) + " is not " + types_.print(want));

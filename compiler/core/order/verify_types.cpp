@@ -2,6 +2,7 @@
 #include "core/ir/path.h"
 #include "core/ir/place.h"
 #include "core/order/verify.h"
+#include "types/leaves.h"
 
 namespace melix::core {
 
@@ -164,11 +165,18 @@ private:
       out.push_back(types_.fieldType(t, c, k));
     return out;
   }
+  std::vector<TypeId> partTypes(TypeId product) const {
+    std::vector<TypeId> out;
+    for (uint32_t k = 0, n = types::partsOf(types_, product); k < n; ++k)
+      out.push_back(types::partOf(types_, product, k));
+    return out;
+  }
   std::string make() const {
     const types::Type& t = types_[result()];
     if (t.kind == TypeKind::Tuple) return list(t.parts);
     if (t.kind == TypeKind::Struct) return list(fieldTypes(result(), 0));
-    return "makes a tuple or a struct, not " + name(result());
+    if (t.kind == TypeKind::Array && types::isFlattened(types_, result())) return list(partTypes(result()));
+    return "makes a tuple, a struct or an array of them, not " + name(result());
   }
   std::string variant() const {
     const types::Type& t = types_[result()];
@@ -228,14 +236,15 @@ private:
     if (!t) return problem;
     return entersMany(p) ? "a step into an array needs an index of each axis" : is(place, *t);
   }
-  /// Whether a step goes into several elements of an array at once. Parts of these are no array: they do not
-  /// lie side by side, and may be arrays themselves.
+  /// Whether a step goes into several elements of an array at once that is not an array for each part.
   bool entersMany(const Path& p) const {
-    for (size_t k = 0; k < p.size(); ++k)
-      if (!isIndexLike(p[k].kind) &&
-          types_.kind(*pathType(types_, operand(0),
-                                {p.begin(), p.begin() + static_cast<std::ptrdiff_t>(k)})) == TypeKind::Array)
-        return true;
+    for (size_t k = 0; k < p.size(); ++k) {
+      if (isIndexLike(p[k].kind)) continue;
+      const TypeId at =
+          *pathType(types_, operand(0), {p.begin(), p.begin() + static_cast<std::ptrdiff_t>(k)});
+      if (types_.kind(at) != TypeKind::Array) continue;
+      if (p[k].kind != StepKind::Field || !types::isFlattened(types_, at)) return true;
+    }
     return false;
   }
   std::string reshape() const {

@@ -351,7 +351,11 @@ private:
   NestResult nestResult(const std::vector<std::string>& axes) {
     NestResult r;
     std::string kind = word();
-    if (kind == "filter") return filtering();
+    if (kind == "filter") {
+      r = filtering();
+      if (peek().kind == TokenKind::Number) r.yields = count();
+      return r;
+    }
     expect("[");
     list("]", [&] { r.keep.push_back(axis(axes)); });
     if (kind == "collect") return r;

@@ -254,7 +254,7 @@ private:
       const NestResult& r = attr.results[i];
       out_ += i ? ", " : " ";
       if (r.kind == NestResultKind::Filter) {
-        out_ += "filter";
+        out_ += "filter" + (r.yields == 1 ? "" : " " + std::to_string(r.yields));
         continue;
       }
       out_ += (r.kind == NestResultKind::Collect ? "collect" : "keep") + axes(r.keep, body);

@@ -35,13 +35,15 @@ void SweepResults::allocate() {
 
 /// Room for as many elements as there are points.
 void SweepResults::allocateFilter(SweptResult& r) {
-  const TypeId type = lower_.typeOf(result(r, 0)), elem = lower_.types.element(type);
-  const StoredForm form = lower_.layouts.stored(elem);
-  const std::vector<ValueId> dims = filterDims(type, extents_[0]);
-  r.out[0] = memoryPlace(allocArray(lower_, elem, dims, form.counted), elem);
-  r.out[0].scale = form.size;
-  const std::vector<ValueId> strides = denseStrides(lower_, dims);
-  for (size_t a = 0; a < dims.size(); ++a) r.out[0].axes.push_back({strides[a], dims[a], true});
+  for (uint32_t k = 0; k < r.out.size(); ++k) {
+    const TypeId type = lower_.typeOf(result(r, k)), elem = lower_.types.element(type);
+    const StoredForm form = lower_.layouts.stored(elem);
+    const std::vector<ValueId> dims = filterDims(type, extents_[0]);
+    r.out[k] = memoryPlace(allocArray(lower_, elem, dims, form.counted), elem);
+    r.out[k].scale = form.size;
+    const std::vector<ValueId> strides = denseStrides(lower_, dims);
+    for (size_t a = 0; a < dims.size(); ++a) r.out[k].axes.push_back({strides[a], dims[a], true});
+  }
 }
 
 void SweepResults::allocateArray(SweptResult& r, uint32_t k) {
@@ -139,12 +141,15 @@ void SweepResults::storeAt(const Place& place, const std::vector<ValueId>& value
 /// How many a filter has kept, with this point if its condition holds.
 ValueId SweepResults::storeKept(const SweptResult& r, ValueId count) {
   const ValueId keep = lower_.leaf(yielded(r));
-  const std::vector<ValueId> value = lower_.leaves(yielded(r, 1));
+  std::vector<std::vector<ValueId>> values;
+  for (uint32_t k = 0; k < r.out.size(); ++k) values.push_back(lower_.leaves(yielded(r, 1 + k)));
   const RegionId yes = b_.begin();
-  Place place = r.out[0];
-  place.terms.push_back({count, place.axes[0].stride});
-  place.axes.erase(place.axes.begin());
-  storeAt(place, value);
+  for (uint32_t k = 0; k < r.out.size(); ++k) {
+    Place place = r.out[k];
+    place.terms.push_back({count, place.axes[0].stride});
+    place.axes.erase(place.axes.begin());
+    storeAt(place, values[k]);
+  }
   b_.end({b_.arith(OpKind::Add, count, b_.integer(1))});
   const RegionId no = b_.begin();
   b_.end({count});
@@ -162,8 +167,10 @@ void SweepResults::finishLevel(uint32_t level, const std::vector<ValueId>& carri
     auto at = values.begin();
     for (uint32_t k = 0; k < r.out.size(); ++k) {
       const core::ValueId v = result(r, k);
-      const size_t count =
-          level == 0 ? lower_.layouts.leafCount(lower_.typeOf(v)) : values.size() / r.out.size();
+      const bool isCombined = core::isCombine(*r.plan.part.spec); // one value yielded for each result
+      const size_t count = level > 0 && !isCombined
+                               ? values.size() / r.out.size()
+                               : lower_.layouts.leafCount(lower_.typeOf(level > 0 ? yielded(r, k) : v));
       std::vector<ValueId> value(at, at + static_cast<ptrdiff_t>(count));
       at += static_cast<ptrdiff_t>(count);
       if (level == 0)
@@ -184,22 +191,24 @@ std::vector<ValueId> SweepResults::filterDims(TypeId type, ValueId first) {
 
 void SweepResults::finishFilter(const SweptResult& r, ValueId count, ValueId counts, ValueId blocks) {
   lower_.defineDim(nest_.resultDims[r.plan.part.filter], count);
-  const TypeId elem = r.out[0].type;
-  const StoredForm form = lower_.layouts.stored(elem);
-  ValueId data = r.out[0].base;
-  if (!form.counted) {
-    ValueId exact = allocArray(lower_, elem, filterDims(lower_.typeOf(result(r, 0)), count), false);
-    ValueId bytes = b_.arith(OpKind::Mul, r.out[0].axes[0].stride, b_.integer(form.size));
-    if (counts)
-      joinBlocks(exact, data, bytes, counts, blocks);
-    else
-      b_.stmt(StmtKind::CopyBytes,
-              {b_.pointerOf(exact), b_.pointerOf(data), b_.arith(OpKind::Mul, count, bytes)});
-    b_.stmt(StmtKind::KeepAlive, {data});
-    b_.stmt(StmtKind::KeepAlive, {exact});
-    data = exact;
+  for (uint32_t k = 0; k < r.out.size(); ++k) {
+    const TypeId elem = r.out[k].type;
+    const StoredForm form = lower_.layouts.stored(elem);
+    ValueId data = r.out[k].base;
+    if (!form.counted) {
+      ValueId exact = allocArray(lower_, elem, filterDims(lower_.typeOf(result(r, k)), count), false);
+      ValueId bytes = b_.arith(OpKind::Mul, r.out[k].axes[0].stride, b_.integer(form.size));
+      if (counts)
+        joinBlocks(exact, data, bytes, counts, blocks);
+      else
+        b_.stmt(StmtKind::CopyBytes,
+                {b_.pointerOf(exact), b_.pointerOf(data), b_.arith(OpKind::Mul, count, bytes)});
+      b_.stmt(StmtKind::KeepAlive, {data});
+      b_.stmt(StmtKind::KeepAlive, {exact});
+      data = exact;
+    }
+    lower_.define(result(r, k), {data});
   }
-  lower_.define(result(r, 0), {data});
 }
 
 /// Copies the elements at the beginning of each block one after the other; `bytes` is the size of one.

@@ -21,9 +21,8 @@ void storeLeaf(Lower& l, const Place& place, ValueType type, int64_t more, Value
   if (old) l.b.stmt(StmtKind::Drop, {old});
 }
 
-void storeArray(Lower& l, const Place& place, TypeId type, ValueId data, const std::vector<ValueId>& dims,
+void storeArray(Lower& l, const Place& place, ValueId data, const std::vector<ValueId>& dims,
                 StoreMode mode) {
-  (void)type;
   storeLeaf(l, place, dataType, 0, data, mode);
   for (size_t k = 0; k < dims.size(); ++k)
     storeLeaf(l, place, indexType, 8 + 8 * static_cast<int64_t>(k), dims[k], mode);
@@ -118,7 +117,7 @@ std::vector<ValueId> loadStored(Lower& l, const Place& place, bool take) {
     const std::vector<types::DimId>& dims = l.types[inner].dims;
     for (uint32_t k = 0; k < count; ++k) {
       int64_t at = 8 * k;
-      if (l.types.kind(inner) == TypeKind::Array) {
+      if (l.layouts.hasDims(inner)) {
         // The array carries its dims; one of them is the hidden dimension itself.
         size_t axis = 0;
         while (axis < dims.size() && l.types.dims.asSymbol(dims[axis]) != l.types.boundSym(k)) ++axis;
@@ -145,7 +144,7 @@ void storeStored(Lower& l, const Place& place, const std::vector<ValueId>& leave
     storeLeaf(l, place, dataType, 0, leaves[0], mode);
     return storeLeaf(l, place, indexType, 8, leaves[1], mode);
   }
-  if (kind == TypeKind::Array) return storeArray(l, place, type, leaves[0], l.dimsOf(type), mode);
+  if (l.layouts.hasDims(type)) return storeArray(l, place, leaves[0], l.dimsOf(type), mode);
   if (l.layouts.inBlock(type)) return storeBlock(l, place, leaves[0], mode);
   if (l.layouts.isProduct(type)) {
     for (uint32_t k = 0, n = l.layouts.partCount(type); k < n; ++k)

@@ -1,5 +1,6 @@
 #include "loops/layout/layout.h"
 
+#include "types/leaves.h"
 #include "types/tangent.h"
 
 namespace melix::loops {
@@ -11,7 +12,8 @@ uint32_t alignUp(uint32_t offset, uint32_t align) { return (offset + align - 1) 
 
 bool Layouts::isProduct(TypeId type) const {
   TypeKind kind = types.kind(type);
-  return kind == TypeKind::Tuple || kind == TypeKind::Struct || kind == TypeKind::Known;
+  return kind == TypeKind::Tuple || kind == TypeKind::Struct || kind == TypeKind::Known ||
+         (kind == TypeKind::Array && types::isFlattened(types, type));
 }
 
 bool Layouts::inBlock(TypeId type) {
@@ -26,6 +28,7 @@ bool Layouts::holdsItself(TypeId type) {
 void Layouts::addLeaves(TypeId type, std::vector<ValueType>& out) {
   TypeKind kind = types.kind(type);
   if (types::scalarBits(kind) != 0) return out.push_back(scalarType(kind));
+  if (isProduct(type)) return addParts(type, out);
   switch (kind) {
   case TypeKind::Exit: return out.push_back(indexType);
   case TypeKind::Str: out.push_back(dataType); return out.push_back(indexType);
@@ -38,7 +41,9 @@ void Layouts::addLeaves(TypeId type, std::vector<ValueType>& out) {
   case TypeKind::Acc: return addAddresses(types[type].parts[0], out);
   default: break;
   }
-  if (!isProduct(type)) return;
+}
+
+void Layouts::addParts(TypeId type, std::vector<ValueType>& out) {
   for (uint32_t k = 0, n = partCount(type); k < n; ++k) append(part(type, k), out);
   if (out.size() <= leafLimit) return;
   out = {dataType};
@@ -62,17 +67,9 @@ const std::vector<ValueType>& Layouts::leaves(TypeId type) {
   return leaves_.emplace(type, std::move(list)).first->second;
 }
 
-uint32_t Layouts::partCount(TypeId type) const {
-  const types::Type& t = types[type];
-  if (t.kind == TypeKind::Struct)
-    return static_cast<uint32_t>(types.recordInfo(t.record).cases[0].fields.size());
-  return static_cast<uint32_t>(t.parts.size());
-}
+uint32_t Layouts::partCount(TypeId type) const { return types::partsOf(types, type); }
 
-TypeId Layouts::part(TypeId type, uint32_t k) {
-  if (types.kind(type) == TypeKind::Struct) return types.fieldType(type, 0, k);
-  return types[type].parts[k];
-}
+TypeId Layouts::part(TypeId type, uint32_t k) { return types::partOf(types, type, k); }
 
 uint32_t Layouts::firstLeaf(TypeId type, uint32_t k, bool inAcc) {
   uint32_t first = 0;
@@ -96,9 +93,7 @@ uint32_t Layouts::partOffset(TypeId type, uint32_t k) {
   return partOffsets_.emplace(type, std::move(offsets)).first->second[k];
 }
 
-uint32_t Layouts::packOffset(TypeId pack) const {
-  return types.kind(packInner(pack)) == TypeKind::Array ? 0 : 8 * packCount(pack);
-}
+uint32_t Layouts::packOffset(TypeId pack) const { return hasDims(packInner(pack)) ? 0 : 8 * packCount(pack); }
 
 uint32_t Layouts::fieldCount(TypeId enumType, uint32_t c) const {
   return static_cast<uint32_t>(types.recordInfo(types[enumType].record).cases[c].fields.size());
@@ -130,7 +125,7 @@ StoredForm Layouts::stored(TypeId type) {
     form = {8, 8, false};
   } else if (kind == TypeKind::Str) {
     form = {16, 8, true};
-  } else if (kind == TypeKind::Array) {
+  } else if (hasDims(type)) {
     form = {8 + 8 * static_cast<uint32_t>(types.rank(type)), 8, true};
   } else if (kind == TypeKind::List || kind == TypeKind::Enum) {
     form = {8, 8, true};

@@ -5,8 +5,8 @@
 //   scalar, exit            one scalar                           its size
 //   str                     data, length                         16 bytes
 //   array                   data; dims belong to the type        data, dims
-//   tuple, struct, known    leaves of the parts, in order; more  the parts, naturally aligned
-//                           than leafLimit are one: data of a
+//   tuple, struct, known;   leaves of the parts, in order; more  the parts, naturally aligned
+//   array of one of these   than leafLimit are one: data of a
 //                           block that holds the stored form
 //   enum                    word                                 8 bytes
 //   list                    data                                 8 bytes
@@ -41,14 +41,17 @@ public:
   uint32_t leafCount(TypeId type) { return static_cast<uint32_t>(leaves(type).size()); }
   StoredForm stored(TypeId type);
 
-  bool isProduct(TypeId type) const; ///< a tuple, struct or known function value
+  /// A tuple, struct or known function value, or an array of them, whose parts are arrays.
+  bool isProduct(TypeId type) const;
+  /// Whether its stored form is data and dims.
+  bool hasDims(TypeId type) const { return types.kind(type) == TypeKind::Array && !isProduct(type); }
   /// Whether a value is one pointer to a block with its stored form.
   bool inBlock(TypeId type);
   /// Whether a struct in `type` contains itself through arrays: inlining an operation on its parts would not
   /// end.
   bool holdsItself(TypeId type);
 
-  /// Parts of a tuple, struct or known function value.
+  /// Parts of a product.
   uint32_t partCount(TypeId type) const;
   TypeId part(TypeId type, uint32_t k);
   /// The index of part `k`'s first leaf among the leaves of the type, or of an accumulator of it.
@@ -73,6 +76,7 @@ public:
 private:
   /// Leaves of a type, to an empty list.
   void addLeaves(TypeId type, std::vector<ValueType>& out);
+  void addParts(TypeId type, std::vector<ValueType>& out);
   void append(TypeId type, std::vector<ValueType>& out);
   void addAddresses(TypeId type, std::vector<ValueType>& out);
   std::unordered_map<TypeId, std::vector<ValueType>> leaves_;

@@ -170,8 +170,10 @@ private:
       if (r.isCollect()) continue;
       leaves = true;
       if (r.isFilter()) {
-        const TypeId elem = types_.element(fn_.typeOf(nest_.results(r.part)[0]));
-        if (layouts_.stored(elem).counted) return PoolKind::Counted;
+        auto isCounted = [&](core::ValueId v) {
+          return layouts_.stored(types_.element(fn_.typeOf(v))).counted;
+        };
+        if (std::ranges::any_of(nest_.results(r.part), isCounted)) return PoolKind::Counted;
         continue;
       }
       const MonoidKind monoid = r.part.spec->monoid;

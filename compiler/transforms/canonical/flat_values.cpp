@@ -27,19 +27,14 @@ std::vector<ValueId> FlatValues::define(TypeId type, NameId hint, size_t most) {
 
 void FlatValues::load(Builder& b, ValueId root, TypeId type, const Place& at, std::vector<ValueId>& out,
                       size_t most) {
-  if (!isFlat(type, most)) return out.push_back(b.get(root, at.path, at.indices));
-  // What a function captures is no field.
-  const bool isKnown = m_.types.kind(type) == TypeKind::Known;
-  const ValueId function = isKnown ? b.get(root, at.path, at.indices) : ValueId();
-  for (uint32_t k = 0, n = types::partsOf(m_.types, type); k < n; ++k) {
-    const TypeId part = types::partOf(m_.types, type, k);
-    Place inner = at;
-    inner.path.push_back({StepKind::Field, k, {}, 1});
-    if (isKnown)
-      load(b, b.one(Builder::simple(OpKind::Capture, {function}, k), part), part, {}, out, most);
-    else
-      load(b, root, part, inner, out, most);
+  for (const Leaf& leaf : types::leavesOf(m_.types, type, most)) {
+    const Place place = leafPlace(typeOf(root), at, leaf);
+    out.push_back(b.get(root, place.path, place.indices));
   }
+}
+Place FlatValues::leafPlace(TypeId root, Place at, const Leaf& leaf) {
+  for (uint32_t k : leaf.path) at.path.push_back({StepKind::Field, k, {}, 1});
+  return {fieldsFirst(m_.types, root, at.path), std::move(at.indices)};
 }
 void FlatValues::split(Builder& b, ValueId v) {
   if (!isFlat(typeOf(v))) return;

@@ -33,9 +33,11 @@ protected:
 
   /// New values of the leaves' types, named by their paths.
   std::vector<core::ValueId> define(core::TypeId type, NameId hint, size_t most = types::mostLeaves);
-  /// Appends the leaves of the value of type `type` at a place in memory.
+  /// Appends the leaves of the value of type `type` at a place in memory, a read each.
   void load(core::Builder& b, core::ValueId root, core::TypeId type, const core::Place& at,
             std::vector<core::ValueId>& out, size_t most = types::mostLeaves);
+  /// The place of a leaf of the value at a place.
+  core::Place leafPlace(core::TypeId root, core::Place at, const types::Leaf& leaf);
   /// Splits a record that an op gives whole.
   void split(core::Builder& b, core::ValueId v);
   /// The record of leaves that stand in a list from `next` on.

@@ -8,6 +8,7 @@
 #include "core/ir/work.h"
 #include "core/order/clone.h"
 #include "core/order/verify.h"
+#include "transforms/canonical/element_sizes.h"
 #include "transforms/canonical/flat_values.h"
 #include "transforms/canonical/returned_params.h"
 #include "transforms/walks/for_each_function.h"
@@ -105,6 +106,7 @@ private:
     switch (rule) {
     case FlattenRule::Leaf:
     case FlattenRule::Memory: memory(b, id); break;
+    case FlattenRule::Elements: elements(b, id); break;
     case FlattenRule::Parts: parts(b, id); break;
     case FlattenRule::Place: place(b, id); break;
     case FlattenRule::Each: each(b, id); break;
@@ -112,7 +114,8 @@ private:
     case FlattenRule::Region: structured(b, id); break;
     case FlattenRule::Gone: assert(false && "the states that are required end these"); break;
     }
-    if (rule == FlattenRule::Each || rule == FlattenRule::Place) noteWritten(id_, id, id_, before);
+    if (rule == FlattenRule::Each || rule == FlattenRule::Place || rule == FlattenRule::Elements)
+      noteWritten(id_, id, id_, before);
   }
 
   void memory(Builder& b, OpId id) {
@@ -143,6 +146,8 @@ private:
     const Op op = f_.ops[id];
     const ValueId result = op.results[0];
     if (!isFlat(typeOf(result))) return memory(b, id);
+    if (op.kind == OpKind::ArrayOf)
+      checkLeavesFit(b, {&m_.types[typeOf(result)].dims[0], 1}, typeOf(op.operands[0]));
     std::vector<ValueId> made;
     for (const Leaf& leaf : types::leavesOf(m_.types, typeOf(result))) {
       Op copy = op;
@@ -160,7 +165,7 @@ private:
   };
   Within within(TypeId type, const Path& path) const {
     Within at{0, 0, m_.types.kind(type) == TypeKind::Acc ? m_.types[type].parts[0] : type};
-    while (isFlat(at.type) && at.steps < path.size()) {
+    while (isFlat(at.type) && at.steps < path.size() && path[at.steps].kind == StepKind::Field) {
       const uint32_t field = path[at.steps++].number;
       for (uint32_t k = 0; k < field; ++k) at.first += count(types::partOf(m_.types, at.type, k));
       at.type = types::partOf(m_.types, at.type, field);
@@ -170,34 +175,45 @@ private:
   void place(Builder& b, OpId id) {
     const Op& op = f_.ops[id];
     const ValueId root = op.operands[0], result = op.results[0];
-    if (!isFlat(typeOf(root)) && (op.kind != OpKind::Get || !isFlat(typeOf(result)))) return memory(b, id);
+    const ValueId moved = op.kind == OpKind::Get ? result : op.operands[1];
+    if (!isFlat(typeOf(root)) && !isFlat(typeOf(moved))) return inMemory(b, id);
     const Place all = placeOf(op);
-    const Within at = within(typeOf(root), all.path);
-    Place rest{Path(all.path.begin() + static_cast<std::ptrdiff_t>(at.steps), all.path.end()), {}};
+    const Path path = fieldsFirst(m_.types, typeOf(root), all.path);
+    const Within at = within(typeOf(root), path);
+    Place rest{Path(path.begin() + static_cast<std::ptrdiff_t>(at.steps), path.end()), {}};
     for (ValueId v : all.indices) rest.indices.push_back(one(v));
     if (op.kind != OpKind::Get) return update(b, id, at, rest);
     const std::span<const ValueId> of = leaves(root).subspan(at.first);
     std::vector<ValueId> found;
-    if (rest.path.empty())
-      found.assign(of.begin(), of.begin() + static_cast<std::ptrdiff_t>(count(typeOf(result))));
-    else
-      load(b, of[0], typeOf(result), rest, found);
+    for (size_t k = 0; isFlat(at.type) && k < count(at.type); ++k)
+      found.push_back(b.get(of[k], rest.path, rest.indices));
+    if (!isFlat(at.type)) load(b, of[0], typeOf(result), rest, found);
     if (!isFlat(typeOf(result)) && !rest.path.empty()) f_.values[found[0]].hint = f_.values[result].hint;
     setLeaves(result, found);
+  }
+  /// A path that goes into memory alone, and what is there is no record.
+  void inMemory(Builder& b, OpId id) {
+    f_.ops[id].as<Path>() = fieldsFirst(m_.types, typeOf(f_.ops[id].operands[0]), f_.ops[id].as<Path>());
+    memory(b, id);
   }
   void update(Builder& b, OpId id, const Within& at, const Place& rest) {
     const bool adds = f_.ops[id].kind == OpKind::AddAt;
     const ValueId root = f_.ops[id].operands[0], value = f_.ops[id].operands[1];
     std::vector<ValueId> now(leaves(root).begin(), leaves(root).end());
-    auto put = [&](ValueId& leaf, ValueId by) {
+    auto put = [&](ValueId& leaf, ValueId by, const Place& place) {
       const NameId hint = f_.values[leaf].hint;
-      leaf = adds ? b.addAt(leaf, by, rest.path, rest.indices) : b.set(leaf, by, rest.path, rest.indices);
+      leaf = adds ? b.addAt(leaf, by, place.path, place.indices) : b.set(leaf, by, place.path, place.indices);
       if (!f_.values[leaf].hint.valid()) f_.values[leaf].hint = hint;
     };
-    if (!rest.path.empty())
-      put(now[at.first], stored(b, value));
-    else
-      for (size_t k = 0; k < count(typeOf(value)); ++k) put(now[at.first + k], leaves(value)[k]);
+    const std::span<const ValueId> by = leaves(value);
+    ValueId& memory = now[at.first];
+    const std::vector<Leaf> parts = types::leavesOf(m_.types, typeOf(value));
+    if (isFlat(at.type))
+      for (size_t k = 0; k < by.size(); ++k) put(now[at.first + k], by[k], rest);
+    else if (leafPlace(typeOf(memory), rest, parts[0]).path.back().kind != StepKind::Field)
+      for (size_t k = 0; k < by.size(); ++k) put(memory, by[k], leafPlace(typeOf(memory), rest, parts[k]));
+    else // the record lies there in one piece
+      put(memory, stored(b, value), rest);
     setLeaves(f_.ops[id].results[0], now);
   }
 
@@ -237,51 +253,147 @@ private:
     Operands operands;
     for (ValueId v : f_.ops[id].operands) append(v, operands);
     const bool isMatch = f_.ops[id].kind == OpKind::Match;
-    Limits yields;
     if (f_.ops[id].kind == OpKind::For) {
-      const LoopView loop(f_, f_.ops[id]);
-      yields.assign(loop.carries(), types::mostLeaves);
-      yields.resize(loop.carries() + loop.stacks(), whole);
+      uint32_t stacked = 0;
+      for (ValueId v : LoopView(f_, f_.ops[id]).stackYields()) stacked += count(typeOf(v));
+      f_.ops[id].as<LoopAttr>().collects = stacked;
     }
-    for (RegionId r : Regions(f_.ops[id].regions)) region(r, isMatch, yields);
+    for (RegionId r : Regions(f_.ops[id].regions)) region(r, isMatch);
     f_.ops[id].operands = std::move(operands);
     results(b, id);
   }
 
-  /// Whether the values of a result go into an array.
-  static bool isStored(const NestView& view, const NestPart& part) {
-    return part.spec->kind == NestResultKind::Filter || !part.spec->keep.empty() ||
-           (part.spec->kind == NestResultKind::Collect && view.axes() > 0);
-  }
   void nest(Builder& b, OpId id) {
     const NestView view(f_, f_.ops[id]);
     Operands accs, units;
     for (ValueId v : view.accOperands()) append(v, accs);
-    Limits yields;
     std::vector<NestResult> specs;
-    std::vector<std::pair<RegionId, size_t>> combines;
+    std::vector<Rows> rows;
+    uint32_t result = 0, yielded = 0;
     for (const NestPart& part : view.parts()) {
-      const size_t most = isStored(view, part) ? whole : types::mostLeaves;
-      yields.insert(yields.end(), part.yields.count, most);
-      for (ValueId v : view.units(part)) expand(b, v, most, units);
-      size_t leavesOfPart = 0;
-      for (ValueId v : view.yields(part)) leavesOfPart += count(typeOf(v), most);
+      for (ValueId v : view.units(part)) append(v, units);
       NestResult spec = *part.spec;
-      if (isCombine(spec)) {
-        spec.yields = static_cast<uint32_t>(leavesOfPart);
-        combines.emplace_back(view.combine(part), most);
-      }
-      specs.insert(specs.end(), isCombine(spec) || most == whole ? 1 : leavesOfPart, spec);
+      uint32_t values = 0;
+      for (ValueId v : view.yields(part)) values += count(typeOf(v));
+      const bool isFilter = spec.kind == NestResultKind::Filter;
+      if (isFilter) --values, ++yielded; // the condition
+      if (!isCombine(spec)) rowsOf(b, view, part, {{}, 0, result, yielded, {}}, rows);
+      result += isPosition(spec) ? part.results.count : values;
+      yielded += values;
+      if (isFilter || isCombine(spec)) spec.yields = values;
+      specs.insert(specs.end(), isFilter || isCombine(spec) ? 1 : values, spec);
     }
-    yields.insert(yields.end(), view.accs(), types::mostLeaves);
-    const RegionId body = view.body();
-    for (const auto& [r, most] : combines)
-      region(r, most == whole, Limits(terminator(f_, r).operands.size(), most));
-    region(body, false, yields);
+    const Regions regions = f_.ops[id].regions;
+    for (size_t k = regions.size(); k-- > 0;) region(regions[k], false);
     replaceResults(f_.ops[id], std::move(specs), accs.size());
     accs.insert(accs.end(), units.begin(), units.end());
     f_.ops[id].operands = std::move(accs);
     results(b, id);
+    for (const Rows& r : rows) castRows(b, id, r);
+  }
+
+  /// A leaf of elements that a nest collects, whose sizes may be none where there is no element.
+  struct Rows {
+    ValueId records;  ///< the array of records
+    uint32_t leaf;    ///< of its leaves
+    uint32_t result;  ///< of the nest, where the array of the leaf stands
+    uint32_t yielded; ///< where the body yields the leaf
+    TypeId type;      ///< of the leaf, with sizes that are
+  };
+  /// The leaves of a result. `at` is where the first of them stands.
+  void rowsOf(Builder& b, const NestView& view, const NestPart& part, Rows at, std::vector<Rows>& out) {
+    at.records = view.results(part)[0];
+    const TypeId element = typeOf(view.yields(part).back());
+    std::vector<DimId> axes;
+    const Op& nest = f_.ops[f_.values[at.records].def];
+    for (uint32_t a = 0; a < nest.dims.size(); ++a)
+      if (part.spec->kind == NestResultKind::Filter || std::ranges::count(part.spec->keep, a) > 0)
+        axes.push_back(nest.dims[a]);
+    if (!isFlat(element) || axes.empty()) return;
+    ElementSizes sizes(b, axes);
+    for (const Leaf& leaf : types::leavesOf(m_.types, element)) {
+      at.type = sizes.withSizes(leaf.type);
+      if (at.type != leaf.type) out.push_back(at);
+      checkLeafFits(b, axes, at.type);
+      ++at.leaf, ++at.result, ++at.yielded;
+    }
+  }
+  void castRows(Builder& b, OpId nest, const Rows& rows) {
+    Op& yields = f_.ops[terminatorId(f_, f_.ops[nest].regions[0])];
+    ValueId& yielded = yields.operands[rows.yielded];
+    Builder inner(m_, id_, f_.ops[nest].regions[0], yields.loc);
+    const OpId yield = f_.regions[inner.region].ops.back();
+    f_.regions[inner.region].ops.pop_back();
+    yielded = inner.castDims(yielded, rows.type);
+    f_.regions[inner.region].ops.push_back(yield);
+    const ValueId result = f_.ops[nest].results[rows.result];
+    const std::span<const DimId> axes = m_.types[typeOf(result)].dims;
+    const size_t outer = axes.size() - m_.types.rank(rows.type);
+    const TypeId claimed = typeOf(result);
+    f_.values[result].type =
+        m_.types.array(rows.type, {axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(outer)});
+    std::vector<ValueId> all(leaves(rows.records).begin(), leaves(rows.records).end());
+    all[rows.leaf] = b.castDims(result, claimed);
+    setLeaves(rows.records, all);
+  }
+
+  /// A list becomes an array by a nest, and an array a list by a loop: each element goes by its leaves.
+  void elements(Builder& b, OpId id) {
+    const Op op = f_.ops[id];
+    if (op.kind == OpKind::ToArray && isFlat(typeOf(op.results[0]))) return toArray(b, op);
+    if (op.kind == OpKind::ToList && isFlat(typeOf(op.operands[0]))) return toList(b, op);
+    memory(b, id);
+  }
+  void toArray(Builder& b, const Op& op) {
+    const ValueId list = one(op.operands[0]);
+    const TypeId element = m_.types[typeOf(list)].parts[0], result = typeOf(op.results[0]);
+    const ValueId length = b.one(Builder::simple(OpKind::Length, {list}), m_.types.int64());
+    if (!op.resultDims.empty()) {
+      Op bind = Builder::simple(OpKind::BindDim, {length});
+      bind.resultDims = op.resultDims;
+      b.append(std::move(bind), {});
+    }
+    const DimId extent = m_.types[result].dims[0];
+    ElementSizes sizes(b, {&extent, 1});
+    NestBuilder nest(b);
+    Builder inner = b.in(nest.body());
+    const Place at{{{StepKind::Element, 0, {}, 1}}, {nest.axis(extent)}};
+    for (const Leaf& leaf : types::leavesOf(m_.types, element)) {
+      const Place place = leafPlace(typeOf(list), at, leaf);
+      const TypeId row = sizes.withSizes(leaf.type);
+      checkLeafFits(b, {&extent, 1}, row);
+      nest.collect(inner.castDims(inner.get(list, place.path, place.indices), row));
+    }
+    const OpId made = nest.finish();
+    const std::vector<Leaf> whole = types::leavesOf(m_.types, result);
+    std::vector<ValueId> own;
+    for (size_t k = 0; k < whole.size(); ++k) own.push_back(b.castDims(b.result(made, k), whole[k].type));
+    setLeaves(op.results[0], own);
+  }
+  void toList(Builder& b, const Op& op) {
+    const ValueId records = op.operands[0];
+    const TypeId list = typeOf(op.results[0]), element = m_.types[list].parts[0];
+    const types::Type array = m_.types[typeOf(records)];
+    const bool isPacked = m_.types.kind(element) == TypeKind::Pack;
+    const Dims inner(array.dims.begin() + 1, array.dims.end());
+    const TypeId row = m_.types.array(array.parts[0], {inner.begin(), inner.end()});
+    const ValueId count = b.dimValue(array.dims[0]), empty = b.one(Builder::simple(OpKind::ListOf, {}), list);
+    Builder body = b.in(b.newRegion());
+    const ValueId i = body.param(m_.types.int64()), begun = body.param(list);
+    std::vector<ValueId> parts;
+    for (ValueId leaf : leaves(records)) parts.push_back(body.getAt(leaf, {&i, 1}));
+    size_t next = 0;
+    ValueId made = join(body, row, parts, next, types::mostLeaves);
+    if (isPacked) {
+      Op pack = Builder::simple(OpKind::Pack, {made});
+      pack.dims = inner;
+      made = body.one(std::move(pack), element);
+    }
+    body.yield({body.one(Builder::simple(OpKind::Push, {begun, made}), list)});
+    Op loop = Builder::simple(OpKind::For, {count, empty}, LoopAttr{});
+    loop.regions = {body.region};
+    const ValueId all = b.one(std::move(loop), list);
+    setLeaves(op.results[0], {&all, 1});
   }
 
   void renumberInouts(const Limits& own) {

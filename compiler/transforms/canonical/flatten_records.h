@@ -24,14 +24,15 @@ inline constexpr size_t mostInResults = 256;
 
 /// The rule for an op with operands or results that are records.
 enum class FlattenRule : uint8_t {
-  Leaf,   ///< it has none
-  Parts,  ///< it goes: its leaves are the leaves of its operands
-  Place,  ///< the place is one of the leaves, or some of them
-  Each,   ///< an op for each leaf
-  Memory, ///< it stores or loads whole records
-  Region, ///< its slots and the parameters of its regions are leaves
-  Call,   ///< arguments and results are leaves
-  Gone,   ///< it is not there any more
+  Leaf,     ///< it has none
+  Parts,    ///< it goes: its leaves are the leaves of its operands
+  Place,    ///< the place is one of the leaves, or some of them
+  Each,     ///< an op for each leaf
+  Memory,   ///< it stores or loads whole records
+  Elements, ///< it becomes an iteration over the elements
+  Region,   ///< its slots and the parameters of its regions are leaves
+  Call,     ///< arguments and results are leaves
+  Gone,     ///< it is not there any more
 };
 FlattenRule flattenRuleOf(ops::OpKind kind);
 

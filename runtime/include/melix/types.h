@@ -20,6 +20,9 @@ typedef struct MelixType MelixType;
 //    i8..i64, u8..u64    their size                f8* f16 bf16 f32 f64 c64 c128   their size
 //    str                 MelixStr, 16 bytes        unit   0 bytes
 //    array of rank r     8 + 8 r bytes: data pointer, then the dims as i64 (dense, row-major)
+//    array of records    an array for each field, at the offsets of the descriptor; the dims of the field
+//    stand
+//                        behind the array's
 //    list                8 bytes: pointer to a list block's data, null when empty
 //    tuple, struct       the fields at the offsets of the descriptor
 //    enum                8 bytes: an immediate word `tag << 1 | 1` for a case without fields, else a pointer
@@ -76,6 +79,8 @@ enum MelixKind {
   MELIX_KIND_INSIDE = 26, // one field, which is shown in its place: the parts beside it are sizes
   MELIX_KIND_DICT = 27,   // the library's struct, shown as its entries: fields MELIX_DICT_…
   MELIX_KIND_SET = 28,    // the library's struct, whose field is a DICT, shown as its keys
+  MELIX_KIND_RECORDS =
+      29, // an array of tuples or structs: elem, rank, fields (names null), each ARRAY or RECORDS
 };
 
 // Fields of a DICT.
@@ -108,14 +113,14 @@ typedef struct MelixCase {
 
 struct MelixType {
   uint8_t kind;          // MelixKind
-  uint8_t rank;          // ARRAY
+  uint8_t rank;          // ARRAY, RECORDS
   uint8_t flags;         // MelixTypeFlags
   uint8_t align;         // of the stored form
   uint32_t size;         // bytes of the stored form; the distance of elements of arrays and lists
-  uint32_t fieldCount;   // TUPLE, STRUCT, INSIDE
+  uint32_t fieldCount;   // TUPLE, STRUCT, INSIDE, RECORDS
   uint32_t caseCount;    // ENUM
   const char* name;      // STRUCT, ENUM, OPAQUE
-  const MelixType* elem; // ARRAY, LIST
+  const MelixType* elem; // ARRAY, LIST, RECORDS
   const MelixField* fields;
   const MelixCase* cases;
 };

@@ -1,0 +1,38 @@
+#pragma once
+// The sizes of arrays that are parts of an array's elements. A part of flatten_records.
+//
+// An array of records holds an array for each leaf, with the sizes of the leaf behind its own. If it has no
+// element, nobody has asked whether these are sizes: they may be negative then, or too large. A type of an
+// array that is made says that they are sizes (D8).
+
+#include "core/ir/build.h"
+#include "types/leaves.h"
+
+namespace melix::transforms {
+
+/// Checks that an array with these axes is not too large: of a leaf; of each leaf of an element.
+void checkLeafFits(core::Builder& b, std::span<const core::DimId> axes, core::TypeId leaf);
+void checkLeavesFit(core::Builder& b, std::span<const core::DimId> axes, core::TypeId element);
+
+/// For elements that are collected along these axes, where `b` appends.
+class ElementSizes {
+public:
+  ElementSizes(core::Builder& b, std::span<const core::DimId> axes)
+      : b_(b), axes_(axes.begin(), axes.end()) {}
+
+  /// The leaf with sizes that are 0 in place of what is none.
+  core::TypeId withSizes(core::TypeId leaf);
+
+private:
+  bool isSize(core::DimId d) const;
+  core::DimId size(core::DimId d);
+  /// Whether there is an element.
+  core::ValueId isAny();
+
+  core::Builder& b_;
+  std::vector<core::DimId> axes_;
+  core::ValueId isAny_;
+  std::vector<std::pair<core::DimId, core::DimId>> found_;
+};
+
+} // namespace melix::transforms
