@@ -6,7 +6,6 @@
 #include "transforms/accumulation/delinearise_accumulators.h"
 #include "transforms/accumulation/flatten_accumulating_nests.h"
 #include "transforms/accumulation/preaggregate_scatter.h"
-#include "transforms/accumulation/scalarise_accumulators.h"
 #include "transforms/accumulation/scatter_to_gather.h"
 #include "transforms/accumulation/sink_zeros.h"
 #include "transforms/accumulation/split_nest_results.h"

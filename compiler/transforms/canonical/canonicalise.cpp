@@ -7,7 +7,6 @@
 #include "transforms/canonical/expand_array_sums.h"
 #include "transforms/canonical/flatten_perfect_nests.h"
 #include "transforms/canonical/forward_stores.h"
-#include "transforms/canonical/scalarise_collected_records.h"
 #include "transforms/canonical/scalarise_elements.h"
 #include "transforms/canonical/scalarise_small_nests.h"
 #include "transforms/simplify/simplify.h"
@@ -31,7 +30,6 @@ bool canonicalise(core::Module& m) {
     changed |= writeOutSmallArrays(m);
     changed |= scalariseElements(m);
     changed |= expandArraySums(m);
-    changed |= scalariseCollectedRecords(m);
     changed |= flattenPerfectNests(m);
     changed |= caseOfCase(m);
     if (!changed) break;

@@ -208,12 +208,17 @@ private:
     const std::span<const ValueId> by = leaves(value);
     ValueId& memory = now[at.first];
     const std::vector<Leaf> parts = types::leavesOf(m_.types, typeOf(value));
+    // Whether a record in memory lies there in one piece.
+    auto isWhole = [&] {
+      return !isFlat(typeOf(value)) ||
+             leafPlace(typeOf(memory), rest, parts[0]).path.back().kind == StepKind::Field;
+    };
     if (isFlat(at.type))
       for (size_t k = 0; k < by.size(); ++k) put(now[at.first + k], by[k], rest);
-    else if (leafPlace(typeOf(memory), rest, parts[0]).path.back().kind != StepKind::Field)
-      for (size_t k = 0; k < by.size(); ++k) put(memory, by[k], leafPlace(typeOf(memory), rest, parts[k]));
-    else // the record lies there in one piece
+    else if (isWhole())
       put(memory, stored(b, value), rest);
+    else
+      for (size_t k = 0; k < by.size(); ++k) put(memory, by[k], leafPlace(typeOf(memory), rest, parts[k]));
     setLeaves(f_.ops[id].results[0], now);
   }
 
