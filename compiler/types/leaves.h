@@ -10,7 +10,7 @@ namespace melix::types {
 inline constexpr size_t mostLeaves = 64;
 
 /// How many parts a product (a tuple, a struct, a known function, an array of one of these) has, and the type
-/// of one: an element, a field, a capture, the array of a part. The sizes of a part stand behind the array's.
+/// of one: an element, a field, a capture, the array of a part. The sizes of a part come after the array's.
 uint32_t partsOf(const TypeStore& types, TypeId product);
 TypeId partOf(TypeStore& types, TypeId product, uint32_t k);
 

@@ -107,12 +107,12 @@ ValueId Builder::convert(ValueId v, TypeId to, ops::ConvertMode mode) {
 }
 
 void Builder::checkFits(std::span<const DimId> extents) {
-  constexpr size_t told = 10; // a message has places for so many numbers
+  constexpr size_t mostNumbers = 10; // of a message
   auto counts = [&](DimId d) { return dims().asConstant(d) != 1; };
   if (std::ranges::count_if(extents, counts) < 2) return;
   std::string numbers;
   for (size_t k = 0; k < extents.size(); ++k)
-    numbers += (k == 0 ? "" : ", ") + (k < told ? "{" + std::to_string(k) + "}" : dims().show(extents[k]));
+    numbers += (k == 0 ? "" : ", ") + (k < mostNumbers ? "{" + std::to_string(k) + "}" : dims().show(extents[k]));
   CheckAttr attr{CheckKind::ArrayFits, "an array of shape [" + numbers + "] is too large", {}};
   Op check = simple(OpKind::Check, {}, std::move(attr));
   check.dims.assign(extents.begin(), extents.end());

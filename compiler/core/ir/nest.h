@@ -20,8 +20,8 @@ inline bool isPosition(const NestResult& r) {
 inline bool isSum(const NestResult& r) {
   return r.kind == NestResultKind::Reduce && r.monoid == MonoidKind::Sum;
 }
-/// Of the values that are yielded for a result, the one that its value `k` is made of: a position is made of
-/// the value compared, and what a filter keeps stands behind its condition.
+/// Of the values that are yielded for a result, the one that its value `k` is made of. A position is made of
+/// the value compared. The condition of a filter comes before its values.
 inline ValueId yieldedFor(const NestResult& r, std::span<const ValueId> yields, uint32_t k) {
   return isPosition(r) ? yields[0] : yields[r.kind == NestResultKind::Filter ? 1 + k : k];
 }

@@ -5,9 +5,10 @@
 //   scalar, exit            one scalar                           its size
 //   str                     data, length                         16 bytes
 //   array                   data; dims belong to the type        data, dims
-//   tuple, struct, known;   leaves of the parts, in order; more  the parts, naturally aligned
-//   array of one of these   than leafLimit are one: data of a
+//   tuple, struct, known    leaves of the parts, in order; more  the parts, naturally aligned
+//                           than leafLimit are one: data of a
 //                           block that holds the stored form
+//   array of one of these   the same: its parts are arrays       the same
 //   enum                    word                                 8 bytes
 //   list                    data                                 8 bytes
 //   pack                    hidden dims, then the inner type's   of an array: the array's; else hidden dims,

@@ -1,9 +1,9 @@
 #pragma once
 // The sizes of arrays that are parts of an array's elements. A part of flatten_records.
 //
-// An array of records holds an array for each leaf, with the sizes of the leaf behind its own. If it has no
-// element, nobody has asked whether these are sizes: they may be negative then, or too large. A type of an
-// array that is made says that they are sizes (D8).
+// An array of records is an array for each leaf, with the sizes of the leaf after its own. If it has no element,
+// no check has seen these: they may be negative then, or too large. The type of an array that is made says that
+// they are sizes (D8).
 
 #include "core/ir/build.h"
 #include "types/leaves.h"
@@ -20,7 +20,7 @@ public:
   ElementSizes(core::Builder& b, std::span<const core::DimId> axes)
       : b_(b), axes_(axes.begin(), axes.end()) {}
 
-  /// The leaf with sizes that are 0 in place of what is none.
+  /// The leaf with 0 in place of each number that may be no size.
   core::TypeId withSizes(core::TypeId leaf);
 
 private:

@@ -14,12 +14,23 @@ void FlatValues::append(ValueId v, Operands& out) const {
   for (ValueId leaf : leaves(v)) out.push_back(leaf);
 }
 
+NameId FlatValues::leafName(NameId hint, TypeId type, const Leaf& leaf) {
+  std::string name(m_.types.names.text(hint));
+  if (m_.types.kind(type) == TypeKind::Acc) type = m_.types[type].parts[0];
+  for (uint32_t k : leaf.path) {
+    const types::Type& record = m_.types[m_.types.element(type)];
+    NameId field;
+    if (record.kind == TypeKind::Struct) field = m_.types.recordInfo(record.record).cases[0].fields[k].name;
+    name += "_" + (field.valid() ? std::string(m_.types.names.text(field)) : std::to_string(k));
+    type = types::partOf(m_.types, type, k);
+  }
+  return m_.types.names.intern(name);
+}
+
 std::vector<ValueId> FlatValues::define(TypeId type, NameId hint, size_t most) {
   std::vector<ValueId> out;
   for (const Leaf& leaf : types::leavesOf(m_.types, type, most)) {
-    std::string name(hint.valid() ? m_.types.names.text(hint) : "");
-    for (uint32_t k : leaf.path) name += "_" + std::to_string(k);
-    const NameId own = hint.valid() ? m_.types.names.intern(name) : NameId();
+    const NameId own = hint.valid() ? leafName(hint, type, leaf) : NameId();
     out.push_back(f_.values.add(Value{leaf.type, {}, {}, 0, own}));
   }
   return out;

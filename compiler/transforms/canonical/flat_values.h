@@ -53,6 +53,9 @@ protected:
   core::Function& f_;
 
 private:
+  /// The name of a value with the names of the fields on the way to the leaf, or their numbers.
+  NameId leafName(NameId hint, core::TypeId type, const types::Leaf& leaf);
+
   std::unordered_map<core::ValueId, std::vector<core::ValueId>> leaves_;
 };
 

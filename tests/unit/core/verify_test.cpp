@@ -9,6 +9,11 @@ void expectProblem(const char* text, const char* part) {
   EXPECT_NE(m.problems().find(part), std::string::npos) << m.problems();
 }
 
+void expectFine(const std::string& text) {
+  TextModule m(text);
+  EXPECT_EQ(m.problems(), "") << text;
+}
+
 TEST(Verify, OperandTypesMustAgree) {
   expectProblem("fn f (%a: f32, %b: f64) -> (f32) {\n  %c = add %a, %b : f32\n  yield %c\n}\n",
                 "f64 where f32 belongs");
@@ -54,13 +59,25 @@ TEST(Verify, PathsFitTheirValue) {
                 "an index step needs an array");
 }
 
-TEST(Verify, FieldsAreOfOneElement) {
+// An array of so many leaves is no array for each part.
+TEST(Verify, FieldsOfLargeRecordsAreOfOneElement) {
+  std::string large = "struct R[D] { a: f32[D]";
+  for (int k = 0; k < 64; ++k) large += ", b" + std::to_string(k) + ": f32";
   for (const char* path : {"%x.0", "%x[%i].0", "%x[%i, :].0", "%x[%i +: 2, %i].0"})
-    expectProblem(
-        ("struct R[D] { a: f32[D], b: f32 }\n\nfn f (%x: R[6][4, 4], %i: i64) -> () {\n  %a = get " +
-         std::string(path) + " : f32[4, 6]\n  yield\n}\n")
-            .c_str(),
-        "a step into an array needs an index of each axis");
+    expectProblem((large + " }\n\nfn f (%x: R[6][4, 4], %i: i64) -> () {\n  %a = get " + std::string(path) +
+                   " : f32[4, 6]\n  yield\n}\n")
+                      .c_str(),
+                  "a step into an array needs an index of each axis");
+}
+
+TEST(Verify, AFieldOfAnArrayOfRecordsIsAnArray) {
+  const std::string record =
+      "struct R[D] { a: f32[D], b: f32 }\n\nfn f (%x: R[6][4, 5], %i: i64) -> () {\n  %a = get ";
+  expectFine(record + "%x.0 : f32[4, 5, 6]\n  yield\n}\n");
+  expectFine(record + "%x.0[%i] : f32[5, 6]\n  yield\n}\n");
+  expectFine(record + "%x.0[%i, :, %i] : f32[5]\n  yield\n}\n");
+  expectFine(record + "%x[%i, %i].0 : f32[6]\n  yield\n}\n");
+  expectProblem((record + "%x.1[%i, %i] : f32[6]\n  yield\n}\n").c_str(), "type f32[6] where f32 belongs");
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "harness/launches.h"
 #include "loops/text/print.h"
 #include "loops/text/verify.h"
+#include "transforms/canonical/flatten_records.h"
 
 namespace melix::jit {
 
@@ -13,6 +14,7 @@ Program::Program(std::string_view coreText) {
   if (!error.empty()) return;
   for (const std::string& problem : core::verify(core)) error += problem + "\n";
   core.entry = core::findFunction(core, "main");
+  if (error.empty()) transforms::flattenRecords(core);
 }
 
 namespace {

@@ -1,5 +1,5 @@
 #pragma once
-// Programs as Core text, compiled and run in the test's process.
+// Programs as Core text, compiled and run in the test's process. Records are flattened first, as loops/ wants.
 
 #include "codegen/codegen.h"
 #include "core/ir/ir.h"
