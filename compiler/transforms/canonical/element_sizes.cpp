@@ -41,7 +41,8 @@ DimId ElementSizes::size(DimId d) {
   if (known != found_.end()) return known->second;
   const ValueId written = b_.dimValue(d), zero = b_.integer(0);
   const ValueId isNatural = b_.compare(ops::CmpKind::Ge, written, zero);
-  const ValueId holds = b_.binary(OpKind::And, isAny(), isNatural);
+  const ValueId isSmall = b_.compare(ops::CmpKind::Le, written, b_.integer(types::maxExtent));
+  const ValueId holds = b_.binary(OpKind::And, isAny(), b_.binary(OpKind::And, isNatural, isSmall));
   const DimId size = b_.dims().symbol(b_.bindDim(b_.select(holds, written, zero), "size"));
   found_.emplace_back(d, size);
   return size;
