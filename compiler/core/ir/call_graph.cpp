@@ -17,13 +17,14 @@ std::vector<FunctionId> rootFunctions(const Module& m) {
 }
 
 std::vector<bool> fixedSignatures(const Module& m) {
-  std::vector<bool> fixed(m.functions.size(), false);
+  const std::vector<FunctionId> roots = rootFunctions(m);
+  std::vector<bool> fixed(m.functions.size(), roots.empty());
   for (uint32_t i = 0; i < fixed.size(); ++i) {
     const Function& f = m.functions[FunctionId(i)];
     if (!f.body.valid() || f.customJvp.valid()) fixed[i] = true;
     if (f.customJvp.valid()) fixed[f.customJvp.index] = true;
   }
-  for (FunctionId root : rootFunctions(m)) fixed[root.index] = true;
+  for (FunctionId root : roots) fixed[root.index] = true;
   return fixed;
 }
 

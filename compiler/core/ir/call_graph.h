@@ -17,7 +17,7 @@ void forEachCallee(const Op& op, Visit&& visit) {
 /// The entry, kept functions and the bodies of math functions; none in a module that is somebody's fragment.
 std::vector<FunctionId> rootFunctions(const Module& m);
 /// By function: whether more than its calls rely on its parameters and results. It is a root, has no body, or
-/// has or is a rule for a derivative.
+/// has or is a rule for a derivative; all of a module without roots.
 std::vector<bool> fixedSignatures(const Module& m);
 /// By function: whether a root leads there; all of a module without roots.
 std::vector<bool> reachedFunctions(const Module& m);

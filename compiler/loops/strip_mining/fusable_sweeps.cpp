@@ -8,29 +8,57 @@ namespace {
 
 class FusableSweepGrouper {
 public:
-  FusableSweepGrouper(const Function& fn, const RowSweeps& rows, const std::vector<RowArray>& arrays,
-                      std::unordered_set<size_t>& mayNotSum)
-      : fn_(fn), rows_(rows), arrays_(arrays), mayNotSum_(mayNotSum) {}
+  FusableSweepGrouper(const Function& fn, const RowSweeps& rows, RegionId home,
+                      const std::vector<RowArray>& arrays, std::unordered_set<size_t>& mayNotSum)
+      : fn_(fn), rows_(rows), home_(home), arrays_(arrays), mayNotSum_(mayNotSum) {}
 
   std::vector<StripGroup> groups() const {
-    std::vector<size_t> group(rows_.sweeps().size());
-    for (size_t k = 0; k < group.size(); ++k) group[k] = k;
-    for (const RowArray& array : arrays_)
-      for (size_t k : array.sweeps) {
-        const size_t from = group[k], to = group[array.sweeps[0]];
-        std::ranges::replace(group, from, to);
-      }
-    std::map<size_t, StripGroup> byGroup;
-    for (size_t k = 0; k < group.size(); ++k) byGroup[group[k]].sweeps.push_back(k);
     std::vector<StripGroup> out;
-    for (auto& [first, made] : byGroup) {
-      if (made.sweeps.size() > 1) findAxes(made);
-      if (made.axes > 0) out.push_back(std::move(made));
+    for (StripGroup& group : joined(pointersTo(arrays_), [](const StripGroup&) { return true; })) {
+      if (mayFuse(group))
+        out.push_back(std::move(group));
+      else if (!forbidSums(group))
+        for (StripGroup& part : joined(group.arrays, [&](StripGroup& made) { return mayFuse(made); }))
+          out.push_back(std::move(part));
     }
     return out;
   }
 
 private:
+  static std::vector<const RowArray*> pointersTo(const std::vector<RowArray>& arrays) {
+    std::vector<const RowArray*> out;
+    for (const RowArray& array : arrays) out.push_back(&array);
+    return out;
+  }
+  /// Groups of sweeps that use the same arrays: one array after another joins the groups it shares a sweep
+  /// with, if the group that comes of it `mayBe`.
+  template <class MayBe>
+  static std::vector<StripGroup> joined(const std::vector<const RowArray*>& arrays, MayBe mayBe) {
+    std::vector<StripGroup> out;
+    for (const RowArray* array : arrays) {
+      StripGroup made{{}, array->sweeps, {}, 0};
+      auto meets = [&](const StripGroup& group) {
+        return std::ranges::any_of(array->sweeps, [&](size_t k) { return group.contains(k); });
+      };
+      for (const StripGroup& group : out) {
+        if (!meets(group)) continue;
+        made.arrays.insert(made.arrays.end(), group.arrays.begin(), group.arrays.end());
+        made.sweeps.insert(made.sweeps.end(), group.sweeps.begin(), group.sweeps.end());
+      }
+      made.arrays.push_back(array);
+      std::ranges::sort(made.sweeps);
+      made.sweeps.erase(std::ranges::unique(made.sweeps).begin(), made.sweeps.end());
+      if (!mayBe(made)) continue;
+      std::erase_if(out, meets);
+      out.push_back(std::move(made));
+    }
+    return out;
+  }
+  bool mayFuse(StripGroup& group) const {
+    findAxes(group);
+    return group.axes > 0 && LateStatements(fn_, rows_, group, home_).mayJoin();
+  }
+
   const RowSweep& sweep(size_t k) const { return rows_.sweeps()[k]; }
 
   /// Over how many axes a sweep uses an array row by row.
@@ -65,20 +93,20 @@ private:
       group.axes = commonAxes(group, axes);
     else if (areStrips(group, axes))
       group.axes = axes;
-    if (group.axes == 0) forbidSums(group);
   }
-  void forbidSums(const StripGroup& group) const {
-    for (const RowArray& array : arrays_)
-      for (size_t k : array.sweeps)
-        if (std::ranges::find(group.sweeps, k) != group.sweeps.end() && rows_.summedAxis(k, array.array))
-          mayNotSum_.insert(k);
+  /// Whether there are any.
+  bool forbidSums(const StripGroup& group) const {
+    bool any = false;
+    for (const RowArray* array : group.arrays)
+      for (size_t k : array->sweeps)
+        if (rows_.summedAxis(k, array->array)) any |= mayNotSum_.insert(k).second;
+    return any;
   }
 
   size_t commonAxes(const StripGroup& group, size_t axes) const {
     for (size_t k : group.sweeps) axes = std::min(axes, sameAxes(k, group.sweeps[0], axes));
-    for (const RowArray& array : arrays_) // a row at least is left
-      if (std::ranges::find(group.sweeps, array.sweeps[0]) != group.sweeps.end())
-        axes = std::min(axes, fn_.stmts[array.alloc].operands.size() - 1);
+    for (const RowArray* array : group.arrays) // a row at least is left
+      axes = std::min(axes, fn_.stmts[array->alloc].operands.size() - 1);
     auto areOutermost = [&](size_t k) { return sweep(k).areOutermost(axes); };
     while (axes > 0 && !std::ranges::all_of(group.sweeps, areOutermost)) --axes;
     return axes;
@@ -126,6 +154,7 @@ private:
 
   const Function& fn_;
   const RowSweeps& rows_;
+  const RegionId home_;
   const std::vector<RowArray>& arrays_;
   std::unordered_set<size_t>& mayNotSum_;
 };
@@ -139,10 +168,10 @@ bool mayFail(const Function& fn, const Stmt& s) {
 
 } // namespace
 
-std::vector<StripGroup> stripGroups(const Function& fn, const RowSweeps& rows,
+std::vector<StripGroup> stripGroups(const Function& fn, const RowSweeps& rows, RegionId home,
                                     const std::vector<RowArray>& arrays,
                                     std::unordered_set<size_t>& mayNotSum) {
-  return FusableSweepGrouper(fn, rows, arrays, mayNotSum).groups();
+  return FusableSweepGrouper(fn, rows, home, arrays, mayNotSum).groups();
 }
 
 LateStatements::LateStatements(const Function& fn, const RowSweeps& rows, const StripGroup& group,

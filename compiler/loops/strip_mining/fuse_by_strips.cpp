@@ -19,12 +19,11 @@ constexpr int64_t stripBits = 3; ///< so many strips at least, by two: threads s
 class SweepFuser {
 public:
   SweepFuser(const Module& module, Function& fn, const RowSweeps& rows, const StripGroup& group,
-             const std::vector<RowArray>& arrays, const StripSizes& sizes)
+             const StripSizes& sizes)
       : module_(module), fn_(fn), b_(fn), rows_(rows), group_(group), sizes_(sizes) {
-    for (const RowArray& array : arrays) {
-      if (std::ranges::find(group.sweeps, array.sweeps[0]) == group.sweeps.end()) continue;
-      if (fn.stmts[array.alloc].operands.size() <= group.axes) continue; // no row is left
-      (isSummed(array) ? summed_ : arrays_).push_back(&array);
+    for (const RowArray* array : group.arrays) {
+      if (fn.stmts[array->alloc].operands.size() <= group.axes) continue; // no row is left
+      (isSummed(*array) ? summed_ : arrays_).push_back(array);
     }
   }
 
@@ -344,16 +343,13 @@ bool joinIn(const Module& module, Function& fn, const LocalBlocks& blocks, Regio
     if (rows.sweeps().size() < 2) return false;
     const std::vector<RowArray> arrays = rows.arrays();
     if (arrays.empty()) return false;
-    const std::vector<StripGroup> groups = stripGroups(fn, rows, arrays, mayNotSum);
-    for (const StripGroup& group : groups)
-      if (!group.sums.empty() && !LateStatements(fn, rows, group, home).mayJoin())
-        mayNotSum.insert(group.sums.begin(), group.sums.end());
+    const std::vector<StripGroup> groups = stripGroups(fn, rows, home, arrays, mayNotSum);
     if (mayNotSum.size() > before) continue;
     bool any = false;
     for (const StripGroup& group : groups) {
       const LateStatements late(fn, rows, group, home);
       if (!late.mayJoin()) continue;
-      SweepFuser(module, fn, rows, group, arrays, sizes).run(home, late);
+      SweepFuser(module, fn, rows, group, sizes).run(home, late);
       any = true;
     }
     return any;

@@ -11,6 +11,7 @@
 #include "transforms/canonical/element_sizes.h"
 #include "transforms/canonical/flat_values.h"
 #include "transforms/canonical/returned_params.h"
+#include "transforms/walks/dead_signatures.h"
 #include "transforms/walks/for_each_function.h"
 
 #include <optional>
@@ -432,8 +433,9 @@ bool flattenRecords(Module& m) {
     signatures[i].emplace(f.results.size(), mostInResults);
     for (InoutPair pair : f.inouts) (*signatures[i])[pair.result] = types::mostLeaves;
   }
-  const bool changed = changeBodies(m, [&](FunctionId f) { return RecordFlattener(m, f, signatures).run(); });
-  return dropReturnedParams(m) || changed;
+  bool changed = changeBodies(m, [&](FunctionId f) { return RecordFlattener(m, f, signatures).run(); });
+  changed |= dropReturnedParams(m);
+  return removeDeadSignatures(m) || changed;
 }
 
 } // namespace melix::transforms

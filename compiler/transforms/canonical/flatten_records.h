@@ -5,14 +5,13 @@
 //   after:   fn f (%p_0: f32, %p_1: f32[N]) -> (f32) { … yield %b }      callers go on with their %p_1
 //
 // Parameters, results, carries, results of branches, reductions and accumulators are leaves then
-// (RecordsFlat). A result that is a parameter goes, so callers see that a part stays. flatten_rules.def has a
-// rule for each op. A record is whole
+// (RecordsFlat). A result that is a parameter goes, so callers see that a part stays; a parameter or result
+// that nobody needs goes, round recursion too. flatten_rules.def has a rule for each op. A record is whole
 //   1. in memory, as an element of an array or a list, a payload, the inside of a pack: it is put together
 //      before it is stored, and split where it is loaded;
 //   2. where a function is called from outside or has a derivative rule of its own;
 //   3. if it has more than `types::mostLeaves` leaves; a result is split up to `mostInResults`.
-// Requires: verified Core without derivatives and function values. Keeps: all values. Leaves that nobody
-// reads are left to simplify.
+// Requires: verified Core without derivatives and function values. Keeps: all values.
 
 #include "core/ir/ir.h"
 

@@ -2,7 +2,9 @@
 
 #include "core/ir/call_graph.h"
 #include "core/ir/walk.h"
-#include "core/order/clone.h"
+#include "transforms/analysis/dataflow.h"
+#include "transforms/walks/for_each_function.h"
+#include "transforms/walks/shrink_signature.h"
 
 #include <algorithm>
 
@@ -12,92 +14,162 @@ using namespace core;
 
 namespace {
 
-/// Of a function: the parameter that each result is; empty if none is one.
-using ReturnedParams = std::vector<std::optional<uint32_t>>;
+/// A value is the parameter of this number, or one of these.
+constexpr uint32_t notKnownYet = ~uint32_t(0), noParam = notKnownYet - 1;
+
+/// What each result of a function is. It is not known yet before a way to the end is found.
+struct ReturnedParams {
+  std::vector<uint32_t> results;
+  bool done = false;
+};
+
+/// Finds the values of a function that are parameters: copies by choices, carries and calls. All are at
+/// first; a value that two ways lead to keeps what both say.
+class CopyWalk : ValueAnalysis {
+public:
+  using Calls = CallPropagation<ReturnedParams, CopyWalk>;
+  using Summaries = std::vector<ReturnedParams>;
+  CopyWalk(const Module& m, FunctionId id, Summaries& all, Calls& calls)
+      : f_(m.functions[id]), own_(all[id.index]), all_(all), calls_(calls),
+        propagation_(f_, Conditions::Skipped), facts_(f_.values.size(), noParam) {
+    for (uint32_t k = 0; k < f_.params().size(); ++k) facts_[f_.params()[k].index] = k;
+    forEachOp(f_, [&](OpId op) {
+      if (f_.ops[op].kind != OpKind::Call && f_.ops[op].kind != OpKind::Undef) return open(f_.ops[op]);
+      for (ValueId v : f_.ops[op].results) facts_[v.index] = notKnownYet;
+    });
+  }
+
+  void rerun(OpId call) { propagation_.rerun(call); }
+  /// Whether the summary changed.
+  bool run() {
+    propagation_.run(*this);
+    const Operands& yielded = terminator(f_, f_.body).operands;
+    bool changed = false;
+    for (uint32_t k = 0; k < yielded.size(); ++k) {
+      uint32_t fact = facts_[yielded[k].index];
+      if (fact < noParam && !mayGo(fact, k)) fact = noParam;
+      changed |= std::exchange(own_.results[k], fact) != fact;
+    }
+    return changed;
+  }
+
+private:
+  /// Slots that hold copies are open; of accumulators and sums nothing is known.
+  void open(const Op& op) {
+    for (const Slot& slot : slotsOf(f_, op)) {
+      if (slot.kind != SlotKind::Choice && slot.kind != SlotKind::Carry) continue;
+      for (ValueId v : slot.results.of(op.results)) facts_[v.index] = notKnownYet;
+      forEachParam(f_, op, slot, [&](ValueId v) { facts_[v.index] = notKnownYet; });
+    }
+  }
+  /// A parameter that another result takes the memory of has to be given back.
+  bool mayGo(uint32_t param, uint32_t result) const {
+    return f_.typeOf(f_.params()[param]) == f_.results[result] &&
+           std::ranges::none_of(
+               f_.inouts, [&](InoutPair pair) { return (pair.param == param) != (pair.result == result); });
+  }
+
+  void transfer(OpId id) override {
+    const Op& op = f_.ops[id];
+    if (op.kind != OpKind::Call) return;
+    ReturnedParams& callee = all_[op.as<CallAttr>().callee.index];
+    calls_.use(callee, own_, id);
+    for (size_t k = 0; k < op.results.size(); ++k) {
+      const uint32_t param = callee.results[k];
+      if (param != notKnownYet)
+        join(op.results[k], param == noParam ? noParam : facts_[op.operands[param].index]);
+    }
+  }
+  void flow(const FlowEdge& edge) override {
+    if (edge.kind != FlowKind::Case && edge.kind != FlowKind::Open) join(edge.to, facts_[edge.from.index]);
+  }
+  void join(ValueId v, uint32_t fact) {
+    uint32_t& now = facts_[v.index];
+    if (fact == notKnownYet || now == noParam || now == fact) return;
+    const bool isCopy = now == notKnownYet && fact != noParam && f_.typeOf(v) == f_.typeOf(f_.params()[fact]);
+    now = isCopy ? fact : noParam;
+    propagation_.changed(v);
+  }
+
+  const Function& f_;
+  ReturnedParams& own_;
+  Summaries& all_;
+  Calls& calls_;
+  Propagation propagation_;
+  std::vector<uint32_t> facts_; ///< by value
+};
 
 class ReturnedParamDropper {
 public:
-  explicit ReturnedParamDropper(Module& m) : m_(m), fixed_(fixedSignatures(m)) {}
+  explicit ReturnedParamDropper(Module& m) : m_(m), fixed_(fixedSignatures(m)), found_(m.functions.size()) {}
 
-  /// One round: what goes may show that a caller's result is a parameter too.
   bool run() {
-    plans_.assign(m_.functions.size(), {});
+    find();
     bool any = false;
-    for (uint32_t i = 0; i < plans_.size(); ++i)
-      if (!fixed_[i]) any |= plan(m_.functions[FunctionId(i)], plans_[i]);
+    forEachBody(m_, [&](FunctionId f) { any |= hasAny(f); });
     if (!any) return false;
-    for (uint32_t i = 0; i < plans_.size(); ++i) {
-      if (!plans_[i].empty()) drop(m_.functions[FunctionId(i)], plans_[i]);
-      if (m_.functions[FunctionId(i)].body.valid()) callsIn(m_.functions[FunctionId(i)]);
-    }
+    forEachBody(m_, [&](FunctionId f) {
+      callsIn(m_.functions[f]);
+      if (hasAny(f)) shrinkSignature(m_.functions[f], kept(f));
+    });
     return true;
   }
 
 private:
-  static bool plan(const Function& f, ReturnedParams& out) {
-    const Operands& yielded = terminator(f, f.body).operands;
-    for (uint32_t k = 0; k < yielded.size(); ++k) out.push_back(paramOf(f, yielded[k], k));
-    if (std::ranges::any_of(out, [](const auto& param) { return param.has_value(); })) return true;
-    out.clear();
-    return false;
+  std::vector<uint32_t>& of(FunctionId f) { return found_[f.index].results; }
+
+  void find() {
+    CopyWalk::Calls calls;
+    std::unordered_map<const ReturnedParams*, FunctionId> functionOf;
+    for (uint32_t i = 0; i < found_.size(); ++i) {
+      const FunctionId f(i);
+      const bool may = mayReturnParam(f);
+      found_[i] = {std::vector<uint32_t>(m_.functions[f].results.size(), may ? notKnownYet : noParam), !may};
+      functionOf[&found_[i]] = f;
+    }
+    for (ReturnedParams& root : found_)
+      if (!root.done)
+        calls.run(root, [&](ReturnedParams& own) {
+          return std::make_unique<CopyWalk>(m_, functionOf.at(&own), found_, calls);
+        });
   }
-  /// The parameter that a result is. One that another result takes the memory of has to stay.
-  static std::optional<uint32_t> paramOf(const Function& f, ValueId v, uint32_t result) {
-    const auto found = std::ranges::find(f.params(), v);
-    if (found == f.params().end() || f.typeOf(v) != f.results[result]) return std::nullopt;
-    const auto param = static_cast<uint32_t>(found - f.params().begin());
-    const bool isTaken = std::ranges::any_of(
-        f.inouts, [&](InoutPair pair) { return (pair.param == param) != (pair.result == result); });
-    return isTaken ? std::nullopt : std::optional(param);
+  bool mayReturnParam(FunctionId id) const {
+    const Function& f = m_.functions[id];
+    return !fixed_[id.index] && std::ranges::any_of(f.params(), [&](ValueId v) {
+      return std::ranges::find(f.results, f.typeOf(v)) != f.results.end();
+    });
+  }
+  bool hasAny(FunctionId f) {
+    return std::ranges::any_of(of(f), [](uint32_t param) { return param < noParam; });
+  }
+  KeptSlots kept(FunctionId f) {
+    KeptSlots out{std::vector<bool>(m_.functions[f].params().size(), true), {}};
+    for (uint32_t param : of(f)) out.results.push_back(param >= noParam);
+    return out;
   }
 
-  template <class List>
-  static void keep(List& list, const ReturnedParams& plan) {
-    List kept;
-    for (size_t k = 0; k < list.size(); ++k)
-      if (!plan[k]) kept.push_back(list[k]);
-    list = std::move(kept);
-  }
-  static void drop(Function& f, const ReturnedParams& plan) {
-    keep(f.results, plan);
-    keep(f.ops[terminatorId(f, f.body)].operands, plan);
-    std::erase_if(f.inouts, [&](InoutPair pair) { return plan[pair.result].has_value(); });
-    for (InoutPair& pair : f.inouts)
-      pair.result -= static_cast<uint32_t>(std::count_if(
-          plan.begin(), plan.begin() + pair.result, [](const auto& param) { return param.has_value(); }));
-    f.version.raise();
-  }
-  void callsIn(Function& f) const {
+  void callsIn(Function& f) {
     std::unordered_map<ValueId, ValueId> argumentOf;
     forEachOp(f, [&](OpId id) {
       Op& op = f.ops[id];
       if (!argumentOf.empty())
         for (ValueId& v : op.operands)
           if (const auto found = argumentOf.find(v); found != argumentOf.end()) v = found->second;
-      if (op.kind != OpKind::Call) return;
-      const ReturnedParams& plan = plans_[op.as<CallAttr>().callee.index];
-      if (plan.empty()) return;
-      for (size_t k = 0; k < plan.size(); ++k)
-        if (plan[k]) argumentOf[op.results[k]] = op.operands[*plan[k]];
-      std::vector<ValueId> kept(op.results.begin(), op.results.end());
-      keep(kept, plan);
-      takeOver(f, id, kept);
+      if (op.kind != OpKind::Call || !hasAny(op.as<CallAttr>().callee)) return;
+      const std::vector<uint32_t>& params = of(op.as<CallAttr>().callee);
+      for (size_t k = 0; k < params.size(); ++k)
+        if (params[k] < noParam) argumentOf[op.results[k]] = op.operands[params[k]];
+      shrinkCall(f, id, kept(op.as<CallAttr>().callee));
     });
-    if (!argumentOf.empty()) f.version.raise();
   }
 
   Module& m_;
-  std::vector<bool> fixed_;
-  std::vector<ReturnedParams> plans_; ///< by function
+  const std::vector<bool> fixed_;
+  std::vector<ReturnedParams> found_; ///< by function
 };
 
 } // namespace
 
-bool dropReturnedParams(Module& m) {
-  ReturnedParamDropper dropper(m);
-  bool changed = false;
-  while (dropper.run()) changed = true;
-  return changed;
-}
+bool dropReturnedParams(Module& m) { return ReturnedParamDropper(m).run(); }
 
 } // namespace melix::transforms

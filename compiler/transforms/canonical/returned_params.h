@@ -1,5 +1,5 @@
 #pragma once
-// Results that are parameters go: callers have the argument. A part of flatten_records.
+// Results that are parameters go, round recursion too: callers have the argument. A part of flatten_records.
 
 #include "core/ir/ir.h"
 

@@ -72,6 +72,21 @@ TEST(JoinStrips, NotWhereARowIsReadElsewhere) {
       << "used behind them";
 }
 
+/// The last of four sweeps stores to %x, which the first one reads and nobody knows the rows of.
+TEST(JoinStrips, SweepsThatMayNotJoinLeaveTheOthersJoined) {
+  auto sweep = [](const std::string& i, const std::string& from, const std::string& to) {
+    const std::string at = "[%" + i + "*%m + %" + i + "$1*%one]";
+    return "  for parallel %zero, %n { (%" + i + ")\n    for independent %zero, %m { (%" + i +
+           "$1)\n      %" + i + "$2 = load " + from + at + " : f32\n      store " + to + at + " = %" + i +
+           "$2\n      yield\n    }\n    yield\n  }\n";
+  };
+  const std::string text = joined("", "%i*%m + %j*%one",
+                                  "  %t = alloc f32 %n, %m : data\n" + sweep("k", "%s", "%t") +
+                                      sweep("l", "%t", "%x") + "  drop %t\n");
+  EXPECT_EQ(count(text, "for parallel"), 2U) << text;
+  EXPECT_EQ(count(text, "alloc f32 %n, %m"), 2U) << "the result, and what the last one reads: " << text;
+}
+
 /// A sweep over %n rows of %m, and a sum over these at each point %j, of %m: what it reads of the array, how
 /// the sum is cut, and what is stored of it.
 std::string summed(const std::string& read, const std::string& stored = "%c", const std::string& behind = "",
