@@ -20,7 +20,7 @@ public:
   Counter(const Module& module, Function& fn) : module_(module), fn_(fn) {
     Set borrowed;
     for (size_t p = 0; p < fn.params().size(); ++p)
-      if (fn.modes[p] == ModeKind::Borrow) borrowed.insert(fn.params()[p]);
+      if (isReadOnly(fn.modes[p])) borrowed.insert(fn.params()[p]);
     for (const Stmt& s : fn.stmts)
       if (changes(s) && !(s.kind == StmtKind::PointerOf && borrowed.count(s.operands[0])))
         changed_.insert(s.operands[0]);
