@@ -243,7 +243,7 @@ std::vector<ValueId> Lower::lowerRegion(core::RegionId region) {
   return out;
 }
 
-/// Of parameters of which only elements are read all blocks are passed so.
+/// All blocks of a parameter of which only elements are read have the mode `elements`.
 void Lower::noteElementParams(core::FunctionId function) {
   size_t leaf = in.dimParams.size();
   for (size_t k = 0; k < in.params().size(); ++k)

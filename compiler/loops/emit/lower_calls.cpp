@@ -25,7 +25,7 @@ FunctionId writingFunction(Lower& l, core::FunctionId callee, const std::vector<
   return found->second;
 }
 
-/// The leaves of an argument; of a part of an array that is read where it lies the address of its elements.
+/// The leaves of an argument. A part of an array that is read where it lies is the address of its elements.
 void addArgument(Lower& l, core::ValueId v, std::vector<ValueId>& operands, std::vector<ValueId>& kept) {
   if (const std::optional<View>& part = l.rep(v).view) {
     const Place& at = part->place;

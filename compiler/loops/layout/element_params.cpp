@@ -11,10 +11,10 @@ using core::OpKind;
 namespace {
 
 /// Whether an array that goes to the place is copied there: it is a part of another along some of the axes.
-/// What is a field or an element of a List is stored by its pointer.
+/// A field or an element of a List is stored by its pointer.
 bool isPartOfArray(const core::Path& path) { return !path.empty() && core::isIndexLike(path.back().kind); }
 
-/// Whether what the path leads to is among the leaves of the value: fields of records that lie in no block.
+/// Whether the path leads to leaves of the value itself: through fields of records that lie in no block.
 bool isAmongLeaves(Layouts& layouts, types::TypeId type, const core::Path& path) {
   for (const core::PathStep& step : path) {
     if (!layouts.isProduct(type) || layouts.inBlock(type)) return false;
@@ -59,7 +59,7 @@ BlockUseKind blockUse(Layouts& layouts, const core::Function& fn, core::Use use)
 ElementParams::ElementParams(const core::Module& module, Layouts& layouts)
     : module_(module), layouts_(layouts), isOne_(module.functions.size()) {
   for (uint32_t f = 0; f < module.functions.size(); ++f) find(core::FunctionId(f));
-  // What passes a parameter on to one that does more does more.
+  // A parameter that is passed on as an excluded one is excluded.
   while (!open_.empty()) {
     const Param p = open_.back();
     open_.pop_back();

@@ -13,17 +13,16 @@
 
 namespace melix::loops {
 
-/// What a use does with the blocks of a value: of an array, a List, a text, or of what holds such.
+/// How a use treats the blocks of a value: of an array, a List, a text, or of a product of such.
 enum class BlockUseKind : uint8_t {
   Reads,   ///< elements, or all of them for a copy
   Renames, ///< the op's result is the same value of another type, or a part of it
   Passes,  ///< a call has it as an argument
-  Keeps,   ///< anything else: a block may have another owner afterwards, or have changed
+  Keeps,   ///< else: a block may have another owner afterwards, or have changed
 };
 BlockUseKind blockUse(Layouts& layouts, const core::Function& fn, core::Use use);
 
-/// Linear in the ops, regardless of the call graph: a parameter is one until something it is passed as is
-/// not.
+/// Linear in the ops, regardless of the call graph. A parameter that is passed on is one if the callee's is.
 class ElementParams {
 public:
   ElementParams(const core::Module& module, Layouts& layouts);
@@ -48,8 +47,8 @@ private:
   const core::Module& module_;
   Layouts& layouts_;
   std::vector<std::vector<bool>> isOne_;
-  std::unordered_map<uint64_t, std::vector<Param>> passedTo_; ///< by a callee's, those that are given for it
-  std::vector<Param> open_; ///< excluded, whose callers are still to be told
+  std::unordered_map<uint64_t, std::vector<Param>> passedTo_; ///< by the callee's, the callers'
+  std::vector<Param> open_;                                   ///< excluded, with callers to visit
 };
 
 } // namespace melix::loops

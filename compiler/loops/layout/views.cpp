@@ -20,7 +20,8 @@ size_t Views::placeOf(core::RegionId region, core::OpId op) {
   return places->second.at(own);
 }
 
-/// The place of the first op of a region that may do more than read an array or what it is a part of.
+/// The place of the first op of a region that may do more than read an array or the arrays that it is a part
+/// of.
 size_t Views::readUntil(core::ValueId v, core::RegionId region) {
   if (const auto known = readUntil_.find({v, region}); known != readUntil_.end()) return known->second;
   size_t until = nowhere;

@@ -19,8 +19,8 @@ public:
       : fn_(fn), uses_(uses), elementParams_(elementParams) {}
 
   /// Whether the result of a `get`, a part of an array in memory, is only read, or stored in another array.
-  /// What a call reads is one run of memory. A view must not make an update copy its parent. So up to the
-  /// last use of the view, its region only reads the parent and the sources of the parent.
+  /// The part that a call reads is one run of memory. A view must not make an update copy its parent. So up
+  /// to the last use of the view, its region only reads the parent and the sources of the parent.
   bool mayView(const core::Op& get);
 
 private:

@@ -85,13 +85,13 @@ fn total [N] (%x: i64[N]) -> (i64) {
   yield %s
 }
 fn raised [N] (%x: i64[N], %v: i64) -> (i64[N]) {
-  %zero = const 0 : i64
-  %y = set %x[%zero] = %v : i64[N]
+  %front = const 0 : i64
+  %y = set %x[%front] = %v : i64[N]
   yield %y
 }
 fn main () -> (i64) {
-  %x = nest (%i: 1000, %j: 70) -> collect[i, j] {
-    %p = add %i, %j : i64
+  %x = nest (%k: 1000, %j: 70) -> collect[k, j] {
+    %p = add %k, %j : i64
     yield %p
   } : i64[1000, 70]
   %n = const 1000 : i64
