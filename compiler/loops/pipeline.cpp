@@ -189,7 +189,8 @@ std::span<const Pass> passes() {
 Result fromCore(const core::Module& core, const Options& options) {
   Result result{Module(core), {}, {}};
   Layouts layouts(core.types);
-  LowerContext context{core, layouts, {}, {&result.module, {}}, {}, {}, {}, Placements(core)};
+  LowerContext context{
+      core, layouts, {}, {&result.module, {}}, {}, {}, {}, Placements(core), ElementParams(core, layouts)};
   Reach reach(core);
   reach.add(core.entry);
   for (uint32_t f = 0; f < core.functions.size(); ++f)

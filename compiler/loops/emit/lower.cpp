@@ -22,6 +22,13 @@ namespace melix::loops {
 
 namespace {
 
+void lowerCastDims(Lower& l, const core::Op& op) {
+  const core::ValueId x = op.operands[0];
+  if (l.rep(x).view) return l.setRep(op.results[0], Rep(l.rep(x)));
+  l.define(op.results[0], l.leaves(x));
+  l.setPlaced(op.results[0], l.rep(x).placed);
+}
+
 void lowerOp(Lower& l, const core::Op& op) {
   switch (op.kind) {
   case OpKind::Const: return lowerConst(l, op);
@@ -29,10 +36,7 @@ void lowerOp(Lower& l, const core::Op& op) {
   case OpKind::Undef: return l.define(op.results[0], undefOf(l, l.typeOf(op.results[0])));
   case OpKind::DimValue: return l.define(op.results[0], {l.dim(op.dims[0])});
   case OpKind::BindDim: return l.defineDim(op.resultDims[0], l.leaf(op.operands[0]));
-  case OpKind::CastDims:
-    l.define(op.results[0], l.leaves(op.operands[0]));
-    l.setPlaced(op.results[0], l.rep(op.operands[0]).placed);
-    return;
+  case OpKind::CastDims: return lowerCastDims(l, op);
   case OpKind::Reshape:
   case OpKind::StopGradient: return l.define(op.results[0], l.leaves(op.operands[0]));
   case OpKind::Make:
@@ -239,8 +243,18 @@ std::vector<ValueId> Lower::lowerRegion(core::RegionId region) {
   return out;
 }
 
+/// All blocks of a parameter of which only elements are read have the mode `elements`.
+void Lower::noteElementParams(core::FunctionId function) {
+  size_t leaf = in.dimParams.size();
+  for (size_t k = 0; k < in.params().size(); ++k)
+    for (ValueType type : layouts.leaves(typeOf(in.params()[k]))) {
+      if (type == dataType && context.elementParams(function, k)) b.fn.modes[leaf] = ModeKind::Elements;
+      ++leaf;
+    }
+}
+
 void Lower::run(core::FunctionId function, const std::vector<uint32_t>& written) {
-  facts.emplace(context.core, function);
+  facts.emplace(context, function);
   b.loc = in.loc;
   std::vector<ValueType> params(in.dimParams.size(), indexType);
   for (core::ValueId v : in.params()) {
@@ -253,6 +267,7 @@ void Lower::run(core::FunctionId function, const std::vector<uint32_t>& written)
   for (size_t k = 0; k < in.dimParams.size(); ++k)
     if (ranges.isNoLess(types.dims.symbol(in.dimParams[k]), types.dims.constant(0)))
       b.fn.modes[k] = ModeKind::Size;
+  noteElementParams(function);
   params.insert(params.end(), written.size(), addressType);
   b.fn.modes.resize(params.size(), ModeKind::Dest);
   RegionId body = b.begin(params);

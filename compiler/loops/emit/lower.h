@@ -35,6 +35,7 @@ struct LowerContext {
   };
   std::vector<Writing> writing;
   Placements placements;
+  const ElementParams elementParams;
 };
 
 /// The values of dimensions at the current position.
@@ -98,9 +99,10 @@ enum class StoreMode { Fresh, Replace, Lend };
 
 /// Facts about the function that are decided before it is lowered.
 struct SourceFacts {
-  SourceFacts(const core::Module& module, core::FunctionId f)
-      : uses(*core::analysis<core::Uses>(module, f)), views(module.functions[f], uses),
-        literals(module.functions[f], module.types, uses) {}
+  SourceFacts(const LowerContext& context, core::FunctionId f)
+      : uses(*core::analysis<core::Uses>(context.core, f)),
+        views(context.core.functions[f], uses, context.elementParams),
+        literals(context.core.functions[f], context.core.types, uses) {}
   const core::Uses uses;
   Views views;
   Literals literals;
@@ -184,6 +186,8 @@ public:
   std::optional<SourceFacts> facts; ///< of a function that is lowered whole
 
 private:
+  void noteElementParams(core::FunctionId function);
+
   std::unordered_map<uint32_t, Rep> env_;
   std::unordered_map<core::RegionId, const std::set<core::OpId>*> filters_; ///< ops that a sweep needs
   int nestDepth_ = 0;

@@ -25,6 +25,17 @@ FunctionId writingFunction(Lower& l, core::FunctionId callee, const std::vector<
   return found->second;
 }
 
+/// The leaves of an argument. A part of an array that is read where it lies is the address of its elements.
+void addArgument(Lower& l, core::ValueId v, std::vector<ValueId>& operands, std::vector<ValueId>& kept) {
+  if (const std::optional<View>& part = l.rep(v).view) {
+    const Place& at = part->place;
+    operands.push_back(l.b.addressOf(at.base, at.terms, at.scale, at.offset));
+    kept.push_back(at.base);
+  } else {
+    for (ValueId leaf : l.leaves(v)) operands.push_back(leaf);
+  }
+}
+
 } // namespace
 
 void writeTo(Lower& l, core::ValueId v, core::RegionId region, const Destination& at) {
@@ -35,7 +46,7 @@ void writeTo(Lower& l, core::ValueId v, core::RegionId region, const Destination
 void lowerCall(Lower& l, const core::Op& op) {
   std::vector<ValueId> operands, kept;
   for (types::DimId d : op.dims) operands.push_back(l.dim(d));
-  for (ValueId v : l.leavesOf(op.operands)) operands.push_back(v);
+  for (core::ValueId v : op.operands) addArgument(l, v, operands, kept);
   std::vector<uint32_t> written;
   std::vector<core::ValueId> others;
   for (uint32_t k = 0; k < op.results.size(); ++k) {

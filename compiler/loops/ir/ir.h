@@ -177,10 +177,17 @@ struct Stmt {
 /// (5) `scratch`: memory of the thread that runs a kernel. The launch says how many bytes, the kernel gets
 ///     their address.
 /// (6) `size`: an i64 that is never negative, passed like all other numbers.
-enum class ModeKind : uint8_t { Borrow, Own, Dest, InOut, Scratch, Size };
+/// (7) `elements`: a block, or the address of some of the elements in one: the function only reads them.
+enum class ModeKind : uint8_t { Borrow, Own, Dest, InOut, Scratch, Size, Elements };
 
 /// Whether a function neither owns nor writes an argument passed in this mode.
-inline bool isReadOnly(ModeKind mode) { return mode == ModeKind::Borrow || mode == ModeKind::Size; }
+inline bool isReadOnly(ModeKind mode) {
+  return mode == ModeKind::Borrow || mode == ModeKind::Size || mode == ModeKind::Elements;
+}
+
+/// Whether a function uses only elements of an argument passed in this mode while it runs: the block has no
+/// new owner afterwards.
+inline bool usesOnlyElements(ModeKind mode) { return mode == ModeKind::InOut || mode == ModeKind::Elements; }
 
 enum class FunctionKind : uint8_t {
   Orchestration, ///< (dims…, leaves…, destinations…) -> (result leaves…, result dims…)
@@ -222,6 +229,7 @@ struct Function {
 
   bool isClosed() const { return effects == EffectsKind::Closed; }
   const std::vector<ValueId>& params() const { return regions[body].params; }
+  ModeKind modeOf(size_t param) const { return param < modes.size() ? modes[param] : ModeKind::Borrow; }
   ValueType typeOf(ValueId v) const { return values[v].type; }
 };
 

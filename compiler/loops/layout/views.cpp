@@ -1,31 +1,75 @@
 #include "loops/layout/views.h"
 
+#include <algorithm>
+
 namespace melix::loops {
 
 using core::OpKind;
 
-bool Views::onlyReadIn(core::ValueId v, core::RegionId region) {
-  auto [known, isNew] = onlyRead_.try_emplace({v, region}, true);
-  if (!isNew) return known->second;
-  bool onlyRead = true;
+namespace {
+constexpr size_t nowhere = SIZE_MAX;
+} // namespace
+
+/// The place of the op of a region that an op is or stands in; `nowhere` outside of the region.
+size_t Views::placeOf(core::RegionId region, core::OpId op) {
+  const core::OpId own = uses_.ancestorIn(region, op);
+  if (!own.valid()) return nowhere;
+  auto [places, isNew] = places_.try_emplace(region);
+  const std::vector<core::OpId>& ops = fn_.regions[region].ops;
+  for (size_t k = 0; isNew && k < ops.size(); ++k) places->second.emplace(ops[k], k);
+  return places->second.at(own);
+}
+
+/// The place of the first op of a region that may do more than read an array or the arrays that it is a part
+/// of.
+size_t Views::readUntil(core::ValueId v, core::RegionId region) {
+  if (const auto known = readUntil_.find({v, region}); known != readUntil_.end()) return known->second;
+  size_t until = nowhere;
   uses_.forEach(v, [&](core::Use use) {
-    const bool reads = fn_.ops[use.op].kind == OpKind::Get && use.operand == 0;
-    onlyRead = onlyRead && (reads || !uses_.ancestorIn(region, use.op).valid());
+    const core::Op& op = fn_.ops[use.op];
+    if (op.kind == OpKind::CastDims)
+      until = std::min(until, readUntil(op.results[0], region));
+    else if (!elementParams_.isRead(fn_, use))
+      until = std::min(until, placeOf(region, use.op));
   });
-  if (!onlyRead) return known->second = false;
   const core::OpId def = fn_.values[v].def;
-  if (!def || fn_.ops[def].kind != OpKind::Get) return true;
-  return known->second = onlyReadIn(fn_.ops[def].operands[0], region);
+  if (def.valid() && fn_.ops[def].kind == OpKind::Get)
+    until = std::min(until, readUntil(fn_.ops[def].operands[0], region));
+  readUntil_.emplace(std::pair(v, region), until);
+  return until;
+}
+
+void Views::follow(core::ValueId v, Part& part) {
+  uses_.forEach(v, [&](core::Use use) {
+    const core::Op& op = fn_.ops[use.op];
+    part.end = std::max(part.end, placeOf(part.region, use.op));
+    if (op.kind == OpKind::CastDims) return follow(op.results[0], part);
+    const bool isReader = op.kind == OpKind::Get || op.kind == OpKind::Set || op.kind == OpKind::Call;
+    part.isRead = part.isRead && isReader && elementParams_.isRead(fn_, use);
+    part.isPassed = part.isPassed || op.kind == OpKind::Call;
+  });
+}
+
+/// Whether the part's elements follow one another: of the first axes one index each, then perhaps a range of
+/// the next axis, and all of the others.
+bool Views::isRun(const core::Op& get) const {
+  const auto& path = get.as<core::Path>();
+  auto at =
+      std::ranges::find_if(path, [](const core::PathStep& s) { return s.kind != core::StepKind::Index; });
+  if (at != path.end() && at->kind == core::StepKind::Slice && at->step == 1) ++at;
+  if (!std::all_of(at, path.end(), [](const core::PathStep& s) { return s.kind == core::StepKind::All; }))
+    return false;
+  core::OpId def = fn_.values[get.operands[0]].def;
+  while (def.valid() && fn_.ops[def].kind == OpKind::CastDims) def = fn_.values[fn_.ops[def].operands[0]].def;
+  return !def || fn_.ops[def].kind != OpKind::Get || isRun(fn_.ops[def]);
 }
 
 bool Views::mayView(const core::Op& get) {
   const core::ValueId result = get.results[0];
-  bool isRead = uses_.used(result);
-  uses_.forEach(result, [&](core::Use use) {
-    const OpKind kind = fn_.ops[use.op].kind;
-    isRead = isRead && (kind == OpKind::Get || (kind == OpKind::Set && use.operand == 1));
-  });
-  return isRead && onlyReadIn(get.operands[0], uses_.homeOf(result));
+  if (!uses_.used(result)) return false;
+  Part part{uses_.homeOf(result)};
+  follow(result, part);
+  return part.isRead && (!part.isPassed || isRun(get)) && part.end < readUntil(get.operands[0], part.region);
 }
 
 } // namespace melix::loops

@@ -3,8 +3,10 @@
 //
 //   %row = get %x[%i] : f64[M]        a view of %x: nothing is copied
 //   %a = get %row[%j] : f64
+//   %s = call @norm %row              takes the row's address, if @norm only reads elements
+//   %y = set %x[%i, %j] = %s          the view has ended
 
-#include "core/ir/uses.h"
+#include "loops/layout/element_params.h"
 
 #include <map>
 
@@ -13,19 +15,33 @@ namespace melix::loops {
 class Views {
 public:
   /// For a function that stays as it is, and its uses.
-  Views(const core::Function& fn, const core::Uses& uses) : fn_(fn), uses_(uses) {}
+  Views(const core::Function& fn, const core::Uses& uses, const ElementParams& elementParams)
+      : fn_(fn), uses_(uses), elementParams_(elementParams) {}
 
-  /// Whether the result of a `get`, a part of an array in memory, is only read, or stored in another array. A
-  /// view must not make an update copy its parent. So in the view's region, its parent and the sources of the
-  /// parent are only read too.
+  /// Whether the result of a `get`, a part of an array in memory, is only read, or stored in another array.
+  /// The part that a call reads is one run of memory. A view must not make an update copy its parent. So up
+  /// to the last use of the view, its region only reads the parent and the sources of the parent.
   bool mayView(const core::Op& get);
 
 private:
-  bool onlyReadIn(core::ValueId v, core::RegionId region);
+  /// How the part of an array is used in the region of its `get`.
+  struct Part {
+    core::RegionId region;
+    bool isRead = true;    ///< where it lies
+    bool isPassed = false; ///< to a call
+    size_t end = 0;        ///< the place of the last use
+  };
+
+  void follow(core::ValueId v, Part& part);
+  size_t readUntil(core::ValueId v, core::RegionId region);
+  size_t placeOf(core::RegionId region, core::OpId op);
+  bool isRun(const core::Op& get) const;
 
   const core::Function& fn_;
   const core::Uses& uses_;
-  std::map<std::pair<core::ValueId, core::RegionId>, bool> onlyRead_; ///< results so far
+  const ElementParams& elementParams_;
+  std::map<std::pair<core::ValueId, core::RegionId>, size_t> readUntil_; ///< results so far
+  std::map<core::RegionId, std::unordered_map<core::OpId, size_t>> places_;
 };
 
 } // namespace melix::loops

@@ -20,10 +20,9 @@ public:
   Counter(const Module& module, Function& fn) : module_(module), fn_(fn) {
     Set borrowed;
     for (size_t p = 0; p < fn.params().size(); ++p)
-      if (fn.modes[p] == ModeKind::Borrow) borrowed.insert(fn.params()[p]);
+      if (isReadOnly(fn.modes[p])) borrowed.insert(fn.params()[p]);
     for (const Stmt& s : fn.stmts)
-      if (changes(s) && !(s.kind == StmtKind::PointerOf && borrowed.count(s.operands[0])))
-        changed_.insert(s.operands[0]);
+      if (changes(s) && !(isAddress(s) && borrowed.count(s.operands[0]))) changed_.insert(s.operands[0]);
   }
 
   void run() {
@@ -71,6 +70,10 @@ private:
     case StmtKind::Load: return s.as<Access>().transfersOwnership;
     default: return false;
     }
+  }
+
+  static bool isAddress(const Stmt& s) {
+    return s.kind == StmtKind::PointerOf || s.kind == StmtKind::AddressOf;
   }
 
   void emit(StmtKind kind, ValueId v, std::vector<StmtId>& out) {

@@ -10,8 +10,8 @@ namespace {
 
 class Prover {
 public:
-  Prover(const Module& module, Function& fn, const ElementParams& elementsOnly)
-      : module_(module), fn_(fn), blocks_(module, fn, elementsOnly, UniqueBlocks::UpdatesKind::Made) {}
+  Prover(const Module& module, Function& fn)
+      : module_(module), fn_(fn), blocks_(module, fn, UniqueBlocks::UpdatesKind::Made) {}
 
   void run() {
     if (blocks_.uniques().empty()) return;
@@ -116,8 +116,7 @@ private:
 } // namespace
 
 void proveUnique(Module& module) {
-  const ElementParams elementsOnly(module);
-  for (Function& fn : module.functions) Prover(module, fn, elementsOnly).run();
+  for (Function& fn : module.functions) Prover(module, fn).run();
 }
 
 } // namespace melix::loops

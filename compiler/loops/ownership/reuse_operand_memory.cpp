@@ -1,7 +1,6 @@
 #include "loops/ownership/reuse_operand_memory.h"
 
 #include "loops/ir/build.h"
-#include "loops/ownership/non_escaping_params.h"
 #include "loops/ownership/uniqueness.h"
 
 #include <algorithm>
@@ -11,14 +10,11 @@ namespace {
 
 class Placer {
 public:
-  Placer(const Module& module, Function& fn, const ElementParams& elementsOnly)
-      : module_(module), fn_(fn), elementsOnly_(elementsOnly) {
-    enter(fn.body);
-  }
+  Placer(const Module& module, Function& fn) : module_(module), fn_(fn) { enter(fn.body); }
 
   void run() {
     if (allocs_.empty()) return;
-    const UniqueBlocks unique(module_, fn_, elementsOnly_, UniqueBlocks::UpdatesKind::Asked);
+    const UniqueBlocks unique(module_, fn_, UniqueBlocks::UpdatesKind::Asked);
     for (StmtId alloc : allocs_) place(alloc, unique);
     for (StmtId alloc : allocs_)
       std::erase_if(fn_.stmts[alloc].operands, [&](ValueId v) { return fn_.typeOf(v).counted(); });
@@ -188,7 +184,6 @@ private:
 
   const Module& module_;
   Function& fn_;
-  const ElementParams& elementsOnly_;
   std::unordered_map<ValueId, std::vector<Use>> uses_;
   std::unordered_map<StmtId, Site> sites_;
   std::unordered_map<RegionId, StmtId> parents_;
@@ -201,8 +196,7 @@ private:
 } // namespace
 
 void reuseOperandMemory(Module& module) {
-  const ElementParams elementsOnly(module);
-  for (Function& fn : module.functions) Placer(module, fn, elementsOnly).run();
+  for (Function& fn : module.functions) Placer(module, fn).run();
 }
 
 } // namespace melix::loops

@@ -2,7 +2,6 @@
 
 #include "core/ir/call_graph.h"
 #include "loops/analysis/local_allocations.h"
-#include "loops/ownership/non_escaping_params.h"
 
 namespace melix::loops {
 
@@ -14,8 +13,8 @@ constexpr uint64_t mostOfBounded = 8192, mostBounded = 32'768; ///< of one whose
 
 class FramePlacer {
 public:
-  FramePlacer(const Module& module, Function& fn, const ElementParams& params, bool recursive)
-      : fn_(fn), params_(params), blocks_(module, fn), left_(recursive ? mostOfRecursion : mostBytes),
+  FramePlacer(const Module& module, Function& fn, bool recursive)
+      : module_(module), fn_(fn), blocks_(module, fn), left_(recursive ? mostOfRecursion : mostBytes),
         bounded_(recursive ? 0 : mostBounded) {}
 
   void run(RegionId region) {
@@ -59,7 +58,9 @@ private:
   }
 
   void place(StmtId id, uint64_t bytes, uint64_t& left) {
-    const auto block = blocks_.follow(id, [&](FunctionId callee, size_t k) { return params_(callee, k); });
+    const auto block = blocks_.follow(id, [&](FunctionId callee, size_t k) {
+      return usesOnlyElements(module_.functions[callee].modeOf(k));
+    });
     if (!block) return;
     left -= bytes;
     Stmt& s = fn_.stmts[id];
@@ -71,8 +72,8 @@ private:
     s.attr = attr;
   }
 
+  const Module& module_;
   Function& fn_;
-  const ElementParams& params_;
   LocalBlocks blocks_;
   uint64_t left_, bounded_; ///< bytes of the frame that may still be used
 };
@@ -80,12 +81,11 @@ private:
 } // namespace
 
 void promoteToStack(Module& module) {
-  const ElementParams params(module);
   const core::CallGraph calls(module.core);
   for (uint32_t f = 0; f < module.functions.size(); ++f) {
     Function& fn = module.functions[FunctionId(f)];
     const bool recursive = fn.source.valid() && calls.isRecursive(fn.source);
-    FramePlacer(module, fn, params, recursive).run(fn.body);
+    FramePlacer(module, fn, recursive).run(fn.body);
   }
 }
 

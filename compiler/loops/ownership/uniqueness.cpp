@@ -12,14 +12,12 @@ namespace {
 bool isLoop(const Stmt& s) { return s.kind == StmtKind::For || s.kind == StmtKind::While; }
 } // namespace
 
-UniqueBlocks::UniqueBlocks(const Module& module, const Function& fn, const ElementParams& elementsOnly,
-                           UpdatesKind updates)
-    : module_(module), fn_(fn), elementsOnly_(&elementsOnly), updatesKind_(updates) {
+UniqueBlocks::UniqueBlocks(const Module& module, const Function& fn, UpdatesKind updates)
+    : module_(module), fn_(fn), updatesKind_(updates) {
   for (size_t k = 0; k < std::min(fn.params().size(), fn.modes.size()); ++k)
     if (fn.modes[k] == ModeKind::InOut) from(fn.params()[k], {});
   region(fn.body);
   solve();
-  elementsOnly_ = nullptr;
 }
 
 void UniqueBlocks::from(ValueId v, Sources by) {
@@ -52,7 +50,7 @@ bool UniqueBlocks::mayBeKept(const Stmt& s, size_t k) const {
   case StmtKind::Load:
   case StmtKind::Store:
   case StmtKind::AddressOf: return k > 0;
-  case StmtKind::Call: return !(*elementsOnly_)(s.as<FunctionId>(), k);
+  case StmtKind::Call: return !usesOnlyElements(module_.functions[s.as<FunctionId>()].modeOf(k));
   case StmtKind::Runtime: return s.as<RuntimeCall>().kind != RuntimeKind::ListLength;
   default: return true;
   }

@@ -1,7 +1,7 @@
 #pragma once
 // Uniqueness analysis: finds values that are blocks with one owner.
 
-#include "loops/ownership/non_escaping_params.h"
+#include "loops/ir/ir.h"
 
 #include <optional>
 #include <unordered_map>
@@ -33,9 +33,8 @@ public:
     Made,  ///< or if it is one of `updated`, as it is then made unique before the loop
   };
 
-  /// Linear in the statements. `elementsOnly` is used only during construction.
-  UniqueBlocks(const Module& module, const Function& fn, const ElementParams& elementsOnly,
-               UpdatesKind updates);
+  /// Linear in the statements.
+  UniqueBlocks(const Module& module, const Function& fn, UpdatesKind updates);
 
   bool isUnique(ValueId v) const { return sources_.contains(v); }
   const std::vector<StmtId>& uniques() const { return uniques_; } ///< statements that make a block unique
@@ -69,7 +68,6 @@ private:
 
   const Module& module_;
   const Function& fn_;
-  const ElementParams* elementsOnly_; ///< null once it is solved
   const UpdatesKind updatesKind_;
   std::unordered_map<ValueId, Sources> sources_; ///< of unique values, once solved
   std::unordered_set<ValueId> shared_;

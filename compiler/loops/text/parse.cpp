@@ -14,7 +14,7 @@ using core::TokenKind;
 constexpr unsigned stmtCount = static_cast<unsigned>(StmtKind::Yield) + 1;
 constexpr unsigned runtimeCount = static_cast<unsigned>(RuntimeKind::ArgSort) + 1;
 constexpr unsigned functionKinds = static_cast<unsigned>(FunctionKind::Kernel) + 1;
-constexpr unsigned modeKinds = static_cast<unsigned>(ModeKind::Size) + 1;
+constexpr unsigned modeKinds = static_cast<unsigned>(ModeKind::Elements) + 1;
 
 class LoopsParser : core::TextReader {
 public:

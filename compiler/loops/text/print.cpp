@@ -202,7 +202,7 @@ std::string_view runtimeText(RuntimeKind kind) {
 }
 
 std::string_view modeText(ModeKind kind) {
-  constexpr std::string_view texts[] = {"borrow", "own", "dest", "inout", "scratch", "size"};
+  constexpr std::string_view texts[] = {"borrow", "own", "dest", "inout", "scratch", "size", "elements"};
   return texts[static_cast<size_t>(kind)];
 }
 

@@ -49,8 +49,8 @@ public:
     std::unordered_map<ValueId, int> owned;
     for (size_t k = 0; k < fn_.params().size(); ++k) {
       const ValueType type = fn_.typeOf(fn_.params()[k]);
-      if (modeOf(fn_, k) == ModeKind::Own && type.counted()) owned[fn_.params()[k]] = 1;
-      if (modeOf(fn_, k) == ModeKind::Size && type != indexType) say("a size that is no i64");
+      if (fn_.modeOf(k) == ModeKind::Own && type.counted()) owned[fn_.params()[k]] = 1;
+      if (fn_.modeOf(k) == ModeKind::Size && type != indexType) say("a size that is no i64");
     }
     region(fn_.body, owned, fn_.results, true);
     updates(fn_.body);
@@ -101,8 +101,7 @@ private:
     case StmtKind::Call:
     case StmtKind::Launch: {
       const Function& callee = module_.functions[s.as<FunctionId>()];
-      const bool fit =
-          typesOf(fn_, s.operands) == typesGiven(callee) && typesOf(fn_, s.results) == callee.results;
+      const bool fit = areGiven(callee, s.operands) && typesOf(fn_, s.results) == callee.results;
       return fit ? "" : "a call that does not fit @" + callee.key;
     }
     default: return {};
@@ -117,12 +116,17 @@ private:
     return types;
   }
 
-  /// What callers give: of scratch its size.
-  static std::vector<ValueType> typesGiven(const Function& callee) {
-    std::vector<ValueType> types = typesOf(callee, callee.params());
-    for (size_t k = 0; k < types.size(); ++k)
-      if (modeOf(callee, k) == ModeKind::Scratch) types[k] = indexType;
-    return types;
+  /// Whether a caller may give these: of scratch its size, of elements also their address.
+  bool areGiven(const Function& callee, std::span<const ValueId> operands) const {
+    if (operands.size() != callee.params().size()) return false;
+    for (size_t k = 0; k < operands.size(); ++k) {
+      const ValueType given = fn_.typeOf(operands[k]);
+      const ModeKind mode = callee.modeOf(k);
+      const bool isAddress = mode == ModeKind::Elements && given == addressType;
+      const ValueType wanted = mode == ModeKind::Scratch ? indexType : callee.typeOf(callee.params()[k]);
+      if (given != wanted && !isAddress) return false;
+    }
+    return true;
   }
 
   // --- scopes and counts
@@ -218,7 +222,10 @@ private:
     for (StmtId id : fn_.regions[r].stmts) {
       const Stmt& s = fn_.stmts[id];
       for (size_t k = 0; k < s.operands.size(); ++k) {
-        if (isInOut(s.operands[k]) && !usesElements(s, k)) say(misused(s.operands[k], "held by", s));
+        const ValueId v = s.operands[k];
+        const bool isElements = isParam(v, ModeKind::Elements);
+        if ((isElements || isParam(v, ModeKind::InOut)) && !usesElements(s, k)) say(misused(v, "held by", s));
+        if (isElements && changes(s, k)) say(misused(v, "changed by", s));
         if (s.kind == StmtKind::Call && isUpdated(s, k)) updated(s, k);
       }
       for (RegionId inner : s.regions) updates(inner);
@@ -231,28 +238,29 @@ private:
     if (counted_ && !hasOneOwner(v)) say(misused(v, "not unique in", call));
   }
   std::string misused(ValueId v, const char* how, const Stmt& s) {
-    return name(v) + " is updated in place, and " + how + " " + nameOf(s);
+    const char* what = isParam(v, ModeKind::Elements) ? " is only read" : " is updated in place";
+    return name(v) + what + ", and " + how + " " + nameOf(s);
   }
-  bool isUpdated(const Stmt& call, size_t operand) const {
-    return modeOf(module_.functions[call.as<FunctionId>()], operand) == ModeKind::InOut;
+  ModeKind modeAt(const Stmt& call, size_t operand) const {
+    return module_.functions[call.as<FunctionId>()].modeOf(operand);
   }
-  static ModeKind modeOf(const Function& fn, size_t k) {
-    return k < fn.modes.size() ? fn.modes[k] : ModeKind::Borrow;
+  bool isUpdated(const Stmt& call, size_t operand) const { return modeAt(call, operand) == ModeKind::InOut; }
+  bool changes(const Stmt& s, size_t operand) const {
+    return s.kind == StmtKind::Store || (s.kind == StmtKind::Call && isUpdated(s, operand));
   }
-  bool isInOut(ValueId v) const {
+  bool isParam(ValueId v, ModeKind mode) const {
     const auto& params = fn_.params();
     const auto found = std::ranges::find(params, v);
-    return found != params.end() &&
-           modeOf(fn_, static_cast<size_t>(found - params.begin())) == ModeKind::InOut;
+    return found != params.end() && fn_.modeOf(static_cast<size_t>(found - params.begin())) == mode;
   }
   bool hasOneOwner(ValueId v) {
     const StmtId def = fn_.values[v].def;
-    if (!def.valid() && isInOut(v)) return true;
+    if (!def.valid() && isParam(v, ModeKind::InOut)) return true;
     const StmtKind kind = def.valid() ? fn_.stmts[def].kind : StmtKind::Yield;
     if (kind == StmtKind::EnsureUnique || kind == StmtKind::AllocArray || kind == StmtKind::FrameArray)
       return true;
     if (!problems_.empty()) return true; // what passes it on is not to be relied upon
-    if (!unique_) unique_.emplace(module_, fn_, ElementParams(module_), UniqueBlocks::UpdatesKind::Asked);
+    if (!unique_) unique_.emplace(module_, fn_, UniqueBlocks::UpdatesKind::Asked);
     return unique_->isUnique(v);
   }
   bool usesElements(const Stmt& s, size_t operand) const {
@@ -262,8 +270,10 @@ private:
     case StmtKind::AddressOf: return operand == 0;
     case StmtKind::PointerOf:
     case StmtKind::KeepAlive:
+    case StmtKind::AllocArray:
     case StmtKind::Launch: return true;
-    case StmtKind::Call: return isUpdated(s, operand);
+    case StmtKind::Runtime: return s.as<RuntimeCall>().kind == RuntimeKind::ListLength;
+    case StmtKind::Call: return usesOnlyElements(modeAt(s, operand));
     default: return false;
     }
   }

@@ -74,6 +74,49 @@ fn main () -> (i64) {
                             " [30, 62, 32, 33, 34, 35]]\n");
 }
 
+/// A block for the array, and none for the rows; the last call changes what it is given.
+TEST(Places, RowsGoToCallsWithoutBlocks) {
+  Outcome outcome = fine(R"(
+fn total [N] (%x: i64[N]) -> (i64) {
+  %s = nest (%i: N) -> keep[] sum {
+    %a = get %x[%i] : i64
+    yield %a
+  } : i64
+  yield %s
+}
+fn raised [N] (%x: i64[N], %v: i64) -> (i64[N]) {
+  %front = const 0 : i64
+  %y = set %x[%front] = %v : i64[N]
+  yield %y
+}
+fn main () -> (i64) {
+  %x = nest (%k: 1000, %j: 70) -> collect[k, j] {
+    %p = add %k, %j : i64
+    yield %p
+  } : i64[1000, 70]
+  %n = const 1000 : i64
+  %zero = const 0 : i64
+  %y, %s = for collects 0 %n, %x, %zero { (%i: i64, %z: i64[1000, 70], %t: i64)
+    %row = get %z[%i] : i64[70]
+    %a = call @total %row dims [70] : i64
+    %w = set %z[%i, %zero] = %a : i64[1000, 70]
+    %u = add %t, %a : i64
+    yield %w, %u
+  } : i64[1000, 70], i64
+  %last = get %y[%zero] : i64[70]
+  %r = call @raised %last, %zero dims [70] : i64[70]
+  %b = call @total %r dims [70] : i64
+  %c = get %y[%zero, %zero] : i64
+  %d = sub %c, %b : i64
+  %e = add %s, %d : i64
+  yield %e
+}
+)");
+  // Rows sum to 70 i + 69 · 35; the first has its sum in front, which `raised` takes out of a copy.
+  EXPECT_EQ(outcome.result, 70 * 999 * 500 + 1000 * 69 * 35 + 69 * 35 - 69 * 35);
+  EXPECT_EQ(outcome.stats.allocations, 2);
+}
+
 TEST(Places, LoopsCollectRows) {
   Outcome outcome = fine(R"(
 fn main () -> (i64) {

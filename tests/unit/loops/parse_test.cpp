@@ -134,6 +134,19 @@ TEST(LoopsText, WhatIsReadIsVerified) {
             "f: %i is not in scope in `yield`\n");
 }
 
+/// Of elements the block may have no header.
+TEST(LoopsText, ElementsAreABlockOrAnAddressAndOnlyRead) {
+  const std::string first = "fn @first(elements %x: data) -> f64 {\n  %r = load %x : f64\n  yield %r\n}\n";
+  EXPECT_EQ(errorOf(first + "fn @f(elements %x: data, %i: i64) -> f64 {\n"
+                            "  %p = address_of %x[%i*%i] : address\n  %r = call @first %p : f64\n"
+                            "  %s = call @first %x : f64\n  keep_alive %x\n  yield %s\n}\n"),
+            "");
+  EXPECT_EQ(errorOf(first + "fn @f(%w: word) -> f64 {\n  %r = call @first %w : f64\n  yield %r\n}\n"),
+            "f: a call that does not fit @first\n");
+  EXPECT_EQ(errorOf("fn @f(elements %x: data, %v: f64) {\n  store %x = %v\n  retain %x\n  yield\n}\n"),
+            "f: %x is only read, and changed by `store`\nf: %x is only read, and held by `retain`\n");
+}
+
 /// Texts with characters taken out, doubled and exchanged: each is read, or refused, and what is read prints.
 TEST(LoopsText, BrokenTextIsRefused) {
   std::mt19937 random(7);

@@ -165,7 +165,7 @@ TEST(PlaceInFrames, ASmallBlockThatCalleesReadLiesInTheFrame) {
   yield %r
 }
 
-fn @first(%x: data) -> f64 {
+fn @first(elements %x: data) -> f64 {
   %one = const 1 : i64
   %r = load %x[%one*%one] : f64
   yield %r
@@ -188,7 +188,7 @@ fn @same(own %x: data) -> data {
   yield %r
 }
 
-fn @first(%x: data) -> f64 {
+fn @first(elements %x: data) -> f64 {
   %one = const 1 : i64
   %r = load %x[%one*%one] : f64
   yield %r

@@ -5,7 +5,7 @@
 namespace melix::loops {
 namespace {
 
-TEST(Modes, WhatIsOnlyReadIsBorrowed) {
+TEST(Modes, WhatIsOnlyReadIsElements) {
   Lowered lowered(R"(
 fn first [N] (%x: f64[N]) -> (f64) {
   %zero = const 0 : i64
@@ -22,8 +22,8 @@ fn update [N] (%z: f64[N], %v2: f64) -> (f64[N]) {
   yield %w
 }
 )");
-  EXPECT_EQ(lowered.function("first").modes[1], ModeKind::Borrow);
-  EXPECT_EQ(lowered.function("second").modes[1], ModeKind::Borrow);
+  EXPECT_EQ(lowered.function("first").modes[1], ModeKind::Elements);
+  EXPECT_EQ(lowered.function("second").modes[1], ModeKind::Elements);
   EXPECT_EQ(lowered.function("update").modes[1], ModeKind::Own);
   EXPECT_EQ(countOf(lowered.function("update"), StmtKind::EnsureUnique), 1u);
   EXPECT_EQ(countOf(lowered.function("update"), StmtKind::Retain), 0u);
@@ -241,6 +241,65 @@ fn same [N, M] (%x: f64[N, M], %i: i64, %j: i64) -> (f64[N, M]) {
   EXPECT_EQ(countOf(lowered.function("same"), StmtKind::AllocArray), 1u) << "rows may be the same memory";
 }
 
+const std::string norm = R"(
+fn norm [N] (%x: f64[N]) -> (f64) {
+  %s = nest (%i: N) -> keep[] sum chain {
+    %a = get %x[%i] : f64
+    yield %a
+  } : f64
+  yield %s
+}
+fn same [N] (%x: f64[N]) -> (f64[N]) {
+  yield %x
+}
+)";
+/// How many blocks a function makes of parts of an array that it passes to others.
+size_t blocksOf(const std::string& params, const std::string& results, const std::string& body) {
+  Lowered lowered(norm + "fn f [N, M] (%x: f64[N, M], %i: i64" + params + ") -> (" + results + ") {\n" +
+                  body + "}\n");
+  const Function& f = lowered.function("f");
+  EXPECT_EQ(countOf(f, StmtKind::Retain), 0u) << lowered.text("f");
+  return countOf(f, StmtKind::AllocArray) + countOf(f, StmtKind::FrameArray);
+}
+
+TEST(Views, ARowGoesToACallAsAnAddress) {
+  EXPECT_EQ(blocksOf("", "f64",
+                     "  %row = get %x[%i] : f64[M]\n  %s = call @norm %row dims [M] : f64\n  yield %s\n"),
+            0u);
+  EXPECT_EQ(blocksOf("", "f64",
+                     "  %row = get %x[%i] : f64[M]\n  %part = get %row[%i +: 2] : f64[2]\n"
+                     "  %s = call @norm %part dims [2] : f64\n  yield %s\n"),
+            0u);
+  EXPECT_EQ(blocksOf(", %y: f64[M]", "f64",
+                     "  %row = get %x[%i] : f64[M]\n  %r = cast_dims %row : f64[M]\n"
+                     "  %s = call @norm %r dims [M] : f64\n  %t = call @norm %y dims [M] : f64\n"
+                     "  %u = add %s, %t : f64\n  yield %u\n"),
+            0u);
+}
+
+/// What is updated afterwards is a block with one owner then.
+TEST(Views, ARowGoesAsAnAddressUntilTheArrayIsUpdated) {
+  const std::string row = "  %row = get %x[%i] : f64[M]\n", call = "call @norm %row dims [M] : f64\n",
+                    set = "  %y = set %x[%i, %i] = %s : f64[N, M]\n";
+  EXPECT_EQ(blocksOf("", "f64[N, M]", row + "  %s = " + call + set + "  yield %y\n"), 0u);
+  EXPECT_EQ(
+      blocksOf("", "f64[N, M], f64", row + "  %s = " + call + set + "  %t = " + call + "  yield %y, %t\n"),
+      1u);
+}
+
+TEST(Views, AColumnOrWhatACalleeKeepsIsCopied) {
+  EXPECT_EQ(
+      blocksOf("", "f64", "  %c = get %x[:, %i] : f64[N]\n  %s = call @norm %c dims [N] : f64\n  yield %s\n"),
+      1u);
+  EXPECT_EQ(blocksOf("", "f64",
+                     "  %p = get %x[:, %i +: 2] : f64[N, 2]\n  %c = get %p[%i] : f64[2]\n"
+                     "  %s = call @norm %c dims [2] : f64\n  yield %s\n"),
+            1u);
+  EXPECT_EQ(blocksOf("", "f64[M]",
+                     "  %row = get %x[%i] : f64[M]\n  %s = call @same %row dims [M] : f64[M]\n  yield %s\n"),
+            1u);
+}
+
 TEST(Refused, ComplexNumbersWithTheirType) {
   Lowered lowered(R"(
 fn twice (%z: c128) -> (c128) {
@@ -288,7 +347,7 @@ TEST(Records, CodeForTypesThatDoubleGrowsLinearly) {
 TEST(Records, TheOnlyOwnerOfABlockChangesItInPlace) {
   Lowered lowered(doubling(6));
   const Function& fn = lowered.function("f6");
-  EXPECT_EQ(fn.modes[0], ModeKind::Borrow);
+  EXPECT_EQ(fn.modes[0], ModeKind::Elements);
   EXPECT_EQ(countOf(fn, StmtKind::EnsureUnique), 1u);
   EXPECT_EQ(countOf(fn, StmtKind::Retain), 0u);
 }

@@ -239,7 +239,7 @@ TEST(ProveUnique, WhatEachTurnKeepsIsCopiedEachTime) {
 )");
 }
 
-const std::string readers = R"(fn @first(%y: data) -> f64 {
+const std::string readers = R"(fn @first(elements %y: data) -> f64 {
   %one = const 1 : i64
   %e = load %y[%one*%one] : f64
   yield %e
