@@ -4,7 +4,7 @@
 
 namespace melix::types {
 
-static bool hasParts(const TypeStore& types, TypeId type) {
+bool hasParts(const TypeStore& types, TypeId type) {
   const TypeKind kind = types.kind(type);
   return kind == TypeKind::Tuple || kind == TypeKind::Struct || kind == TypeKind::Known;
 }
@@ -29,6 +29,7 @@ namespace {
 size_t countLeaves(TypeStore& types, TypeId type, size_t most, size_t& visits) {
   if (types.kind(type) == TypeKind::Array) {
     const size_t inElement = countLeaves(types, types.element(type), mostLeaves, visits);
+    if (visits == 0) return most + 1;
     return inElement == 0 || inElement > mostLeaves ? 1 : inElement;
   }
   if (!hasParts(types, type)) return 1;

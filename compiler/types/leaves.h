@@ -9,6 +9,9 @@ namespace melix::types {
 /// Values of more leaves lie in one block (docs/decisions/large_records.md).
 inline constexpr size_t mostLeaves = 64;
 
+/// Whether a value is the values of its parts: a tuple, a struct, a known function.
+bool hasParts(const TypeStore& types, TypeId type);
+
 /// How many parts a product (a tuple, a struct, a known function, an array of one of these) has, and the type
 /// of one: an element, a field, a capture, the array of a part. The sizes of a part come after the array's.
 uint32_t partsOf(const TypeStore& types, TypeId product);

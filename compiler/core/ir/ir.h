@@ -103,7 +103,7 @@ enum class NestResultKind : uint8_t { Collect, Reduce, Filter };
 ///            i64 result for each reduced axis. Combine has `yields` operands and results, units as nest
 ///            operands after the accumulators, and its region (2·yields params) at regions[combineRegion].
 ///   Filter:  one axis; yields a bool and `yields` values; results T[d] with d the next of the op's
-///   resultDims.
+///            resultDims.
 struct NestResult {
   NestResultKind kind = NestResultKind::Collect;
   std::vector<uint32_t> keep;

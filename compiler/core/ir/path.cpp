@@ -54,9 +54,7 @@ struct PathTyper {
   }
 
   bool hasField(uint32_t k) const {
-    const TypeKind kind = types.kind(types.element(at));
-    const bool isProduct = kind == TypeKind::Tuple || kind == TypeKind::Struct || kind == TypeKind::Known;
-    return isProduct && k < types::partsOf(types, at);
+    return types::hasParts(types, types.element(at)) && k < types::partsOf(types, at);
   }
 };
 

@@ -11,9 +11,8 @@ uint32_t alignUp(uint32_t offset, uint32_t align) { return (offset + align - 1) 
 } // namespace
 
 bool Layouts::isProduct(TypeId type) const {
-  TypeKind kind = types.kind(type);
-  return kind == TypeKind::Tuple || kind == TypeKind::Struct || kind == TypeKind::Known ||
-         (kind == TypeKind::Array && types::isFlattened(types, type));
+  return types::hasParts(types, type) ||
+         (types.kind(type) == TypeKind::Array && types::isFlattened(types, type));
 }
 
 bool Layouts::inBlock(TypeId type) {

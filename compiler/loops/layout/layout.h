@@ -22,7 +22,7 @@
 
 namespace melix::loops {
 
-/// Products of more leaves lie in a block: code for an op is never longer than this
+/// Products of more leaves, of which a text is two, lie in a block: code for an op is never longer than this
 /// (docs/decisions/large_records.md).
 inline constexpr uint32_t leafLimit = 64;
 

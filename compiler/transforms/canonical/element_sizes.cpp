@@ -19,6 +19,16 @@ void checkLeavesFit(Builder& b, std::span<const DimId> axes, TypeId element) {
   for (const types::Leaf& leaf : types::leavesOf(b.types(), element)) checkLeafFits(b, axes, leaf.type);
 }
 
+void CheckedSizes::note(const Op& op) {
+  if (op.kind != OpKind::Check) return;
+  const CheckKind kind = op.as<CheckAttr>().kind;
+  if (kind == CheckKind::DimFits || kind == CheckKind::DimNonNegative) seen_.emplace_back(op.dims[0], kind);
+}
+bool CheckedSizes::has(DimId d) const {
+  auto isSeen = [&](CheckKind kind) { return std::ranges::count(seen_, std::pair(d, kind)) > 0; };
+  return isSeen(CheckKind::DimFits) && isSeen(CheckKind::DimNonNegative);
+}
+
 TypeId ElementSizes::withSizes(TypeId leaf) {
   const types::Type row = b_.types()[leaf];
   if (row.kind != TypeKind::Array) return leaf;
@@ -28,6 +38,7 @@ TypeId ElementSizes::withSizes(TypeId leaf) {
 }
 
 bool ElementSizes::isSize(DimId d) const {
+  if (checked_.has(d)) return true;
   const types::DimFacts facts(b_.dims());
   if (!facts.isExact(d) || !facts.atLeast(d, 0)) return false;
   const std::optional<DimSym> symbol = b_.dims().asSymbol(d);

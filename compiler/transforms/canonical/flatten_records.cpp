@@ -65,6 +65,7 @@ private:
 
   /// `mostOf` says of each value that the region yields how far it is split; of all if it is empty.
   void region(RegionId r, bool keepsParams, const Limits& mostOf = {}) {
+    const size_t checksBefore = checked_.mark();
     std::vector<OpId> before = std::exchange(f_.regions[r].ops, {});
     work.ops += before.size();
     Builder b(m_, id_, r, f_.ops[before.back()].loc);
@@ -76,6 +77,7 @@ private:
       else
         yield(b, id, mostOf);
     }
+    checked_.undo(checksBefore);
   }
   void params(Builder& b, bool keeps) {
     const std::vector<ValueId> before = f_.regions[b.region].params;
@@ -103,6 +105,7 @@ private:
 
   void op(Builder& b, OpId id) {
     const size_t before = f_.ops.size();
+    checked_.note(f_.ops[id]);
     const FlattenRule rule = flattenRuleOf(f_.ops[id].kind);
     switch (rule) {
     case FlattenRule::Leaf:
@@ -289,8 +292,7 @@ private:
       if (isFilter || isCombine(spec)) spec.yields = values;
       specs.insert(specs.end(), isFilter || isCombine(spec) ? 1 : values, spec);
     }
-    const Regions regions = f_.ops[id].regions;
-    for (size_t k = regions.size(); k-- > 0;) region(regions[k], false);
+    for (RegionId r : Regions(f_.ops[id].regions)) region(r, false);
     replaceResults(f_.ops[id], std::move(specs), accs.size());
     accs.insert(accs.end(), units.begin(), units.end());
     f_.ops[id].operands = std::move(accs);
@@ -316,7 +318,7 @@ private:
       if (part.spec->kind == NestResultKind::Filter || std::ranges::count(part.spec->keep, a) > 0)
         axes.push_back(nest.dims[a]);
     if (!isFlat(element) || axes.empty()) return;
-    ElementSizes sizes(b, axes);
+    ElementSizes sizes(b, axes, checked_);
     for (const Leaf& leaf : types::leavesOf(m_.types, element)) {
       at.type = sizes.withSizes(leaf.type);
       if (at.type != leaf.type) out.push_back(at);
@@ -360,7 +362,7 @@ private:
       b.append(std::move(bind), {});
     }
     const DimId extent = m_.types[result].dims[0];
-    ElementSizes sizes(b, {&extent, 1});
+    ElementSizes sizes(b, {&extent, 1}, checked_);
     NestBuilder nest(b);
     Builder inner = b.in(nest.body());
     const Place at{{{StepKind::Element, 0, {}, 1}}, {nest.axis(extent)}};
@@ -419,6 +421,7 @@ private:
   }
 
   const Signatures& signatures_;
+  CheckedSizes checked_; ///< before the op at hand
 };
 
 } // namespace

@@ -20,9 +20,7 @@ typedef struct MelixType MelixType;
 //    i8..i64, u8..u64    their size                f8* f16 bf16 f32 f64 c64 c128   their size
 //    str                 MelixStr, 16 bytes        unit   0 bytes
 //    array of rank r     8 + 8 r bytes: data pointer, then the dims as i64 (dense, row-major)
-//    array of records    an array for each field, at the offsets of the descriptor; the dims of the field
-//    stand
-//                        behind the array's
+//    array of records    an array for each field, at its offset; the dims of the field come after the array's
 //    list                8 bytes: pointer to a list block's data, null when empty
 //    tuple, struct       the fields at the offsets of the descriptor
 //    enum                8 bytes: an immediate word `tag << 1 | 1` for a case without fields, else a pointer
@@ -79,8 +77,8 @@ enum MelixKind {
   MELIX_KIND_INSIDE = 26, // one field, which is shown in its place: the parts beside it are sizes
   MELIX_KIND_DICT = 27,   // the library's struct, shown as its entries: fields MELIX_DICT_…
   MELIX_KIND_SET = 28,    // the library's struct, whose field is a DICT, shown as its keys
-  MELIX_KIND_RECORDS =
-      29, // an array of tuples or structs: elem, rank, fields (names null), each ARRAY or RECORDS
+  // An array of tuples or structs: elem, rank, fields (names null), each ARRAY or RECORDS.
+  MELIX_KIND_RECORDS = 29,
 };
 
 // Fields of a DICT.

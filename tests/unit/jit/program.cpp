@@ -14,7 +14,6 @@ Program::Program(std::string_view coreText) {
   if (!error.empty()) return;
   for (const std::string& problem : core::verify(core)) error += problem + "\n";
   core.entry = core::findFunction(core, "main");
-  if (error.empty()) transforms::flattenRecords(core);
 }
 
 namespace {
@@ -53,6 +52,7 @@ Outcome Program::run(const codegen::Options& options) {
   Outcome outcome;
   outcome.error = error;
   if (!error.empty()) return outcome;
+  transforms::flattenRecords(core);
   loops::Result lowered = loops::fromCore(core, codegen::loopOptions(options));
   if (lowered.error) {
     outcome.error = "unsupported: " + lowered.error->what;
