@@ -31,7 +31,7 @@ struct Leaf {
   TypeId type;
   std::vector<uint32_t> path;
 };
-/// In the order of the parts; the type itself if it is not flattened.
+/// In the order of the parts, those without leaves too; the type itself if it is not flattened.
 std::vector<Leaf> leavesOf(TypeStore& types, TypeId type, size_t most = mostLeaves);
 
 } // namespace melix::types

@@ -20,8 +20,7 @@ protected:
     return most != whole && types::isFlattened(m_.types, t, most);
   }
   size_t count(core::TypeId t, size_t most = types::mostLeaves) const {
-    if (!isFlat(t, most)) return 1;
-    return types::leafCount(m_.types, m_.types.kind(t) == TypeKind::Acc ? m_.types[t].parts[0] : t, most);
+    return isFlat(t, most) ? types::leavesOf(m_.types, t, most).size() : 1;
   }
 
   /// The leaves of a record; of another value the one that stands for it.
