@@ -2,6 +2,8 @@
 #include "codegen/emitter.h"
 
 #include "melix/abi.h"
+#include "types/flat_enums.h"
+#include "types/leaves.h"
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/GlobalVariable.h>
@@ -85,9 +87,9 @@ llvm::Constant* ModuleEmitter::typeRecord(uint8_t kind, uint8_t rank, TypeId typ
                       word(caseCount), orNull(name), orNull(elem), orNull(fields), orNull(cases)});
 }
 
-llvm::Constant* ModuleEmitter::field(llvm::Constant* name, TypeId type, uint32_t offset) {
+llvm::Constant* ModuleEmitter::field(llvm::Constant* name, llvm::Constant* described, uint32_t offset) {
   return llvm::ConstantStruct::get(records_.field,
-                                   {name ? name : llvm::ConstantPointerNull::get(ptr()), describedType(type),
+                                   {name ? name : llvm::ConstantPointerNull::get(ptr()), described,
                                     llvm::ConstantInt::get(i32(), offset)});
 }
 
@@ -97,49 +99,86 @@ llvm::Constant* ModuleEmitter::fieldTable(const std::vector<llvm::Constant*>& fi
   return constantGlobal(*llvm, llvm::ConstantArray::get(type, fields), "fields");
 }
 
+/// The name of a field of a struct or of a case, or null.
+llvm::Constant* ModuleEmitter::fieldName(TypeId type, uint32_t c, uint32_t k) {
+  const types::TypeStore& store = held_->types;
+  const NameId id = store.recordInfo(store[type].record).cases[c].fields[k].name;
+  if (!id) return nullptr;
+  const std::string_view text = store.names.text(id);
+  return cString({text.data(), text.size()});
+}
+
 llvm::Constant* ModuleEmitter::productFields(TypeId type, uint32_t shift) {
   std::vector<llvm::Constant*> fields;
-  const types::TypeStore& store = held_->types;
-  bool isStruct = store.kind(type) == TypeKind::Struct;
-  for (uint32_t k = 0, n = held_->partCount(type); k < n; ++k) {
-    llvm::Constant* name = nullptr;
-    if (isStruct) {
-      NameId id = store.recordInfo(store[type].record).cases[0].fields[k].name;
-      std::string_view text = id ? store.names.text(id) : std::string_view();
-      if (id) name = cString({text.data(), text.size()});
-    }
-    fields.push_back(field(name, held_->part(type, k), held_->partOffset(type, k) + shift));
-  }
+  const bool isStruct = held_->types.kind(type) == TypeKind::Struct;
+  for (uint32_t k = 0, n = held_->partCount(type); k < n; ++k)
+    fields.push_back(field(isStruct ? fieldName(type, 0, k) : nullptr, describedType(held_->part(type, k)),
+                           held_->partOffset(type, k) + shift));
   return fieldTable(fields);
 }
 
-llvm::Constant* ModuleEmitter::enumCases(TypeId type) {
-  std::vector<llvm::Constant*> cases;
-  types::RecordId record = held_->types[type].record;
-  size_t count = held_->types.recordInfo(record).cases.size();
-  for (uint32_t c = 0; c < count; ++c) {
-    std::vector<llvm::Constant*> fields;
-    uint32_t fieldCount = held_->fieldCount(type, c);
-    for (uint32_t k = 0; k < fieldCount; ++k) {
-      NameId id = held_->types.recordInfo(record).cases[c].fields[k].name;
-      llvm::Constant* name = nullptr;
-      if (id)
-        name =
-            cString(llvm::StringRef(held_->types.names.text(id).data(), held_->types.names.text(id).size()));
-      fields.push_back(field(name, held_->field(type, c, k), held_->fieldOffset(type, c, k)));
-    }
-    NameId id = held_->types.recordInfo(record).cases[c].name;
-    std::string_view caseName = id ? held_->types.names.text(id) : std::string_view("?");
-    llvm::Constant* table = fieldTable(fields);
-    cases.push_back(llvm::ConstantStruct::get(records_.oneCase,
-                                              {cString({caseName.data(), caseName.size()}),
-                                               table ? table : llvm::ConstantPointerNull::get(ptr()),
-                                               llvm::ConstantInt::get(i32(), fieldCount),
-                                               llvm::ConstantInt::get(i32(), held_->nodeBytes(type, c))}));
-  }
+llvm::Constant* ModuleEmitter::caseRecord(TypeId type, uint32_t c, const FieldTable& fields, uint32_t bytes) {
+  const types::TypeStore& store = held_->types;
+  const NameId id = store.recordInfo(store[type].record).cases[c].name;
+  const std::string_view name = id ? store.names.text(id) : std::string_view("?");
+  llvm::Constant* table = fieldTable(fields);
+  return llvm::ConstantStruct::get(
+      records_.oneCase,
+      {cString({name.data(), name.size()}), table ? table : llvm::ConstantPointerNull::get(ptr()),
+       llvm::ConstantInt::get(i32(), fields.size()), llvm::ConstantInt::get(i32(), bytes)});
+}
+
+llvm::Constant* ModuleEmitter::caseTable(const std::vector<llvm::Constant*>& cases) {
   if (cases.empty()) return nullptr;
-  return constantGlobal(
-      *llvm, llvm::ConstantArray::get(llvm::ArrayType::get(records_.oneCase, cases.size()), cases), "cases");
+  auto* type = llvm::ArrayType::get(records_.oneCase, cases.size());
+  return constantGlobal(*llvm, llvm::ConstantArray::get(type, cases), "cases");
+}
+
+llvm::Constant* ModuleEmitter::casesInNodes(TypeId type) {
+  std::vector<llvm::Constant*> cases;
+  for (uint32_t c = 0, n = held_->caseCount(type); c < n; ++c) {
+    FieldTable fields;
+    for (uint32_t k = 0, m = held_->fieldCount(type, c); k < m; ++k)
+      fields.push_back(field(fieldName(type, c, k), describedType(held_->field(type, c, k)),
+                             held_->fieldOffset(type, c, k)));
+    cases.push_back(caseRecord(type, c, fields, held_->nodeBytes(type, c)));
+  }
+  return caseTable(cases);
+}
+
+/// The cases of a flat enum whose tag and slots are at these offsets.
+llvm::Constant* ModuleEmitter::casesInSlots(TypeId type, Slots parts) {
+  const std::vector<std::vector<uint32_t>> slotsOf = types::flatEnum(held_->types, type)->slotsOf;
+  std::vector<llvm::Constant*> cases;
+  for (uint32_t c = 0; c < slotsOf.size(); ++c) {
+    std::vector<uint32_t> offsets;
+    for (uint32_t slot : slotsOf[c]) offsets.push_back(parts[1 + slot]);
+    Slots left = offsets;
+    FieldTable fields;
+    for (uint32_t k = 0, m = held_->fieldCount(type, c); k < m; ++k)
+      fields.push_back(fieldInSlots(fieldName(type, c, k), held_->field(type, c, k), left));
+    cases.push_back(caseRecord(type, c, fields, 0));
+  }
+  return caseTable(cases);
+}
+
+llvm::Constant* ModuleEmitter::fieldInSlots(llvm::Constant* name, TypeId type, Slots& slots) {
+  if (types::isFlattened(held_->types, type)) return field(name, productInSlots(type, slots), 0);
+  const uint32_t offset = slots.front();
+  slots = slots.subspan(1);
+  return field(name, describedType(type), offset);
+}
+
+/// The descriptor of a product whose leaves are at these offsets.
+llvm::Constant* ModuleEmitter::productInSlots(TypeId type, Slots& slots) {
+  const types::TypeStore& store = held_->types;
+  const TypeKind kind = store.kind(type);
+  const Slots own = slots;
+  FieldTable fields;
+  for (uint32_t k = 0, n = held_->partCount(type); k < n; ++k)
+    fields.push_back(fieldInSlots(kind == TypeKind::Struct ? fieldName(type, 0, k) : nullptr,
+                                  held_->part(type, k), slots));
+  return constantGlobal(*llvm, describeProduct(type, fieldTable(fields), own), "type");
 }
 
 llvm::Constant* ModuleEmitter::recordName(TypeId type) {
@@ -165,36 +204,45 @@ llvm::Constant* ModuleEmitter::packDescriptor(TypeId type) {
     return typeRecord(MELIX_KIND_TUPLE, 0, type, held_->partCount(inner), 0, nullptr, nullptr,
                       productFields(inner, shift), nullptr);
   return typeRecord(MELIX_KIND_INSIDE, 0, type, 1, 0, nullptr, nullptr,
-                    fieldTable({field(nullptr, inner, shift)}), nullptr);
+                    fieldTable({field(nullptr, describedType(inner), shift)}), nullptr);
+}
+
+/// Of a product with these fields, or an array of products. The parts of an enum are at these offsets.
+llvm::Constant* ModuleEmitter::describeProduct(TypeId type, llvm::Constant* fields, Slots parts) {
+  const types::TypeStore& store = held_->types;
+  const uint32_t count = held_->partCount(type);
+  switch (store.kind(type)) {
+  case TypeKind::Array:
+    return typeRecord(MELIX_KIND_RECORDS, static_cast<uint8_t>(store.rank(type)), type, count, 0, nullptr,
+                      describedType(store.element(type)), fields, nullptr);
+  case TypeKind::Struct:
+    return typeRecord(structKind(store, type), 0, type, count, 0, recordName(type), nullptr, fields, nullptr);
+  case TypeKind::Enum:
+    return typeRecord(MELIX_KIND_CASES, 0, type, count, held_->caseCount(type), recordName(type), nullptr,
+                      fields, casesInSlots(type, parts));
+  default: return typeRecord(MELIX_KIND_TUPLE, 0, type, count, 0, nullptr, nullptr, fields, nullptr);
+  }
 }
 
 /// What stands in the descriptor of a type that is no scalar.
 llvm::Constant* ModuleEmitter::describe(TypeId type) {
   const types::TypeStore& store = held_->types;
+  if (held_->isProduct(type)) {
+    std::vector<uint32_t> parts;
+    for (uint32_t k = 0, n = held_->partCount(type); k < n; ++k) parts.push_back(held_->partOffset(type, k));
+    return describeProduct(type, productFields(type, 0), parts);
+  }
   switch (store.kind(type)) {
   case TypeKind::Array:
-    if (held_->isProduct(type))
-      return typeRecord(MELIX_KIND_RECORDS, static_cast<uint8_t>(store.rank(type)), type,
-                        held_->partCount(type), 0, nullptr, describedType(store.element(type)),
-                        productFields(type, 0), nullptr);
     return typeRecord(MELIX_KIND_ARRAY, static_cast<uint8_t>(store.rank(type)), type, 0, 0, nullptr,
                       describedType(store.element(type)), nullptr, nullptr);
   case TypeKind::List:
     return typeRecord(MELIX_KIND_LIST, 0, type, 0, 0, nullptr, describedType(store[type].parts[0]), nullptr,
                       nullptr);
-  case TypeKind::Enum: {
-    auto count = static_cast<uint32_t>(store.recordInfo(store[type].record).cases.size());
-    return typeRecord(MELIX_KIND_ENUM, 0, type, 0, count, recordName(type), nullptr, nullptr,
-                      enumCases(type));
-  }
-  case TypeKind::Struct:
-    return typeRecord(structKind(store, type), 0, type, held_->partCount(type), 0, recordName(type), nullptr,
-                      productFields(type, 0), nullptr);
+  case TypeKind::Enum:
+    return typeRecord(MELIX_KIND_ENUM, 0, type, 0, held_->caseCount(type), recordName(type), nullptr, nullptr,
+                      casesInNodes(type));
   case TypeKind::Pack: return packDescriptor(type);
-  case TypeKind::Tuple:
-  case TypeKind::Known:
-    return typeRecord(MELIX_KIND_TUPLE, 0, type, held_->partCount(type), 0, nullptr, nullptr,
-                      productFields(type, 0), nullptr);
   default:
     return typeRecord(MELIX_KIND_OPAQUE, 0, type, 0, 0, cString(store.show(type)), nullptr, nullptr, nullptr);
   }

@@ -99,11 +99,21 @@ private:
                              uint32_t caseCount, llvm::Constant* name, llvm::Constant* elem,
                              llvm::Constant* fields, llvm::Constant* cases);
   llvm::Constant* fieldTable(const std::vector<llvm::Constant*>& fields);
-  llvm::Constant* field(llvm::Constant* name, types::TypeId type, uint32_t offset);
-  llvm::Constant* enumCases(types::TypeId type);
+  llvm::Constant* field(llvm::Constant* name, llvm::Constant* described, uint32_t offset);
+  /// Leaves in slots of an enum: the offsets of those that come next.
+  using Slots = std::span<const uint32_t>;
+  llvm::Constant* fieldInSlots(llvm::Constant* name, types::TypeId type, Slots& slots);
+  llvm::Constant* productInSlots(types::TypeId type, Slots& slots);
+  llvm::Constant* casesInSlots(types::TypeId type, Slots parts);
+  llvm::Constant* casesInNodes(types::TypeId type);
+  using FieldTable = std::vector<llvm::Constant*>;
+  llvm::Constant* caseRecord(types::TypeId type, uint32_t c, const FieldTable& fields, uint32_t bytes);
+  llvm::Constant* caseTable(const std::vector<llvm::Constant*>& cases);
+  llvm::Constant* fieldName(types::TypeId type, uint32_t c, uint32_t k);
   llvm::Constant* recordName(types::TypeId type);
   llvm::Constant* packDescriptor(types::TypeId type);
   llvm::Constant* describe(types::TypeId type);
+  llvm::Constant* describeProduct(types::TypeId type, llvm::Constant* fields, Slots parts);
   llvm::Constant* productFields(types::TypeId type, uint32_t shift);
   loops::Layouts* held_ = nullptr; ///< while a descriptor is made
   /// MelixType, MelixField, MelixCase.

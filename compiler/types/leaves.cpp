@@ -1,26 +1,43 @@
 #include "types/leaves.h"
 
+#include "types/flat_enums.h"
+
 #include <algorithm>
 
 namespace melix::types {
 
-bool hasParts(const TypeStore& types, TypeId type) {
-  const TypeKind kind = types.kind(type);
-  return kind == TypeKind::Tuple || kind == TypeKind::Struct || kind == TypeKind::Known;
+bool hasParts(TypeStore& types, TypeId type) {
+  switch (types.kind(type)) {
+  case TypeKind::Tuple:
+  case TypeKind::Struct:
+  case TypeKind::Known: return true;
+  default: return flatEnum(types, type) != nullptr;
+  }
 }
 
-uint32_t partsOf(const TypeStore& types, TypeId product) {
+uint32_t partsOf(TypeStore& types, TypeId product) {
   const Type& t = types[product];
-  if (t.kind == TypeKind::Array) return partsOf(types, t.parts[0]);
-  const bool isStruct = t.kind == TypeKind::Struct;
-  return static_cast<uint32_t>(isStruct ? types.recordInfo(t.record).cases[0].fields.size() : t.parts.size());
+  switch (t.kind) {
+  case TypeKind::Array: return partsOf(types, t.parts[0]);
+  case TypeKind::Struct: return static_cast<uint32_t>(types.recordInfo(t.record).cases[0].fields.size());
+  case TypeKind::Enum: return static_cast<uint32_t>(1 + flatEnum(types, product)->slots.size());
+  default: return static_cast<uint32_t>(t.parts.size());
+  }
 }
 
 TypeId partOf(TypeStore& types, TypeId product, uint32_t k) {
-  if (types.kind(product) == TypeKind::Struct) return types.fieldType(product, 0, k);
-  if (types.kind(product) != TypeKind::Array) return types[product].parts[k];
-  const std::vector<DimId> dims = types[product].dims;
-  return types.array(partOf(types, types.element(product), k), dims);
+  switch (types.kind(product)) {
+  case TypeKind::Array: {
+    const std::vector<DimId> dims = types[product].dims;
+    return types.array(partOf(types, types.element(product), k), dims);
+  }
+  case TypeKind::Struct: return types.fieldType(product, 0, k);
+  case TypeKind::Enum: {
+    const FlatEnum& flat = *flatEnum(types, product);
+    return k == 0 ? flat.tag : types.withSizesOf(product, flat.slots[k - 1]);
+  }
+  default: return types[product].parts[k];
+  }
 }
 
 namespace {

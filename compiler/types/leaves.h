@@ -1,6 +1,6 @@
 #pragma once
 // Leaves of a type: the values that a value is made of, where tuples, structs and known functions are their
-// parts, and an array of them is an array for each part.
+// parts, a flat enum is a tag and slots, and an array of them is an array for each part.
 
 #include "types/types.h"
 
@@ -9,12 +9,12 @@ namespace melix::types {
 /// Values of more leaves lie in one block (docs/decisions/large_records.md).
 inline constexpr size_t mostLeaves = 64;
 
-/// Whether a value is the values of its parts: a tuple, a struct, a known function.
-bool hasParts(const TypeStore& types, TypeId type);
+/// Whether a value is the values of its parts: a tuple, a struct, a known function, a flat enum.
+bool hasParts(TypeStore& types, TypeId type);
 
-/// How many parts a product (a tuple, a struct, a known function, an array of one of these) has, and the type
-/// of one: an element, a field, a capture, the array of a part. The sizes of a part come after the array's.
-uint32_t partsOf(const TypeStore& types, TypeId product);
+/// How many parts a product (one of these, or an array of them) has, and the type of one: an element, a field,
+/// a capture, the tag and then the slots, the array of a part. The sizes of a part come after the array's.
+uint32_t partsOf(TypeStore& types, TypeId product);
 TypeId partOf(TypeStore& types, TypeId product, uint32_t k);
 
 /// How many leaves a value has. Counting ends above `most`, and where there are far more parts than that: a

@@ -121,12 +121,16 @@ const std::vector<TypeId>& TypeStore::typeArgs(TypeId record) const {
   return r.argSizes == 0 ? r.typeArgs : args_.at(record);
 }
 
-TypeId TypeStore::fieldType(TypeId recordType, uint32_t c, uint32_t k) {
+TypeId TypeStore::withSizesOf(TypeId recordType, TypeId declared) {
   const Type& t = (*this)[recordType];
   const Record& r = records_[t.record];
+  return r.dimParams.empty() ? declared : substitute(declared, sizesOf(r, t));
+}
+
+TypeId TypeStore::fieldType(TypeId recordType, uint32_t c, uint32_t k) {
+  const Record& r = records_[(*this)[recordType].record];
   assert(c < r.cases.size() && k < r.cases[c].fields.size() && "no such field");
-  TypeId field = r.cases[c].fields[k].type;
-  return r.dimParams.empty() ? field : substitute(field, sizesOf(r, t));
+  return withSizesOf(recordType, r.cases[c].fields[k].type);
 }
 
 } // namespace melix::types

@@ -110,6 +110,13 @@ struct Record {
   size_t ownDims() const { return dimParams.size() - argSizes; }
 };
 
+/// How the values of an enum lie flat (flat_enums.h).
+struct FlatEnum {
+  TypeId tag;                ///< of the number of a case: a bool, u8 or i32
+  std::vector<TypeId> slots; ///< in terms of the record's dimension parameters
+  std::vector<std::vector<uint32_t>> slotsOf; ///< of each case: the slot of each leaf of its fields, in order
+};
+
 /// Records that tangent.cpp derives, by the record that they are derived from.
 struct DerivedRecords {
   std::unordered_map<RecordId, RecordId> tangents, positional;
@@ -164,10 +171,13 @@ public:
 
   RecordId addRecord(Record record) { return records_.add(std::move(record)); }
   DerivedRecords derived; ///< kept by tangent.cpp
+  std::unordered_map<RecordId, std::optional<FlatEnum>> flatEnums; ///< kept by flat_enums.cpp
   Record& recordInfo(RecordId id) { return records_[id]; }
   const Record& recordInfo(RecordId id) const { return records_[id]; }
   /// Type of field `k` of case `c` with the record's dims substituted (D7).
   TypeId fieldType(TypeId recordType, uint32_t c, uint32_t k);
+  /// A type in terms of the parameters of a record, with the sizes of a type of it.
+  TypeId withSizesOf(TypeId recordType, TypeId declared);
 
   const TypeParam& paramInfo(TypeId id) const { return params_[(*this)[id].number]; }
   bool isParam(TypeId id) const { return kind(id) == TypeKind::Param; }

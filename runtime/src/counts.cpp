@@ -77,6 +77,7 @@ void visitValue(const MelixType* type, const uint8_t* value, const Visit& visit)
   case MELIX_KIND_DICT:
   case MELIX_KIND_SET:
   case MELIX_KIND_RECORDS:
+  case MELIX_KIND_CASES:
   case MELIX_KIND_STRUCT: visitFields(type->fields, type->fieldCount, value, visit); return;
   default: return;
   }

@@ -184,6 +184,13 @@ void Formatter::fields(const MelixField* fields, uint32_t count, const uint8_t* 
   }
 }
 
+/// The tag of a flat enum.
+uint32_t tagOf(const MelixField& tag, const uint8_t* base) {
+  uint32_t number = 0;
+  memcpy(&number, base + tag.offset, tag.type->size); // little-endian
+  return number;
+}
+
 void Formatter::caseOf(const MelixType* type, uint32_t tag, const uint8_t* base) {
   if (tag >= type->caseCount) return;
   const MelixCase& c = type->cases[tag];
@@ -231,6 +238,7 @@ void Formatter::value(const MelixType* type, const uint8_t* data, bool nested) {
     memcpy(&tag, reinterpret_cast<const void*>(word), sizeof tag);
     return caseOf(type, tag, reinterpret_cast<const uint8_t*>(word));
   }
+  case MELIX_KIND_CASES: return caseOf(type, tagOf(type->fields[0], data), data);
   case MELIX_KIND_INSIDE: return value(type->fields->type, data + type->fields->offset, nested);
   case MELIX_KIND_OPAQUE: return out.add(type->name);
   default: return formatScalar(out, type->kind, data, spec, nested);

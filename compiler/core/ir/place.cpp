@@ -1,6 +1,7 @@
 #include "core/ir/place.h"
 
 #include "core/ir/path.h"
+#include "types/leaves.h"
 
 #include <algorithm>
 
@@ -60,7 +61,7 @@ Place placeOfSteps(const std::vector<Step>& steps) {
 /// Whether a place is a record as a whole, such as an element of a list: its fields are places too.
 bool isRecord(types::TypeStore& types, TypeId root, const Path& path) {
   const std::optional<TypeId> at = pathType(types, root, path);
-  return at && (types.kind(*at) == TypeKind::Tuple || types.kind(*at) == TypeKind::Struct);
+  return at && types::hasParts(types, *at);
 }
 
 } // namespace
@@ -104,7 +105,7 @@ public:
       : m_(m), f_(f), updated_(stepsOf(updated)), read_(stepsOf(read)) {}
 
   Overlap run(TypeId at) {
-    const types::TypeStore& types = m_.types;
+    types::TypeStore& types = m_.types;
     while (u_ < updated_.size()) {
       bool goes = false;
       if (types.kind(at) == TypeKind::Array) {
@@ -116,11 +117,8 @@ public:
       } else if (r_ < read_.size() && isField(updated_[u_]) && isField(read_[r_])) {
         const uint32_t part = updated_[u_++].step.number;
         if (read_[r_++].step.number != part) return setDisjoint();
-        goes = types.kind(at) == TypeKind::Tuple || types.kind(at) == TypeKind::Struct;
-        if (goes && types.kind(at) == TypeKind::Tuple)
-          at = types[at].parts[part];
-        else if (goes)
-          at = m_.types.fieldType(at, 0, part);
+        goes = types::hasParts(types, at);
+        if (goes) at = types::partOf(types, at, part);
       }
       if (!goes) return out_;
     }

@@ -172,11 +172,10 @@ private:
     return out;
   }
   std::string make() const {
-    const types::Type& t = types_[result()];
-    if (t.kind == TypeKind::Tuple) return list(t.parts);
-    if (t.kind == TypeKind::Struct) return list(fieldTypes(result(), 0));
-    if (t.kind == TypeKind::Array && types::isFlattened(types_, result())) return list(partTypes(result()));
-    return "makes a tuple, a struct or an array of them, not " + name(result());
+    const bool isArray = types_.kind(result()) == TypeKind::Array;
+    const bool isProduct = isArray ? types::isFlattened(types_, result()) : types::hasParts(types_, result());
+    if (isProduct && types_.kind(result()) != TypeKind::Known) return list(partTypes(result()));
+    return "makes a tuple, a struct, a flat enum or an array of them, not " + name(result());
   }
   std::string variant() const {
     const types::Type& t = types_[result()];

@@ -94,6 +94,10 @@ uint32_t Layouts::partOffset(TypeId type, uint32_t k) {
 
 uint32_t Layouts::packOffset(TypeId pack) const { return hasDims(packInner(pack)) ? 0 : 8 * packCount(pack); }
 
+uint32_t Layouts::caseCount(TypeId enumType) const {
+  return static_cast<uint32_t>(types.recordInfo(types[enumType].record).cases.size());
+}
+
 uint32_t Layouts::fieldCount(TypeId enumType, uint32_t c) const {
   return static_cast<uint32_t>(types.recordInfo(types[enumType].record).cases[c].fields.size());
 }
@@ -126,8 +130,6 @@ StoredForm Layouts::stored(TypeId type) {
     form = {16, 8, true};
   } else if (hasDims(type)) {
     form = {8 + 8 * static_cast<uint32_t>(types.rank(type)), 8, true};
-  } else if (kind == TypeKind::List || kind == TypeKind::Enum) {
-    form = {8, 8, true};
   } else if (kind == TypeKind::Pack) {
     StoredForm inner = stored(packInner(type));
     form = {alignUp(packOffset(type) + inner.size, 8), 8, inner.counted};
@@ -139,6 +141,8 @@ StoredForm Layouts::stored(TypeId type) {
       form.counted |= part.counted;
     }
     form.size = alignUp(form.size, form.align);
+  } else if (kind == TypeKind::List || kind == TypeKind::Enum) {
+    form = {8, 8, true};
   }
   stored_[type] = form;
   return form;

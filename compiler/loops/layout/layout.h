@@ -8,8 +8,9 @@
 //   tuple, struct, known    leaves of the parts, in order; more  the parts, naturally aligned
 //                           than leafLimit are one: data of a
 //                           block that holds the stored form
+//   flat enum               the same: the tag, then the slots    the same
 //   array of one of these   the same: its parts are arrays       the same
-//   enum                    word                                 8 bytes
+//   other enum              word                                 8 bytes
 //   list                    data                                 8 bytes
 //   pack                    hidden dims, then the inner type's   of an array: the array's; else hidden dims,
 //                           leaves                               then the inner value
@@ -42,7 +43,7 @@ public:
   uint32_t leafCount(TypeId type) { return static_cast<uint32_t>(leaves(type).size()); }
   StoredForm stored(TypeId type);
 
-  /// A tuple, struct or known function value, or an array of them, whose parts are arrays.
+  /// A tuple, struct, known function value or flat enum, or an array of them, whose parts are arrays.
   bool isProduct(TypeId type) const;
   /// Whether its stored form is data and dims.
   bool hasDims(TypeId type) const { return types.kind(type) == TypeKind::Array && !isProduct(type); }
@@ -59,7 +60,8 @@ public:
   uint32_t firstLeaf(TypeId type, uint32_t k, bool inAcc = false);
   uint32_t partOffset(TypeId type, uint32_t k);
 
-  /// Nodes of an enum: the tag is an i32 at offset 0.
+  uint32_t caseCount(TypeId enumType) const;
+  /// Nodes of an enum that is not flat: the tag is an i32 at offset 0.
   uint32_t fieldCount(TypeId enumType, uint32_t c) const;
   TypeId field(TypeId enumType, uint32_t c, uint32_t k) { return types.fieldType(enumType, c, k); }
   uint32_t fieldOffset(TypeId enumType, uint32_t c, uint32_t k);

@@ -87,8 +87,7 @@ private:
   /// branch.
   ValueId addLeaves(OpId from, const std::vector<ValueId>& yielded) {
     const TypeId type = f_.typeOf(yielded[0]);
-    if (!types::isFlattened(m_.types, type) || m_.types.kind(type) == TypeKind::Known)
-      return addResult(from, yielded);
+    if (!isMadeOfParts(type)) return addResult(from, yielded);
     Operands parts;
     for (uint32_t k = 0, n = types::partsOf(m_.types, type); k < n; ++k) {
       std::vector<ValueId> each;
@@ -101,6 +100,10 @@ private:
     uses_.enter(f_.values[v].def, uses_.regionOf(from));
     after_[from].push_back(f_.values[v].def);
     return v;
+  }
+  bool isMadeOfParts(TypeId type) const {
+    const TypeKind kind = m_.types.kind(m_.types.element(type));
+    return (kind == TypeKind::Tuple || kind == TypeKind::Struct) && types::isFlattened(m_.types, type);
   }
   ValueId part(RegionId r, ValueId record, uint32_t k) {
     const OpId def = f_.values[record].def;

@@ -14,14 +14,18 @@ void FlatValues::append(ValueId v, Operands& out) const {
   for (ValueId leaf : leaves(v)) out.push_back(leaf);
 }
 
+std::string FlatValues::partName(TypeId product, uint32_t k) const {
+  const types::Type& t = m_.types[product];
+  if (t.kind == TypeKind::Enum) return k == 0 ? "tag" : std::to_string(k - 1);
+  NameId field;
+  if (t.kind == TypeKind::Struct) field = m_.types.recordInfo(t.record).cases[0].fields[k].name;
+  return field.valid() ? std::string(m_.types.names.text(field)) : std::to_string(k);
+}
 NameId FlatValues::leafName(NameId hint, TypeId type, const Leaf& leaf) {
   std::string name(m_.types.names.text(hint));
   if (m_.types.kind(type) == TypeKind::Acc) type = m_.types[type].parts[0];
   for (uint32_t k : leaf.path) {
-    const types::Type& record = m_.types[m_.types.element(type)];
-    NameId field;
-    if (record.kind == TypeKind::Struct) field = m_.types.recordInfo(record.record).cases[0].fields[k].name;
-    name += "_" + (field.valid() ? std::string(m_.types.names.text(field)) : std::to_string(k));
+    name += "_" + partName(m_.types.element(type), k);
     type = types::partOf(m_.types, type, k);
   }
   return m_.types.names.intern(name);

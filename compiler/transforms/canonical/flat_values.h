@@ -53,7 +53,9 @@ protected:
   core::Function& f_;
 
 private:
-  /// The name of a value with the names of the fields on the way to the leaf, or their numbers.
+  /// The name of a field, or its number; of an enum `tag` and the numbers of the slots.
+  std::string partName(core::TypeId product, uint32_t k) const;
+  /// The name of a value with the names of the parts on the way to the leaf.
   NameId leafName(NameId hint, core::TypeId type, const types::Leaf& leaf);
 
   std::unordered_map<core::ValueId, std::vector<core::ValueId>> leaves_;

@@ -8,8 +8,8 @@
 #include "core/ir/work.h"
 #include "core/order/clone.h"
 #include "core/order/verify.h"
-#include "transforms/canonical/element_sizes.h"
-#include "transforms/canonical/flat_values.h"
+#include "transforms/canonical/enum_slots.h"
+#include "transforms/canonical/flat_elements.h"
 #include "transforms/canonical/returned_params.h"
 #include "transforms/walks/dead_signatures.h"
 #include "transforms/walks/for_each_function.h"
@@ -38,10 +38,10 @@ using Limits = std::vector<size_t>;
 /// By function: the limits of its results; none if its parameters and results stay.
 using Signatures = std::vector<std::optional<Limits>>;
 
-class RecordFlattener : FlatValues {
+class RecordFlattener : FlatElements {
 public:
   RecordFlattener(Module& m, FunctionId id, const Signatures& signatures)
-      : FlatValues(m, id), signatures_(signatures) {}
+      : FlatElements(m, id), signatures_(signatures) {}
 
   bool run() {
     bool any = false;
@@ -112,6 +112,7 @@ private:
     case FlattenRule::Memory: memory(b, id); break;
     case FlattenRule::Elements: elements(b, id); break;
     case FlattenRule::Parts: parts(b, id); break;
+    case FlattenRule::Case: caseOf(b, id); break;
     case FlattenRule::Place: place(b, id); break;
     case FlattenRule::Each: each(b, id); break;
     case FlattenRule::Call: call(b, id); break;
@@ -133,18 +134,21 @@ private:
     const Op& op = f_.ops[id];
     const ValueId result = op.results[0];
     if (op.kind == OpKind::Capture && isFlat(typeOf(op.operands[0]))) {
-      const types::Type& known = m_.types[typeOf(op.operands[0])];
-      size_t first = 0;
-      for (uint32_t k = 0; k < op.index(); ++k) first += count(known.parts[k]);
-      const std::span<const ValueId> all = leaves(op.operands[0]);
-      const std::span<const ValueId> own = all.subspan(first, count(typeOf(result)));
-      setLeaves(result, own);
+      const Within at = within(typeOf(op.operands[0]), {{StepKind::Field, op.index(), {}, 1}});
+      setLeaves(result, leaves(op.operands[0]).subspan(at.first, count(at.type)));
       return;
     }
     if (op.kind == OpKind::Capture || !isFlat(typeOf(result))) return memory(b, id);
     Operands all;
     for (ValueId v : op.operands) append(v, all);
     setLeaves(result, all);
+  }
+  void caseOf(Builder& b, OpId id) {
+    const Op op = f_.ops[id];
+    if (!isFlat(typeOf(op.results[0]))) return memory(b, id);
+    Operands fields;
+    for (ValueId v : op.operands) append(v, fields);
+    setLeaves(op.results[0], slotsOfCase(b, typeOf(op.results[0]), op.index(), fields));
   }
   void each(Builder& b, OpId id) {
     const Op op = f_.ops[id];
@@ -258,10 +262,11 @@ private:
     results(b, id, *callee);
   }
   void structured(Builder& b, OpId id) {
+    const bool isMatch = f_.ops[id].kind == OpKind::Match;
     if (f_.ops[id].kind == OpKind::Nest) return nest(b, id);
+    if (isMatch && isFlat(typeOf(f_.ops[id].operands[0]))) return match(b, id);
     Operands operands;
     for (ValueId v : f_.ops[id].operands) append(v, operands);
-    const bool isMatch = f_.ops[id].kind == OpKind::Match;
     if (f_.ops[id].kind == OpKind::For) {
       uint32_t stacked = 0;
       for (ValueId v : LoopView(f_, f_.ops[id]).stackYields()) stacked += count(typeOf(v));
@@ -269,6 +274,28 @@ private:
     }
     for (RegionId r : Regions(f_.ops[id].regions)) region(r, isMatch);
     f_.ops[id].operands = std::move(operands);
+    results(b, id);
+  }
+
+  /// The cases are told by the tag, and their fields are slots.
+  void match(Builder& b, OpId id) {
+    const Op op = f_.ops[id];
+    const TypeId type = typeOf(op.operands[0]);
+    const std::vector<uint32_t>& regionOf = op.as<MatchAttr>().regionOf;
+    for (uint32_t c = 0; c < regionOf.size(); ++c) {
+      const RegionId r = op.regions[regionOf[c]];
+      const std::vector<ValueId> params = std::exchange(f_.regions[r].params, {});
+      if (params.empty()) continue;
+      const std::vector<ValueId> fields = fieldsInSlots(m_, type, c, leaves(op.operands[0]));
+      size_t next = 0;
+      for (ValueId v : params) {
+        const size_t own = count(typeOf(v));
+        setLeaves(v, std::span(fields).subspan(next, own));
+        next += own;
+      }
+    }
+    for (RegionId r : op.regions) region(r, false);
+    f_.ops[id].operands = {leaves(op.operands[0])[0]};
     results(b, id);
   }
 
@@ -300,108 +327,11 @@ private:
     for (const Rows& r : rows) castRows(b, id, r);
   }
 
-  /// A leaf of elements that a nest collects, whose sizes may be none where there is no element.
-  struct Rows {
-    ValueId records;  ///< the array of records
-    uint32_t leaf;    ///< of its leaves
-    uint32_t result;  ///< of the nest, where the array of the leaf stands
-    uint32_t yielded; ///< where the body yields the leaf
-    TypeId type;      ///< of the leaf, with sizes that are
-  };
-  /// The leaves of a result. `at` is where the first of them stands.
-  void rowsOf(Builder& b, const NestView& view, const NestPart& part, Rows at, std::vector<Rows>& out) {
-    at.records = view.results(part)[0];
-    const TypeId element = typeOf(view.yields(part).back());
-    std::vector<DimId> axes;
-    const Op& nest = f_.ops[f_.values[at.records].def];
-    for (uint32_t a = 0; a < nest.dims.size(); ++a)
-      if (part.spec->kind == NestResultKind::Filter || std::ranges::count(part.spec->keep, a) > 0)
-        axes.push_back(nest.dims[a]);
-    if (!isFlat(element) || axes.empty()) return;
-    ElementSizes sizes(b, axes, checked_);
-    for (const Leaf& leaf : types::leavesOf(m_.types, element)) {
-      at.type = sizes.withSizes(leaf.type);
-      if (at.type != leaf.type) out.push_back(at);
-      checkLeafFits(b, axes, at.type);
-      ++at.leaf, ++at.result, ++at.yielded;
-    }
-  }
-  void castRows(Builder& b, OpId nest, const Rows& rows) {
-    Op& yields = f_.ops[terminatorId(f_, f_.ops[nest].regions[0])];
-    ValueId& yielded = yields.operands[rows.yielded];
-    Builder inner(m_, id_, f_.ops[nest].regions[0], yields.loc);
-    const OpId yield = f_.regions[inner.region].ops.back();
-    f_.regions[inner.region].ops.pop_back();
-    yielded = inner.castDims(yielded, rows.type);
-    f_.regions[inner.region].ops.push_back(yield);
-    const ValueId result = f_.ops[nest].results[rows.result];
-    const std::span<const DimId> axes = m_.types[typeOf(result)].dims;
-    const size_t outer = axes.size() - m_.types.rank(rows.type);
-    const TypeId claimed = typeOf(result);
-    f_.values[result].type =
-        m_.types.array(rows.type, {axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(outer)});
-    std::vector<ValueId> all(leaves(rows.records).begin(), leaves(rows.records).end());
-    all[rows.leaf] = b.castDims(result, claimed);
-    setLeaves(rows.records, all);
-  }
-
-  /// A list becomes an array by a nest, and an array a list by a loop: each element goes by its leaves.
   void elements(Builder& b, OpId id) {
     const Op op = f_.ops[id];
     if (op.kind == OpKind::ToArray && isFlat(typeOf(op.results[0]))) return toArray(b, op);
     if (op.kind == OpKind::ToList && isFlat(typeOf(op.operands[0]))) return toList(b, op);
     memory(b, id);
-  }
-  void toArray(Builder& b, const Op& op) {
-    const ValueId list = one(op.operands[0]);
-    const TypeId element = m_.types[typeOf(list)].parts[0], result = typeOf(op.results[0]);
-    const ValueId length = b.one(Builder::simple(OpKind::Length, {list}), m_.types.int64());
-    if (!op.resultDims.empty()) {
-      Op bind = Builder::simple(OpKind::BindDim, {length});
-      bind.resultDims = op.resultDims;
-      b.append(std::move(bind), {});
-    }
-    const DimId extent = m_.types[result].dims[0];
-    ElementSizes sizes(b, {&extent, 1}, checked_);
-    NestBuilder nest(b);
-    Builder inner = b.in(nest.body());
-    const Place at{{{StepKind::Element, 0, {}, 1}}, {nest.axis(extent)}};
-    for (const Leaf& leaf : types::leavesOf(m_.types, element)) {
-      const Place place = leafPlace(typeOf(list), at, leaf);
-      const TypeId row = sizes.withSizes(leaf.type);
-      checkLeafFits(b, {&extent, 1}, row);
-      nest.collect(inner.castDims(inner.get(list, place.path, place.indices), row));
-    }
-    const OpId made = nest.finish();
-    const std::vector<Leaf> whole = types::leavesOf(m_.types, result);
-    std::vector<ValueId> own;
-    for (size_t k = 0; k < whole.size(); ++k) own.push_back(b.castDims(b.result(made, k), whole[k].type));
-    setLeaves(op.results[0], own);
-  }
-  void toList(Builder& b, const Op& op) {
-    const ValueId records = op.operands[0];
-    const TypeId list = typeOf(op.results[0]), element = m_.types[list].parts[0];
-    const types::Type array = m_.types[typeOf(records)];
-    const bool isPacked = m_.types.kind(element) == TypeKind::Pack;
-    const Dims inner(array.dims.begin() + 1, array.dims.end());
-    const TypeId row = m_.types.array(array.parts[0], {inner.begin(), inner.end()});
-    const ValueId count = b.dimValue(array.dims[0]), empty = b.one(Builder::simple(OpKind::ListOf, {}), list);
-    Builder body = b.in(b.newRegion());
-    const ValueId i = body.param(m_.types.int64()), begun = body.param(list);
-    std::vector<ValueId> parts;
-    for (ValueId leaf : leaves(records)) parts.push_back(body.getAt(leaf, {&i, 1}));
-    size_t next = 0;
-    ValueId made = join(body, row, parts, next, types::mostLeaves);
-    if (isPacked) {
-      Op pack = Builder::simple(OpKind::Pack, {made});
-      pack.dims = inner;
-      made = body.one(std::move(pack), element);
-    }
-    body.yield({body.one(Builder::simple(OpKind::Push, {begun, made}), list)});
-    Op loop = Builder::simple(OpKind::For, {count, empty}, LoopAttr{});
-    loop.regions = {body.region};
-    const ValueId all = b.one(std::move(loop), list);
-    setLeaves(op.results[0], {&all, 1});
   }
 
   void renumberInouts(const Limits& own) {
@@ -421,7 +351,6 @@ private:
   }
 
   const Signatures& signatures_;
-  CheckedSizes checked_; ///< before the op at hand
 };
 
 } // namespace

@@ -1,12 +1,15 @@
 #pragma once
-// Flattens records: the leaves of a tuple, a struct or a known function replace it, and an array of these is
-// an array for each leaf.
+// Flattens records: the leaves of a tuple, a struct, a known function or a flat enum replace it, and an array
+// of these is an array for each leaf.
 //
 //   before:  fn f (%p: (f32, f32[N])) -> ((f32, f32[N])) { %a = get %p.0 … %q = set %p.0 = %b  yield %q }
 //   after:   fn f (%p_0: f32, %p_1: f32[N]) -> (f32) { … yield %b }      callers go on with their %p_1
 //
 //   before:  %x = get %b[%i].0[%k]          %b: Body[][N], with at: f64[3] and mass: f64
 //   after:   %x = get %b_at[%i, %k]         %b_at: f64[N, 3], %b_mass: f64[N]
+//
+//   before:  %r = match %kind cases[0, 1] {} {%year → …}     %kind: Kind, with Star and Planet(year: f64)
+//   after:   %r = match %kind_tag cases[0, 1] {} {…}         %kind_tag: bool, %kind_0: f64
 //
 // Parameters, results, carries, results of branches, reductions and accumulators are leaves then
 // (RecordsFlat). A result that is a parameter goes, so callers see that a part stays; a parameter or result
@@ -29,6 +32,7 @@ inline constexpr size_t mostInResults = 256;
 enum class FlattenRule : uint8_t {
   Leaf,     ///< it gives no record, and takes one only as it is stored
   Parts,    ///< it goes: its leaves are the leaves of its operands
+  Case,     ///< the same in slots, with a tag; a box that is stored, if the enum is not flat
   Place,    ///< the place is one of the leaves, or some of them
   Each,     ///< an op for each leaf
   Memory,   ///< it stores or loads whole records

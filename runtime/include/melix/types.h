@@ -23,7 +23,8 @@ typedef struct MelixType MelixType;
 //    array of records    an array for each field, at its offset; the dims of the field come after the array's
 //    list                8 bytes: pointer to a list block's data, null when empty
 //    tuple, struct       the fields at the offsets of the descriptor
-//    enum                8 bytes: an immediate word `tag << 1 | 1` for a case without fields, else a pointer
+//    flat enum           a tag (bool, u8 or i32) and slots, as a tuple; a field of a case lies in one slot or several
+//    other enum          8 bytes: an immediate word `tag << 1 | 1` for a case without fields, else a pointer
 //                        to a node block's data: i32 tag, then the fields at the offsets of the case
 //
 //    All pointers to counted data point at the *data* of a block; the header begins 64 bytes before it.
@@ -77,8 +78,11 @@ enum MelixKind {
   MELIX_KIND_INSIDE = 26, // one field, which is shown in its place: the parts beside it are sizes
   MELIX_KIND_DICT = 27,   // the library's struct, shown as its entries: fields MELIX_DICT_…
   MELIX_KIND_SET = 28,    // the library's struct, whose field is a DICT, shown as its keys
-  // An array of tuples or structs: elem, rank, fields (names null), each ARRAY or RECORDS.
+  // An array of tuples, structs or flat enums: elem, rank, fields (names null), each ARRAY or RECORDS.
   MELIX_KIND_RECORDS = 29,
+  // A flat enum: name, fields (names null: the tag, then the slots), cases. The descriptor of a case's field
+  // that lies in several slots has the offsets of these, from the enum on.
+  MELIX_KIND_CASES = 30,
 };
 
 // Fields of a DICT.
@@ -99,14 +103,14 @@ enum MelixTypeFlags {
 typedef struct MelixField {
   const char* name; // null for a position
   const MelixType* type;
-  uint32_t offset; // in the stored form (of a case: from the node's data, after the tag)
+  uint32_t offset; // in the stored form (of a case in a node: from the node's data, after the tag)
 } MelixField;
 
 typedef struct MelixCase {
   const char* name;
   const MelixField* fields;
   uint32_t fieldCount;
-  uint32_t size; // bytes of the node's data, tag included
+  uint32_t size; // bytes of the node's data, tag included; 0 if there is no node
 } MelixCase;
 
 struct MelixType {
@@ -115,9 +119,9 @@ struct MelixType {
   uint8_t flags;         // MelixTypeFlags
   uint8_t align;         // of the stored form
   uint32_t size;         // bytes of the stored form; the distance of elements of arrays and lists
-  uint32_t fieldCount;   // TUPLE, STRUCT, INSIDE, RECORDS
-  uint32_t caseCount;    // ENUM
-  const char* name;      // STRUCT, ENUM, OPAQUE
+  uint32_t fieldCount;   // TUPLE, STRUCT, INSIDE, RECORDS, CASES
+  uint32_t caseCount;    // ENUM, CASES
+  const char* name;      // STRUCT, ENUM, OPAQUE, CASES
   const MelixType* elem; // ARRAY, LIST, RECORDS
   const MelixField* fields;
   const MelixCase* cases;
