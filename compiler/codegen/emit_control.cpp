@@ -34,15 +34,19 @@ void FunctionEmitter::emitIf(const Stmt& s) {
   merge(s, join, ends);
 }
 
+void FunctionEmitter::goByNumber(const Stmt& s, llvm::ArrayRef<llvm::BasicBlock*> blocks) {
+  const std::vector<uint32_t>& regionOf = s.as<loops::SwitchAttr>().regionOf;
+  auto* type = llvm::cast<llvm::IntegerType>(value(s.operands[0])->getType());
+  auto* branch = b_.CreateSwitch(value(s.operands[0]), blocks[regionOf.back()], static_cast<unsigned>(regionOf.size()));
+  for (size_t c = 0; c < regionOf.size(); ++c)
+    if (regionOf[c] != regionOf.back()) branch->addCase(llvm::ConstantInt::get(type, c), blocks[regionOf[c]]);
+}
+
 void FunctionEmitter::emitSwitch(const Stmt& s) {
-  const auto& attr = s.as<loops::SwitchAttr>();
   std::vector<llvm::BasicBlock*> blocks;
   for (size_t k = 0; k < s.regions.size(); ++k) blocks.push_back(block("case"));
-  llvm::BasicBlock *join = block("end"), *never = block("never");
-  auto* branch = b_.CreateSwitch(value(s.operands[0]), never, static_cast<unsigned>(attr.regionOf.size()));
-  for (size_t c = 0; c < attr.regionOf.size(); ++c) branch->addCase(b_.getInt64(c), blocks[attr.regionOf[c]]);
-  b_.SetInsertPoint(never);
-  b_.CreateUnreachable();
+  llvm::BasicBlock* join = block("end");
+  goByNumber(s, blocks);
   std::vector<std::pair<llvm::BasicBlock*, Values>> ends;
   for (size_t k = 0; k < s.regions.size(); ++k) {
     b_.SetInsertPoint(blocks[k]);

@@ -71,6 +71,8 @@ private:
   // emit_control.cpp
   void emitIf(const Stmt& s);
   void emitSwitch(const Stmt& s);
+  /// Goes to one of the blocks of a switch's regions.
+  void goByNumber(const Stmt& s, llvm::ArrayRef<llvm::BasicBlock*> blocks);
   void emitFor(const Stmt& s);
   /// Emits the iterations from `begin` on with these carried values; gives the final carried values.
   Values emitIterations(const Stmt& s, llvm::Value* begin, Values carried);

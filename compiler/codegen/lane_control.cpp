@@ -26,14 +26,10 @@ void LaneEmitter::branchTogether(const Stmt& s) {
   std::vector<llvm::BasicBlock*> blocks;
   for (size_t r = 0; r < s.regions.size(); ++r) blocks.push_back(block("case"));
   llvm::BasicBlock* join = block("end");
-  Value* on = host_.value(s.operands[0]);
-  if (s.kind == StmtKind::If) {
-    b_.CreateCondBr(on, blocks[0], blocks[1]);
-  } else {
-    const std::vector<uint32_t>& regionOf = s.as<loops::SwitchAttr>().regionOf;
-    auto* cases = b_.CreateSwitch(on, blocks[regionOf.back()], static_cast<unsigned>(regionOf.size()));
-    for (size_t c = 0; c + 1 < regionOf.size(); ++c) cases->addCase(b_.getInt64(c), blocks[regionOf[c]]);
-  }
+  if (s.kind == StmtKind::If)
+    b_.CreateCondBr(host_.value(s.operands[0]), blocks[0], blocks[1]);
+  else
+    host_.goByNumber(s, blocks);
   std::vector<std::pair<llvm::BasicBlock*, Values>> ends;
   for (size_t r = 0; r < s.regions.size(); ++r) {
     b_.SetInsertPoint(blocks[r]);
@@ -55,11 +51,13 @@ void LaneEmitter::branchTogether(const Stmt& s) {
 llvm::Value* LaneEmitter::takes(const Stmt& s, size_t region) {
   Value* on = vector(s.operands[0]);
   if (s.kind == StmtKind::If) return region == 0 ? on : b_.CreateNot(on);
-  Value* takes = splat(b_.getFalse());
   const std::vector<uint32_t>& regionOf = s.as<loops::SwitchAttr>().regionOf;
+  const bool isRest = region == regionOf.back(); // it takes what no other one does
+  Value* some = splat(b_.getFalse());
   for (size_t c = 0; c < regionOf.size(); ++c)
-    if (regionOf[c] == region) takes = b_.CreateOr(takes, b_.CreateICmpEQ(on, splat(b_.getInt64(c))));
-  return takes;
+    if ((regionOf[c] == region) != isRest)
+      some = b_.CreateOr(some, b_.CreateICmpEQ(on, llvm::ConstantInt::get(on->getType(), c)));
+  return isRest ? b_.CreateNot(some) : some;
 }
 
 /// What a region yields for the lanes that take it, and `others`, if there are any, in the other lanes: it is

@@ -135,6 +135,23 @@ void whileBody(FunctionWriter& w, const LoopView& loop, const CarriedSizes& size
   w.lines.close("}");
 }
 
+/// The pattern of a case, or of a number.
+std::string patternText(FunctionWriter& w, const Op& o, uint32_t c) {
+  const types::Type& type = w.types()[w.f.typeOf(o.operands[0])];
+  const std::vector<uint32_t>& regionOf = o.as<MatchAttr>().regionOf;
+  if (type.kind != TypeKind::Enum) {
+    if (c + 1 == regionOf.size()) return "_";
+    return type.kind == TypeKind::Bool ? "false" : std::to_string(c);
+  }
+  const std::vector<ValueId>& params = w.f.regions[o.regions[regionOf[c]]].params;
+  std::string payload;
+  for (size_t k = 0; k < w.types().recordInfo(type.record).cases[c].fields.size(); ++k) {
+    bool bound = k < params.size() && w.uses.used(params[k]);
+    payload += (k ? ", " : "") + (bound ? w.name(params[k]) : std::string("_"));
+  }
+  return w.names.enumCase(type.record, c) + (payload.empty() ? "" : "(" + payload + ")");
+}
+
 } // namespace
 
 void writeBranch(FunctionWriter& w, const Op& o) {
@@ -154,18 +171,11 @@ void writeBranch(FunctionWriter& w, const Op& o) {
 void writeMatch(FunctionWriter& w, const Op& o) {
   Joined variables;
   w.lines.open(joined(w, o, variables) + "match " + w.value(o.operands[0]) + " {");
-  RecordId record = w.types()[w.f.typeOf(o.operands[0])].record;
   const std::vector<uint32_t>& regionOf = o.as<MatchAttr>().regionOf;
   for (uint32_t c = 0; c < regionOf.size(); ++c) {
     const KnownSizes::Scope scope(w.sizes);
     const RegionId r = o.regions[regionOf[c]];
-    const std::vector<ValueId>& params = w.f.regions[r].params;
-    std::string payload;
-    for (size_t k = 0; k < w.types().recordInfo(record).cases[c].fields.size(); ++k) {
-      bool bound = k < params.size() && w.uses.used(params[k]);
-      payload += (k ? ", " : "") + (bound ? w.name(params[k]) : std::string("_"));
-    }
-    w.lines.open(w.names.enumCase(record, c) + (payload.empty() ? "" : "(" + payload + ")") + " => {");
+    w.lines.open(patternText(w, o, c) + " => {");
     writeRegion(w, r);
     finishArm(w, o, r, variables);
     w.lines.close("}");

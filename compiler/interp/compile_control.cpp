@@ -43,7 +43,7 @@ void Compiler::match(const Op& o) {
   ValueSet all = dying_;
   const std::vector<uint32_t>& regionOf = o.as<MatchAttr>().regionOf;
   auto* x = extra<MatchExtra>();
-  emit(runMatch, from, 0, 0, 0, x);
+  emit(isObjectValue(scrutinee) ? runMatch : runSwitch, from, 0, 0, 0, x);
   std::vector<uint32_t> starts, jumps;
   for (uint32_t r = 0; r < o.regions.size(); ++r) {
     starts.push_back(static_cast<uint32_t>(here()));

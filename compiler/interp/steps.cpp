@@ -99,6 +99,11 @@ const Instr* runMatch(Frame& f, const Instr* in) {
   return at(f, extraOf<MatchExtra>(in).targets[r->tag]);
 }
 
+const Instr* runSwitch(Frame& f, const Instr* in) {
+  const std::vector<uint32_t>& targets = extraOf<MatchExtra>(in).targets;
+  return at(f, targets[std::min<uint64_t>(f.r[in->a].u, targets.size() - 1)]);
+}
+
 const Instr* runCall(Frame& f, const Instr* in) {
   const auto& x = extraOf<CallExtra>(in);
   Machine& m = *f.machine;

@@ -38,7 +38,7 @@ struct BuiltinExtra : Extra {
   std::vector<std::pair<uint32_t, uint32_t>> dimSources; ///< result and axis that tell each of dimResults
 };
 struct MatchExtra : Extra {
-  std::vector<uint32_t> targets; ///< instruction, by case
+  std::vector<uint32_t> targets; ///< instruction, by case or number
 };
 struct FormatExtra : Extra {
   types::TypeId type;
@@ -61,6 +61,7 @@ const Instr* runLoopBack(Frame& f, const Instr* in);   ///< to a; counts a step
 const Instr* runForStart(Frame& f, const Instr* in);   ///< a ← -1
 const Instr* runForNext(Frame& f, const Instr* in);    ///< ++a; to c unless a < b
 const Instr* runMatch(Frame& f, const Instr* in);      ///< by the case of a
+const Instr* runSwitch(Frame& f, const Instr* in);     ///< by the number a; beyond the last as the last
 const Instr* runCall(Frame& f, const Instr* in);
 const Instr* runMathHook(Frame& f, const Instr* in); ///< a ← hook(c = MathKind | kind << 8)(b, d)
 

@@ -24,7 +24,7 @@ struct Pass {
 };
 
 /// States of Core as it is lowered.
-inline constexpr core::States statesOfLowered{core::State::SumsUnordered};
+inline constexpr core::States statesOfLowered{core::State::SumsUnordered, core::State::EnumsMatched};
 
 /// All passes; the first ones, which end with derivatives written out (`show --stage grad` is taken after
 /// these); and the others, which make optimised Core, also for the interpreter.

@@ -131,9 +131,15 @@ struct LoopAttr {
   uint32_t collects = 0;
 };
 
-/// Region number for each case of the enum (several cases may share one that takes no payload).
+/// Region number for each case of the enum (several cases may share one that takes no payload), or for the
+/// numbers 0, 1, … of a bool or integer: any other number goes where the last of these goes.
 struct MatchAttr {
   std::vector<uint32_t> regionOf;
+
+  /// The region number for a case, or for the bits of a number.
+  uint32_t of(uint64_t number) const {
+    return number < regionOf.size() ? regionOf[number] : regionOf.back();
+  }
 };
 
 struct CallAttr {

@@ -118,6 +118,9 @@ private:
     if (isFunctionValue && states_.has(State::FunctionsKnown)) return "no function value may be left here";
     if (o.kind == OpKind::Derivative && states_.has(State::DerivativesGone))
       return "no derivative may be left here";
+    if (o.kind == OpKind::Match && states_.has(State::EnumsMatched) && !o.operands.empty() &&
+        types_.kind(f_.typeOf(o.operands[0])) != TypeKind::Enum)
+      return "no number may be matched here";
     return {};
   }
   void defineDim(OpId id, DimSym s, std::vector<DimSym>& defined) {
@@ -208,14 +211,26 @@ private:
 
   void match(OpId id) {
     const Op& o = f_.ops[id];
-    if (o.operands.size() != 1 || types_.kind(f_.typeOf(o.operands[0])) != TypeKind::Enum)
-      return report(id, "needs an enum");
-    TypeId t = f_.typeOf(o.operands[0]);
+    if (o.operands.size() != 1) return report(id, "needs one operand");
+    const TypeId t = f_.typeOf(o.operands[0]);
     const auto& regionOf = o.as<MatchAttr>().regionOf;
-    size_t cases = types_.recordInfo(types_[t].record).cases.size();
+    if (std::ranges::any_of(regionOf, [&](uint32_t r) { return r >= o.regions.size(); }))
+      return report(id, "no such region");
+    if (types_.kind(t) == TypeKind::Enum)
+      payloads(id, t, regionOf);
+    else
+      numbers(id, t, regionOf);
+    for (RegionId r : o.regions) {
+      if (!arity(id, r, f_.regions[r].params.size(), 0, o.results.size(), o.resultDims.size())) return;
+      enter(r, id);
+      yields(terminatorId(f_, r), resultTypes(o), o.resultDims, terminator(f_, r).dims);
+    }
+  }
+  void payloads(OpId id, TypeId t, const std::vector<uint32_t>& regionOf) {
+    const Op& o = f_.ops[id];
+    const size_t cases = types_.recordInfo(types_[t].record).cases.size();
     if (regionOf.size() != cases) return report(id, "needs a region for each case");
     for (uint32_t c = 0; c < cases; ++c) {
-      if (regionOf[c] >= o.regions.size()) return report(id, "no such region");
       RegionId r = o.regions[regionOf[c]];
       if (f_.regions[r].params.empty()) continue; // the payload is not taken
       if (std::count(regionOf.begin(), regionOf.end(), regionOf[c]) != 1)
@@ -224,11 +239,16 @@ private:
       if (f_.regions[r].params.size() != fields) return report(id, "a region takes another payload");
       for (uint32_t k = 0; k < fields; ++k) paramIs(id, f_.regions[r].params[k], types_.fieldType(t, c, k));
     }
-    for (RegionId r : o.regions) {
-      if (!arity(id, r, f_.regions[r].params.size(), 0, o.results.size(), o.resultDims.size())) return;
-      enter(r, id);
-      yields(terminatorId(f_, r), resultTypes(o), o.resultDims, terminator(f_, r).dims);
-    }
+  }
+  void numbers(OpId id, TypeId t, const std::vector<uint32_t>& regionOf) {
+    const TypeKind kind = types_.kind(t);
+    const bool isBool = kind == TypeKind::Bool, isSigned = types::scalarClass(kind) == types::ScalarClass::SInt;
+    if (!isBool && !types_.isInt(t)) return report(id, "needs an enum, a bool or an integer");
+    const unsigned bits = isBool ? 1 : types::scalarBits(kind) - (isSigned ? 1 : 0); // of a number
+    if (regionOf.empty() || (bits < 32 && regionOf.size() > size_t{1} << bits))
+      return report(id, "needs regions for numbers of its type");
+    for (RegionId r : f_.ops[id].regions)
+      if (!f_.regions[r].params.empty()) return report(id, "a number has no payload");
   }
 
   /// What is carried into a region of a loop.

@@ -87,6 +87,13 @@ RegionId forBody(Lower& l, const core::LoopView& loop, const std::vector<ValueTy
   return l.b.end(yields);
 }
 
+/// What a switch goes by: the number of an enum's case, or what is matched itself.
+ValueId numberOf(Lower& l, TypeKind kind, ValueId matched) {
+  if (kind == TypeKind::Enum) return l.b.value(StmtKind::Tag, {matched}, indexType);
+  if (kind == TypeKind::Bool) return l.b.scalar(OpKind::Convert, {matched}, kind, TypeKind::U8);
+  return matched;
+}
+
 } // namespace
 
 void lowerIf(Lower& l, const core::Op& op) {
@@ -105,7 +112,7 @@ void lowerMatch(Lower& l, const core::Op& op) {
   const auto& attr = op.as<core::MatchAttr>();
   TypeId type = l.typeOf(op.operands[0]);
   ValueId word = l.leaf(op.operands[0]);
-  ValueId tag = l.b.value(StmtKind::Tag, {word}, indexType);
+  ValueId number = numberOf(l, l.types.kind(type), word);
   std::vector<RegionId> regions;
   for (uint32_t r = 0; r < op.regions.size(); ++r) {
     const core::Region& region = l.in.regions[op.regions[r]];
@@ -123,7 +130,7 @@ void lowerMatch(Lower& l, const core::Op& op) {
   }
   l.b.loc = op.loc;
   bindResults(l, op,
-              l.b.stmt(StmtKind::Switch, {tag}, resultTypes(l, op), SwitchAttr{attr.regionOf}, regions));
+              l.b.stmt(StmtKind::Switch, {number}, resultTypes(l, op), SwitchAttr{attr.regionOf}, regions));
 }
 
 void lowerFor(Lower& l, const core::Op& op) {

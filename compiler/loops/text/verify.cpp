@@ -93,6 +93,7 @@ private:
   std::string misfitOfTypes(const Stmt& s) const {
     switch (s.kind) {
     case StmtKind::Switch:
+      if (s.as<SwitchAttr>().regionOf.empty() || !isInteger(s.operands[0])) return "`switch` needs an integer and regions";
       for (uint32_t region : s.as<SwitchAttr>().regionOf)
         if (region >= s.regions.size()) return "`switch` has no region " + std::to_string(region);
       return {};
@@ -106,6 +107,10 @@ private:
     }
     default: return {};
     }
+  }
+  bool isInteger(ValueId v) const {
+    const ValueType type = fn_.typeOf(v);
+    return type.cls == ClassKind::Scalar && types::isIntKind(type.scalar);
   }
   bool carriesFit(const Stmt& loop, size_t first) const {
     return typesOf(fn_, std::span(loop.operands).subspan(first)) == typesOf(fn_, loop.results);

@@ -1,5 +1,6 @@
 #include "transforms/canonical/case_of_case.h"
 
+#include "core/analysis/effect_audit.h"
 #include "core/ir/uses.h"
 #include "core/ir/walk.h"
 #include "core/order/clone.h"
@@ -33,15 +34,22 @@ public:
   }
 
 private:
+  /// What a region of a branch gives: a number, or a variant of that case.
+  struct Made {
+    uint64_t number;
+    OpId variant;
+  };
+
   void resolve(OpId match) {
     const ValueId chosen = f_.ops[match].operands[0];
     const OpId from = f_.values[chosen].def;
     if (!from.valid() || (f_.ops[from].kind != OpKind::If && f_.ops[from].kind != OpKind::Match)) return;
-    if (takesDims(match) || takesDims(from) || !f_.ops[from].resultDims.empty()) return;
-    std::vector<OpId> made = variantsOf(from, f_.values[chosen].index);
-    if (made.empty() || !onlyMatched(chosen)) return;
-    auto isCase = [&](OpId v) { return f_.ops[v].index() == f_.ops[made[0]].index(); };
-    if (std::all_of(made.begin(), made.end(), isCase)) return makeAfter(from, chosen, made);
+    if (takesDims(match) || takesDims(from)) return;
+    const std::vector<Made> made = madeBy(from, f_.values[chosen].index);
+    if (made.empty()) return;
+    if (made[0].variant.valid() && (!f_.ops[from].resultDims.empty() || !onlyMatched(chosen))) return;
+    auto isFirst = [&](const Made& one) { return one.number == made[0].number; };
+    if (std::ranges::all_of(made, isFirst)) return makeAfter(from, chosen, made);
     if (mayCopy(match, made)) choose(match, from, made);
   }
 
@@ -49,13 +57,19 @@ private:
     const Regions& all = f_.ops[op].regions;
     return std::any_of(all.begin(), all.end(), [&](RegionId r) { return !f_.regions[r].dimParams.empty(); });
   }
-  /// What makes the value of result `k` in each region; nothing if something else does in one.
-  std::vector<OpId> variantsOf(OpId from, uint32_t k) const {
-    std::vector<OpId> made;
+  /// What is made as result `k` in each region; nothing if one of them is not known.
+  std::vector<Made> madeBy(OpId from, uint32_t k) const {
+    std::vector<Made> made;
     for (RegionId r : f_.ops[from].regions) {
       const OpId def = f_.values[terminator(f_, r).operands[k]].def;
-      if (!def.valid() || f_.ops[def].kind != OpKind::Variant) return {};
-      made.push_back(def);
+      if (!def.valid()) return {};
+      const Op& op = f_.ops[def];
+      if (op.kind == OpKind::Variant)
+        made.push_back({op.index(), def});
+      else if (op.kind == OpKind::Const)
+        made.push_back({op.as<Constant>().bits, {}});
+      else
+        return {};
     }
     return made;
   }
@@ -139,20 +153,22 @@ private:
 
   // --- one case
 
-  /// All regions make the same case: it is made of what they yield, after them.
-  void makeAfter(OpId from, ValueId chosen, const std::vector<OpId>& made) {
+  /// All regions make the same case, or number: it is made of what they yield, after them.
+  void makeAfter(OpId from, ValueId chosen, const std::vector<Made>& made) {
+    const OpId first = made[0].variant;
     Operands parts;
-    for (size_t j = 0; j < f_.ops[made[0]].operands.size(); ++j) {
+    for (size_t j = 0; first.valid() && j < f_.ops[first].operands.size(); ++j) {
       std::vector<ValueId> yielded;
-      for (OpId v : made) yielded.push_back(f_.ops[v].operands[j]);
+      for (const Made& one : made) yielded.push_back(f_.ops[one.variant].operands[j]);
       parts.push_back(addLeaves(from, yielded));
     }
-    const RegionId scratch = f_.regions.add(Region{});
-    const ValueId variant = Builder(m_, id_, scratch, f_.ops[made[0]].loc)
-                                .variant(f_.typeOf(chosen), f_.ops[made[0]].index(), std::move(parts));
-    uses_.enter(f_.values[variant].def, uses_.regionOf(from));
-    after_[from].push_back(f_.values[variant].def);
-    uses_.replace(chosen, variant);
+    Builder b(m_, id_, f_.regions.add(Region{}), f_.ops[first.valid() ? first : from].loc);
+    const TypeId type = f_.typeOf(chosen);
+    const auto number = static_cast<uint32_t>(made[0].number);
+    const ValueId same = first.valid() ? b.variant(type, number, std::move(parts)) : b.constant(type, made[0].number);
+    uses_.enter(f_.values[same].def, uses_.regionOf(from));
+    after_[from].push_back(f_.values[same].def);
+    uses_.replace(chosen, same);
     changed_ = true;
   }
   void applyInsertions(RegionId r) {
@@ -168,48 +184,61 @@ private:
 
   // --- several cases
 
-  RegionId armOf(OpId match, OpId made) const {
-    const Op& op = f_.ops[match];
-    return op.regions[op.as<MatchAttr>().regionOf[f_.ops[made].index()]];
+  /// The regions of a branch by the number of what it goes by.
+  std::vector<uint32_t> regionsOf(OpId branch) const {
+    const Op& op = f_.ops[branch];
+    return op.kind == OpKind::Match ? op.as<MatchAttr>().regionOf : std::vector<uint32_t>{1, 0};
   }
-  /// Arms that several regions choose are short.
-  bool mayCopy(OpId match, const std::vector<OpId>& made) const {
-    for (size_t k = 0; k < made.size(); ++k) {
-      const RegionId arm = armOf(match, made[k]);
-      const bool isDuplicate = std::any_of(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(k),
-                                           [&](OpId before) { return armOf(match, before) == arm; });
-      if (!isDuplicate) continue;
+  RegionId armOf(OpId match, const Made& one) const {
+    const Op& op = f_.ops[match];
+    return op.regions[op.as<MatchAttr>().of(one.number)];
+  }
+  /// Whether several regions may have this arm: it takes nothing of them.
+  bool isShared(RegionId arm) const { return f_.regions[arm].params.empty(); }
+  /// Other arms that several regions choose are copied, and are short.
+  bool mayCopy(OpId match, const std::vector<Made>& made) const {
+    std::vector<RegionId> seen;
+    return std::ranges::all_of(made, [&](const Made& one) {
+      const RegionId arm = armOf(match, one);
+      const bool isFirst = std::ranges::find(seen, arm) == seen.end();
+      seen.push_back(arm);
       uint32_t ops = 0;
-      forEachOp(f_, arm, [&](OpId) { ++ops; });
-      if (ops > maxCopied) return false;
-    }
-    return true;
+      if (!isFirst && !isShared(arm)) forEachOp(f_, arm, [&](OpId) { ++ops; });
+      return ops <= maxCopied;
+    });
   }
   /// The match branches as `from` did.
-  void choose(OpId match, OpId from, const std::vector<OpId>& made) {
+  void choose(OpId match, OpId from, const std::vector<Made>& made) {
     const Regions regions = f_.ops[from].regions, before = f_.ops[match].regions;
     Builder b(m_, id_, uses_.regionOf(match), f_.ops[match].loc);
     Regions arms;
+    std::vector<uint32_t> armOfRegion; // of `from`
     // Copies first: what they are made of changes with its parameters.
-    for (OpId v : made) {
-      const RegionId arm = armOf(match, v);
-      arms.push_back(std::find(arms.begin(), arms.end(), arm) == arms.end() ? arm : copy(match, arm, b));
+    for (const Made& one : made) {
+      RegionId arm = armOf(match, one);
+      const bool isNew = std::ranges::find(arms, arm) == arms.end();
+      if (!isNew && !isShared(arm)) arm = copy(match, arm, b);
+      const auto at = std::ranges::find(arms, arm);
+      armOfRegion.push_back(static_cast<uint32_t>(at - arms.begin()));
+      if (at == arms.end()) arms.push_back(arm);
     }
     for (size_t k = 0; k < made.size(); ++k) {
-      const std::vector<ValueId> params = std::exchange(f_.regions[arms[k]].params, {});
-      const std::vector<ValueId> parts = payload(from, regions[k], made[k]);
+      const std::vector<ValueId> params = std::exchange(f_.regions[arms[armOfRegion[k]]].params, {});
+      if (params.empty()) continue;
+      const std::vector<ValueId> parts = payload(from, regions[k], made[k].variant);
       for (size_t j = 0; j < params.size(); ++j) uses_.replace(params[j], parts[j]);
-      for (ValueId p : f_.regions[regions[k]].params) b.in(arms[k]).param(f_.typeOf(p));
     }
-    for (RegionId r : before)
-      if (std::find(arms.begin(), arms.end(), r) == arms.end())
-        for (OpId op : f_.regions[r].ops) uses_.leave(op);
+    for (RegionId r : before) {
+      if (std::ranges::find(arms, r) != arms.end()) continue;
+      noteGone(f_, id_, r, GoneKind::NeverRuns);
+      for (OpId op : f_.regions[r].ops) uses_.leave(op);
+    }
+    MatchAttr attr;
+    for (uint32_t r : regionsOf(from)) attr.regionOf.push_back(armOfRegion[r]);
     uses_.change(match, [&](Op& op) {
-      const Op& as = f_.ops[from];
-      op.kind = as.kind;
-      op.operands = {as.operands[0]};
+      op.operands = {f_.ops[from].operands[0]};
       op.regions = arms;
-      op.attr = as.attr;
+      op.attr = std::move(attr);
     });
     changed_ = true;
   }

@@ -1,15 +1,17 @@
 #pragma once
-// Case of case: a match of the result of a branch becomes a branch, so that no variant is made only to be
-// matched.
+// Case of case: a match of the result of a branch goes by what the branch went by, so that no variant is made
+// only to be matched, and no number is compared only to find what is known.
 //
 //   before:  %o = if %c { %s = variant Some %a  yield %s } { %n = variant None  yield %n }
 //            %r = match %o { yield %z } { (%v) yield %v }
 //   after:   %o, %p = if %c { … yield %s, %a } { %u = undef … yield %n, %u }
-//            %r = if %c { yield %p } { yield %z }
+//            %r = match %c { yield %z } { yield %p }
 //
-// Also for a match of a match. A variant that all branches make is made after them. Only matches may use the
-// result. An arm that is needed twice is copied if it is short. The variants are left to simplify. Requires:
-// verified Core. Keeps: every effect, in order.
+// The same for numbers, where each region of the branch yields a constant. A branch is an `if` or a match. A
+// variant or number that all its regions make is made after it. Only matches may use the result of a branch
+// that makes variants. An arm that takes a payload and is needed twice is copied if it is short. What is left
+// of variants, and matches of bools, is left to simplify. Requires: verified Core. Keeps: every effect, in
+// order.
 
 #include "core/ir/ir.h"
 

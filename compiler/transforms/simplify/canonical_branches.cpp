@@ -146,6 +146,25 @@ std::optional<Extremum> extremumOf(const Module& m, const Function& fn, const Op
   return proof.extremum();
 }
 
+std::optional<TwoRegions> twoRegionsOf(const Module& m, const Function& fn, const Op& match) {
+  const TypeKind kind = m.types.kind(fn.typeOf(match.operands[0]));
+  const std::vector<uint32_t>& regionOf = match.as<MatchAttr>().regionOf;
+  if (kind == TypeKind::Enum) return std::nullopt;
+  if (kind == TypeKind::Bool && regionOf.size() == 2)
+    return TwoRegions{ops::CmpKind::Eq, 1, match.regions[regionOf[1]], match.regions[regionOf[0]]};
+  const uint32_t rest = regionOf.back(); // of all numbers but those from `first` to `end`
+  const auto first = std::ranges::find_if(regionOf, [&](uint32_t r) { return r != rest; });
+  const auto end = std::find(first, regionOf.end(), rest);
+  if (first == end || std::any_of(first, end, [&](uint32_t r) { return r != *first; }) ||
+      std::any_of(end, regionOf.end(), [&](uint32_t r) { return r != rest; }))
+    return std::nullopt;
+  const RegionId yes = match.regions[*first], no = match.regions[rest];
+  if (end - first == 1)
+    return TwoRegions{ops::CmpKind::Eq, static_cast<uint64_t>(first - regionOf.begin()), yes, no};
+  if (first != regionOf.begin() || types::scalarClass(kind) != types::ScalarClass::UInt) return std::nullopt;
+  return TwoRegions{ops::CmpKind::Lt, static_cast<uint64_t>(end - first), yes, no};
+}
+
 std::optional<OpId> nestedBranch(const Module& m, const Function& fn, const Op& branch) {
   if (!branch.resultDims.empty() || branch.results.empty()) return std::nullopt;
   const std::vector<OpId>& ops = fn.regions[branch.regions[0]].ops;

@@ -11,6 +11,8 @@
 //                                                         becomes   %b = …  if (and %a, %b) { … } { yield 0 }
 // 4. A branch whose second arm computes, and whose first arm does not:
 //      if cmp gt %u, %t { yield -inf } { … }              becomes   if cmp le %u, %t { … } { yield -inf }
+// 5. A match of a number whose regions are two, where one comparison tells them apart:
+//      match cases [0, 1, 1] %n { … } { … }               becomes   if cmp eq %n, 0 { … } { … }
 //
 // Ops that run in more cases than before are cheap: a few ops on scalars that read no place and whose
 // divisors are not zero.
@@ -39,6 +41,15 @@ struct Extremum {
 /// with an index below n is min(i + 1, n - 1).
 std::optional<Extremum> extremumOf(const core::Module& m, const core::Function& fn, const core::Op& choice,
                                    core::Ranges& ranges);
+
+/// The comparison of what is matched with a number that tells two regions of a match apart.
+struct TwoRegions {
+  ops::CmpKind how;
+  uint64_t number;
+  core::RegionId yes, no;
+};
+std::optional<TwoRegions> twoRegionsOf(const core::Module& m, const core::Function& fn,
+                                       const core::Op& match);
 
 /// The branch inside the first arm of `branch` that both can be one with; its condition is cheap.
 std::optional<core::OpId> nestedBranch(const core::Module& m, const core::Function& fn,

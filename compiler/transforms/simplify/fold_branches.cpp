@@ -96,12 +96,38 @@ void Folder::joinNested(OpId id, Passed& out) {
 }
 
 bool Folder::chooseCase(const Op& op, Passed& out) {
+  const auto& attr = op.as<MatchAttr>();
+  const bool isSame = std::ranges::all_of(attr.regionOf, [&](uint32_t r) { return r == attr.regionOf[0]; });
   const Op* made = defOf(op.operands[0], OpKind::Variant);
-  if (!made) return false;
-  RegionId r = op.regions[op.as<MatchAttr>().regionOf[made->index()]];
+  std::optional<uint64_t> number = constantOf(op.operands[0]);
+  if (made) number = made->index();
+  if (!number && isSame && f_.regions[op.regions[attr.regionOf[0]]].params.empty()) number = 0;
+  if (!number) return false;
+  const RegionId r = op.regions[attr.of(*number)];
   const std::vector<ValueId>& params = f_.regions[r].params;
   for (size_t k = 0; k < params.size(); ++k) uses_.replace(params[k], made->operands[k]);
   return takeArm(op, r, out);
+}
+
+void Folder::chooseByComparison(OpId id, Passed& out) {
+  const std::optional<TwoRegions> found = twoRegionsOf(m_, f_, f_.ops[id]);
+  if (!found) return;
+  for (RegionId r : Regions(f_.ops[id].regions)) {
+    if (r == found->yes || r == found->no) continue;
+    noteGone(f_, id_, r, GoneKind::NeverRuns);
+    for (OpId each : f_.regions[r].ops) uses_.leave(each);
+  }
+  make(id, out, [&](Builder& b) {
+    const ValueId matched = f_.ops[id].operands[0];
+    const ValueId number = b.constant(f_.typeOf(matched), found->number);
+    const ValueId condition = b.compare(found->how, matched, number);
+    uses_.change(id, [&](Op& own) {
+      own.kind = OpKind::If;
+      own.operands = {condition};
+      own.regions = {found->yes, found->no};
+      own.attr = {};
+    });
+  });
 }
 
 bool Folder::onePoint(const Op& op, Passed& out) {

@@ -8,8 +8,14 @@ namespace melix::transforms {
 
 void Folder::enterArm(RegionId r) {
   const OpId parent = f_.regions[r].parent;
-  if (!parent.valid() || f_.ops[parent].kind != OpKind::If) return;
-  decide(f_.ops[parent].operands[0], r == f_.ops[parent].regions[0]);
+  if (!parent.valid()) return;
+  const Op& op = f_.ops[parent];
+  if (op.kind == OpKind::If) decide(op.operands[0], r == op.regions[0]);
+  if (op.kind != OpKind::Match || types_.kind(f_.typeOf(op.operands[0])) == TypeKind::Enum) return;
+  const std::vector<uint32_t>& regionOf = op.as<MatchAttr>().regionOf;
+  const auto isHere = [&](uint32_t k) { return op.regions[k] == r; };
+  if (std::ranges::count_if(regionOf, isHere) != 1 || isHere(regionOf.back())) return; // other numbers too
+  decided_.emplace_back(op.operands[0], std::ranges::find_if(regionOf, isHere) - regionOf.begin());
 }
 
 void Folder::decide(ValueId condition, bool holds) {
@@ -26,12 +32,12 @@ void Folder::useDecided(OpId id, Passed& out) {
   if (decided_.empty()) return;
   for (size_t k = 0; k < f_.ops[id].operands.size(); ++k) {
     const ValueId v = f_.ops[id].operands[k];
-    if (types_.kind(f_.typeOf(v)) != TypeKind::Bool) continue;
-    const auto at = std::ranges::find(decided_, v, &std::pair<ValueId, bool>::first);
+    if (types_.kind(f_.typeOf(v)) != TypeKind::Bool && f_.ops[id].kind != OpKind::Match) continue;
+    const auto at = std::ranges::find(decided_, v, &std::pair<ValueId, uint64_t>::first);
     if (at == decided_.end()) continue;
-    const bool holds = at->second;
+    const uint64_t bits = at->second;
     make(id, out, [&](Builder& b) {
-      const ValueId known = b.boolean(holds);
+      const ValueId known = b.constant(f_.typeOf(v), bits);
       uses_.change(id, [&](Op& own) { own.operands[k] = known; });
     });
   }

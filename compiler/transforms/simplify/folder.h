@@ -65,10 +65,11 @@ private:
     uint64_t yes, no;
   };
   /// In an arm of a branch its condition is decided, and so are the conditions of which it is a conjunction
-  /// or a disjunction.
+  /// or a disjunction. In the region of one number what is matched is decided.
   void enterArm(RegionId r);
   void decide(ValueId condition, bool holds);
-  /// Operands that are conditions decided by a branch around become constants.
+  /// Operands that are conditions decided by a branch around become constants, and so does a number that is
+  /// matched again.
   void useDecided(OpId id, Passed& out);
   /// Folds a comparison that is always the same. `==` and `!=` with an end of the range of an i64 become
   /// orders, at which loops are split: an index is 0 where it is at most 0. Comparisons of sizes stay, as
@@ -98,6 +99,8 @@ private:
   /// Two branches, the second in the first arm of the first, as one.
   void joinNested(OpId id, Passed& out);
   bool chooseCase(const Op& op, Passed& out);
+  /// A match of a number in two regions becomes an `if`.
+  void chooseByComparison(OpId id, Passed& out);
   /// A nest without axes is its body, unless its accumulators begin here.
   bool onePoint(const Op& op, Passed& out);
   /// A loop without stacked results becomes its body if its trip count is 1, and its first values if it is 0.
@@ -146,7 +149,7 @@ private:
   KnownOps known_;
   types::DimSubst dims_;                          ///< replace symbols at the end of the round
   std::unordered_map<DimSym, ValueId> axes_;      ///< the axis of a nest that a size is bound to
-  std::vector<std::pair<ValueId, bool>> decided_; ///< conditions, by the branches around
+  std::vector<std::pair<ValueId, uint64_t>> decided_; ///< bits, by the branches around
   RegionId scratch_;                              ///< where constants are made
   std::optional<Sharing> sharing_;                ///< where it is asked
   bool changed_ = false;

@@ -104,6 +104,29 @@ fn f (%n: i64, %o: Option) -> (f32, i64, f32[N]) defines [N] {
 )");
 }
 
+TEST(CoreText, MatchesOfNumbers) {
+  roundTrip(R"(fn f (%c: bool, %t: u8, %x: f32) -> (f32, i64) {
+  %r = match cases [1, 0] %c {
+    yield %x
+  } {
+    %y = neg %x : f32
+    yield %y
+  } : f32
+  %n = match cases [0, 1, 0, 2] %t {
+    %0 = const 7 : i64
+    yield %0
+  } {
+    %1 = const 8 : i64
+    yield %1
+  } {
+    %2 = const 9 : i64
+    yield %2
+  } : i64
+  yield %r, %n
+}
+)");
+}
+
 TEST(CoreText, HiddenDims) {
   roundTrip(R"(fn f [N] (%x: f32[N, 2*N + 1]) -> (pack 1 f32[_, 2*N + 1], f32[M]) defines [M] {
   %0 = pack %x dims [N] : pack 1 f32[_, 2*N + 1]

@@ -41,6 +41,31 @@ TEST(Verify, BranchesYieldWhatTheIfGives) {
                 "yields int where f32 belongs");
 }
 
+/// A function that matches `%t`.
+std::string matching(const std::string& type, const std::string& cases, const std::string& regions) {
+  return "fn f (%t: " + type + ", %a: f32) -> () {\n  match cases [" + cases + "] %t" + regions +
+         "\n  yield\n}\n";
+}
+
+TEST(Verify, NumbersAreMatchedByRegionsWithoutPayload) {
+  const std::string two = " {\n    yield\n  } {\n    yield\n  }";
+  for (const char* type : {"bool", "u8", "i8", "i32", "u64"}) expectFine(matching(type, "0, 1", two));
+  expectFine(matching("u8", "0, 1, 1, 0", two));
+  expectProblem(matching("bool", "0, 1, 1", two).c_str(), "needs regions for numbers of its type");
+  expectProblem(matching("u8", "", two).c_str(), "needs regions for numbers of its type");
+  expectProblem(matching("u8", "0, 2", two).c_str(), "no such region");
+  expectProblem(matching("f32", "0, 1", two).c_str(), "needs an enum, a bool or an integer");
+  expectProblem(matching("u8", "0", " { (%b: f32)\n    yield\n  }").c_str(), "a number has no payload");
+}
+
+TEST(Verify, NumbersAreNotMatchedBeforeEnumsAreFlat) {
+  TextModule m(matching("u8", "0, 0", " {\n    yield\n  }"));
+  EXPECT_TRUE(verify(m.module, {State::DerivativesGone}).empty());
+  const std::vector<std::string> problems = verify(m.module, {State::EnumsMatched});
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_NE(problems[0].find("no number may be matched here"), std::string::npos) << problems[0];
+}
+
 TEST(Verify, AccumulatorsAreWriteOnly) {
   expectProblem(R"(fn f [N] (%h: f32[N]) -> (f32[N]) {
   %r = nest (%i: N) -> accs (%a = %h) {

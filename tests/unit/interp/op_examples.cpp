@@ -224,10 +224,17 @@ const std::vector<OpExample>& opExamples() {
        {b(true), f(1), f(2)},
        "1"},
       {OpKind::Match,
-       "(%o: Option, %y: f32) -> (f32)",
-       "%r = match cases [0, 1] %o {\nyield %y\n} { (%v: f32)\nyield %v\n} : f32\nyield %r",
-       {Value::variant(1, {f(5)}), f(2)},
-       "5"},
+       "(%o: Option, %y: f32, %c: bool, %t: u8, %n: i32) -> (f32, f32, f32, i64)",
+       "%r = match cases [0, 1] %o {\nyield %y\n} { (%v: f32)\nyield %v\n} : f32\n"
+       "%s = match cases [1, 0] %c {\nyield %y\n} {\nyield %r\n} : f32\n"
+       "%u = match cases [0, 1, 0, 2] %t {\nyield %y\n} {\nyield %r\n} {\n%w = add %r, %y : f32\nyield %w\n} "
+       ": f32\n"
+       "%k = match cases [0, 1, 1] %n {\n%a = const 10 : i64\nyield %a\n} {\n%b = const 11 : i64\nyield "
+       "%b\n} : i64\n"
+       "yield %r, %s, %u, %k",
+       {Value::variant(1, {f(5)}), f(2), b(true), Value::ofBits(TypeKind::U8, 200),
+        Value::ofBits(TypeKind::I32, static_cast<uint64_t>(-1))},
+       "5 2 7 11"},
       {OpKind::For,
        "(%n: i64, %x: f32) -> (f32, f32[K]) defines [K]",
        "%r, %s = for collects 1 %n, %x defines [K$1] { (%i: i64, %c: f32)\n%d = add %c, %x : f32\nyield %d, "

@@ -117,6 +117,21 @@ TEST(LaneText, CasesThatLanesTakeDifferently) {
 )");
 }
 
+TEST(LaneText, NumbersBeyondThoseOfASwitch) {
+  for (const char* cases : {"0, 1, 2", "1, 0, 2, 1", "2, 0, 1, 0"})
+    expectSame("    %v = load %g[%i*%one] : i64\n    %k = convert wrap %v : u8\n    %r = switch [" +
+               std::string(cases) + R"(] %k : i64 {
+      yield %i
+    } {
+      %a = mul %i, %v : i64
+      yield %a
+    } {
+      yield %prime
+    }
+    store %y[%i*%one] = %r
+)");
+}
+
 TEST(LaneText, ScattersAndStoresAStepApartOrReversed) {
   expectSame(R"(    %n = sub %all, %one : i64
     %b = sub %n, %i : i64

@@ -6,6 +6,7 @@ namespace melix::transforms {
 namespace {
 
 using interp::Value;
+using types::TypeKind;
 
 constexpr int64_t extremes[] = {INT64_MIN, INT64_MIN + 1, -3, -1, 0, 1, 2, 3, 7, INT64_MAX - 1, INT64_MAX};
 
@@ -151,6 +152,95 @@ TEST(CanonicalBranches, AMagnitudeWithinABoundIsTwoComparisons) {
   const std::string any =
       ofIntegers("  %m = abs %x : i64\n" + branch("cmp le %m, %y", "    yield %x\n", "    yield %one\n"));
   EXPECT_TRUE(has(any, "abs")) << "of the least i64 the magnitude wraps: " << any;
+}
+
+/// A match of a number of this type after simplify; its value stays what it is for the bits given.
+std::string ofNumber(TypeKind kind, const std::string& cases, std::initializer_list<uint64_t> numbers) {
+  const std::string text =
+      "fn f (%t: " + std::string(types::scalarName(kind)) + ", %x: i64, %y: i64) -> (i64) {\n" +
+      "  %r = match cases [" + cases + "] %t {\n    %a = mul %x, %y : i64\n    yield %a\n  } {\n" +
+      "    %b = add %x, %y : i64\n    yield %b\n  } {\n    %c = sub %x, %y : i64\n    yield %c\n  } : i64\n" +
+      "  yield %r\n}\n";
+  std::string after;
+  for (uint64_t n : numbers) {
+    PassText m(text);
+    m.apply(simplify, {Value::ofBits(kind, n), Value::integer(7), Value::integer(3)});
+    after = m.text();
+  }
+  return after;
+}
+
+TEST(CanonicalBranches, AMatchOfTwoRegionsIsAnIf) {
+  const std::string ofBool = ofNumber(TypeKind::Bool, "0, 1", {0, 1});
+  EXPECT_TRUE(has(ofBool, "if %t {\n    %b")) << ofBool;
+  for (const char* cases : {"0, 1", "0, 1, 1", "1, 0, 1", "2, 2, 0", "0, 0, 0, 1"}) {
+    const std::string text = ofNumber(TypeKind::U8, cases, {0, 1, 2, 3, 255});
+    EXPECT_TRUE(has(text, "if")) << text;
+    EXPECT_FALSE(has(text, "match")) << text;
+  }
+  EXPECT_TRUE(has(ofNumber(TypeKind::U8, "0, 0, 0, 1", {0, 2, 3, 4}), "cmp lt"));
+  // A comparison with the end would take negative numbers too.
+  EXPECT_TRUE(has(ofNumber(TypeKind::I32, "0, 0, 0, 1", {0, 2, 3, 0xffffffff}), "match"));
+  EXPECT_TRUE(has(ofNumber(TypeKind::I32, "0, 1", {0, 1, 5, 0xffffffff}), "if"));
+}
+
+TEST(CanonicalBranches, AMatchOfThreeRegionsStays) {
+  EXPECT_TRUE(has(ofNumber(TypeKind::U8, "0, 1, 2", {0, 1, 2, 3}), "match"));
+}
+
+TEST(CanonicalBranches, AMatchOfOneRegionIsTheRegion) {
+  const std::string text = ofNumber(TypeKind::U8, "1, 1, 1", {0, 1, 3});
+  EXPECT_FALSE(has(text, "match")) << text;
+  EXPECT_TRUE(has(text, "add")) << text;
+}
+
+TEST(CanonicalBranches, AMatchOfAConstantIsItsRegion) {
+  PassText m(R"(fn f (%x: i64) -> (i64) {
+  %t = const 1 : u8
+  %r = match cases [0, 1, 2] %t {
+    yield %x
+  } {
+    %y = add %x, %x : i64
+    yield %y
+  } {
+    %s = const "never" : str
+    panic %s
+    yield %x
+  } : i64
+  yield %r
+}
+)");
+  m.apply(simplify, {Value::integer(3)});
+  EXPECT_EQ(m.count("match"), 0u) << m.text();
+  EXPECT_EQ(m.count("panic"), 0u);
+  EXPECT_EQ(m.count("add"), 1u);
+}
+
+TEST(CanonicalBranches, InTheRegionOfANumberItIsKnown) {
+  PassText m(R"(fn f (%t: u8, %x: i64) -> (i64) {
+  %r = match cases [0, 1, 2] %t {
+    yield %x
+  } {
+    %q = match cases [0, 1, 2] %t {
+      %y = mul %x, %x : i64
+      yield %y
+    } {
+      %z = add %x, %x : i64
+      yield %z
+    } {
+      yield %x
+    } : i64
+    yield %q
+  } {
+    %w = sub %x, %x : i64
+    yield %w
+  } : i64
+  yield %r
+}
+)");
+  m.apply(simplify, {Value::ofBits(TypeKind::U8, 1), Value::integer(3)});
+  EXPECT_EQ(m.count("match"), 1u) << m.text();
+  EXPECT_EQ(m.count("mul"), 0u);
 }
 
 } // namespace
