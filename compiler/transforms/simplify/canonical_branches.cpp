@@ -12,7 +12,9 @@ using namespace core;
 
 namespace {
 
-constexpr size_t few = 12; ///< ops that cost no more than a branch
+constexpr size_t few = 12;        ///< ops that cost no more than a branch
+constexpr size_t mostTested = 8;  ///< regions of a match, in one branch after another
+constexpr size_t mostNumbers = 3; ///< compared to tell one of them
 
 const Op* defOf(const Function& fn, ValueId v) {
   const OpId def = fn.values[v].def;
@@ -146,23 +148,24 @@ std::optional<Extremum> extremumOf(const Module& m, const Function& fn, const Op
   return proof.extremum();
 }
 
-std::optional<TwoRegions> twoRegionsOf(const Module& m, const Function& fn, const Op& match) {
+std::optional<RegionTest> regionTestOf(const Module& m, const Function& fn, const Op& match) {
+  using ops::CmpKind;
   const TypeKind kind = m.types.kind(fn.typeOf(match.operands[0]));
-  const std::vector<uint32_t>& regionOf = match.as<MatchAttr>().regionOf;
-  if (kind == TypeKind::Enum) return std::nullopt;
-  if (kind == TypeKind::Bool && regionOf.size() == 2)
-    return TwoRegions{ops::CmpKind::Eq, 1, match.regions[regionOf[1]], match.regions[regionOf[0]]};
-  const uint32_t rest = regionOf.back(); // of all numbers but those from `first` to `end`
-  const auto first = std::ranges::find_if(regionOf, [&](uint32_t r) { return r != rest; });
-  const auto end = std::find(first, regionOf.end(), rest);
-  if (first == end || std::any_of(first, end, [&](uint32_t r) { return r != *first; }) ||
-      std::any_of(end, regionOf.end(), [&](uint32_t r) { return r != rest; }))
-    return std::nullopt;
-  const RegionId yes = match.regions[*first], no = match.regions[rest];
-  if (end - first == 1)
-    return TwoRegions{ops::CmpKind::Eq, static_cast<uint64_t>(first - regionOf.begin()), yes, no};
-  if (first != regionOf.begin() || types::scalarClass(kind) != types::ScalarClass::UInt) return std::nullopt;
-  return TwoRegions{ops::CmpKind::Lt, static_cast<uint64_t>(end - first), yes, no};
+  const auto& attr = match.as<MatchAttr>();
+  if (kind == TypeKind::Enum || match.regions.size() > mostTested) return std::nullopt;
+  if (kind == TypeKind::Bool) return RegionTest{attr.of(1), CmpKind::Eq, {1}};
+  for (uint32_t r : attr.regionOf) {
+    if (r == attr.regionOf.back()) continue; // it takes all other numbers
+    RegionTest test{r, CmpKind::Eq, {}};
+    for (uint64_t k = 0; k < attr.regionOf.size(); ++k)
+      if (attr.regionOf[k] == r) test.numbers.push_back(k);
+    const uint64_t count = test.numbers.size();
+    const bool areFirst = count > 1 && test.numbers.back() == count - 1;
+    if (areFirst && types::scalarClass(kind) == types::ScalarClass::UInt)
+      return RegionTest{r, CmpKind::Lt, {count}};
+    if (count <= mostNumbers) return test;
+  }
+  return std::nullopt;
 }
 
 std::optional<OpId> nestedBranch(const Module& m, const Function& fn, const Op& branch) {

@@ -11,8 +11,9 @@
 //                                                         becomes   %b = …  if (and %a, %b) { … } { yield 0 }
 // 4. A branch whose second arm computes, and whose first arm does not:
 //      if cmp gt %u, %t { yield -inf } { … }              becomes   if cmp le %u, %t { … } { yield -inf }
-// 5. A match of a number whose regions are two, where one comparison tells them apart:
-//      match cases [0, 1, 1] %n { … } { … }               becomes   if cmp eq %n, 0 { … } { … }
+// 5. A match of a number in few regions, as other tests of numbers are written:
+//      match cases [0, 1, 2] %n { … } { … } { … }         becomes   if cmp eq %n, 0 { … } { if cmp eq %n, 1 …
+//      }
 //
 // Ops that run in more cases than before are cheap: a few ops on scalars that read no place and whose
 // divisors are not zero.
@@ -42,13 +43,15 @@ struct Extremum {
 std::optional<Extremum> extremumOf(const core::Module& m, const core::Function& fn, const core::Op& choice,
                                    core::Ranges& ranges);
 
-/// The comparison of what is matched with a number that tells two regions of a match apart.
-struct TwoRegions {
+/// The comparisons of which one holds where a match of a number enters a region; a bool is compared with
+/// true.
+struct RegionTest {
+  uint32_t region;
   ops::CmpKind how;
-  uint64_t number;
-  core::RegionId yes, no;
+  std::vector<uint64_t> numbers;
 };
-std::optional<TwoRegions> twoRegionsOf(const core::Module& m, const core::Function& fn,
+/// Of a match of few regions: that of the first region that few comparisons tell from the others.
+std::optional<RegionTest> regionTestOf(const core::Module& m, const core::Function& fn,
                                        const core::Op& match);
 
 /// The branch inside the first arm of `branch` that both can be one with; its condition is cheap.

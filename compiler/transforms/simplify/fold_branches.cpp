@@ -109,25 +109,56 @@ bool Folder::chooseCase(const Op& op, Passed& out) {
   return takeArm(op, r, out);
 }
 
-void Folder::chooseByComparison(OpId id, Passed& out) {
-  const std::optional<TwoRegions> found = twoRegionsOf(m_, f_, f_.ops[id]);
-  if (!found) return;
-  for (RegionId r : Regions(f_.ops[id].regions)) {
-    if (r == found->yes || r == found->no) continue;
-    noteGone(f_, id_, r, GoneKind::NeverRuns);
-    for (OpId each : f_.regions[r].ops) uses_.leave(each);
+void Folder::testRegion(OpId id, Passed& out) {
+  const std::optional<RegionTest> test = regionTestOf(m_, f_, f_.ops[id]);
+  if (!test) return;
+  const Regions regions = f_.ops[id].regions;
+  std::vector<uint32_t> others = f_.ops[id].as<MatchAttr>().regionOf;
+  std::ranges::sort(others);
+  others.erase(std::ranges::unique(others).begin(), others.end());
+  std::erase(others, test->region);
+  if (others.size() > 1 && !f_.ops[id].resultDims.empty()) return;
+  for (uint32_t r = 0; r < regions.size(); ++r) {
+    if (r == test->region || std::ranges::binary_search(others, r)) continue;
+    noteGone(f_, id_, regions[r], GoneKind::NeverRuns);
+    for (OpId each : f_.regions[regions[r]].ops) uses_.leave(each);
   }
+  const RegionId no = others.size() == 1 ? regions[others[0]] : matchOfOthers(id, others);
   make(id, out, [&](Builder& b) {
     const ValueId matched = f_.ops[id].operands[0];
-    const ValueId number = b.constant(f_.typeOf(matched), found->number);
-    const ValueId condition = b.compare(found->how, matched, number);
+    ValueId condition;
+    for (uint64_t number : test->numbers) {
+      const ValueId is = b.compare(test->how, matched, b.constant(f_.typeOf(matched), number));
+      condition = condition.valid() ? b.binary(OpKind::Or, condition, is) : is;
+    }
     uses_.change(id, [&](Op& own) {
       own.kind = OpKind::If;
       own.operands = {condition};
-      own.regions = {found->yes, found->no};
+      own.regions = {regions[test->region], no};
       own.attr = {};
     });
   });
+}
+
+RegionId Folder::matchOfOthers(OpId id, std::span<const uint32_t> others) {
+  const RegionId made = f_.regions.add(Region{});
+  f_.regions[made].parent = id;
+  const Op& op = f_.ops[id];
+  Op inner = Builder::simple(OpKind::Match, op.operands, MatchAttr{});
+  for (uint32_t r : op.as<MatchAttr>().regionOf) {
+    auto at = std::ranges::find(others, r);
+    if (at == others.end()) at = std::ranges::find(others, op.as<MatchAttr>().regionOf.back());
+    inner.as<MatchAttr>().regionOf.push_back(static_cast<uint32_t>(at - others.begin()));
+  }
+  for (uint32_t r : others) inner.regions.push_back(op.regions[r]);
+  std::vector<TypeId> types;
+  for (ValueId v : op.results) types.push_back(f_.typeOf(v));
+  Builder b(m_, id_, made, op.loc);
+  const OpId match = b.append(std::move(inner), types);
+  for (RegionId r : f_.ops[match].regions) f_.regions[r].parent = match;
+  b.yield(Operands(f_.ops[match].results.begin(), f_.ops[match].results.end()));
+  for (OpId each : f_.regions[made].ops) uses_.enter(each, made);
+  return made;
 }
 
 bool Folder::onePoint(const Op& op, Passed& out) {

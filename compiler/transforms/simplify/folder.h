@@ -99,8 +99,10 @@ private:
   /// Two branches, the second in the first arm of the first, as one.
   void joinNested(OpId id, Passed& out);
   bool chooseCase(const Op& op, Passed& out);
-  /// A match of a number in two regions becomes an `if`.
-  void chooseByComparison(OpId id, Passed& out);
+  /// A match of a number becomes an `if` of one region and a match of the others (canonical_branches.h).
+  void testRegion(OpId id, Passed& out);
+  /// A region that goes on with a match of these regions of a match.
+  RegionId matchOfOthers(OpId id, std::span<const uint32_t> others);
   /// A nest without axes is its body, unless its accumulators begin here.
   bool onePoint(const Op& op, Passed& out);
   /// A loop without stacked results becomes its body if its trip count is 1, and its first values if it is 0.
@@ -147,11 +149,11 @@ private:
   LiveUses uses_;
   Negation negation_;
   KnownOps known_;
-  types::DimSubst dims_;                          ///< replace symbols at the end of the round
-  std::unordered_map<DimSym, ValueId> axes_;      ///< the axis of a nest that a size is bound to
+  types::DimSubst dims_;                              ///< replace symbols at the end of the round
+  std::unordered_map<DimSym, ValueId> axes_;          ///< the axis of a nest that a size is bound to
   std::vector<std::pair<ValueId, uint64_t>> decided_; ///< bits, by the branches around
-  RegionId scratch_;                              ///< where constants are made
-  std::optional<Sharing> sharing_;                ///< where it is asked
+  RegionId scratch_;                                  ///< where constants are made
+  std::optional<Sharing> sharing_;                    ///< where it is asked
   bool changed_ = false;
 };
 

@@ -170,22 +170,33 @@ std::string ofNumber(TypeKind kind, const std::string& cases, std::initializer_l
   return after;
 }
 
-TEST(CanonicalBranches, AMatchOfTwoRegionsIsAnIf) {
+TEST(CanonicalBranches, AMatchOfFewRegionsIsABranchForEach) {
   const std::string ofBool = ofNumber(TypeKind::Bool, "0, 1", {0, 1});
   EXPECT_TRUE(has(ofBool, "if %t {\n    %b")) << ofBool;
-  for (const char* cases : {"0, 1", "0, 1, 1", "1, 0, 1", "2, 2, 0", "0, 0, 0, 1"}) {
-    const std::string text = ofNumber(TypeKind::U8, cases, {0, 1, 2, 3, 255});
+  for (const char* cases :
+       {"0, 1", "0, 1, 1", "1, 0, 1", "2, 2, 0", "0, 0, 0, 1", "0, 1, 2", "2, 1, 2, 0, 1", "1, 2, 0, 1, 2"}) {
+    const std::string text = ofNumber(TypeKind::U8, cases, {0, 1, 2, 3, 4, 5, 255});
     EXPECT_TRUE(has(text, "if")) << text;
     EXPECT_FALSE(has(text, "match")) << text;
   }
-  EXPECT_TRUE(has(ofNumber(TypeKind::U8, "0, 0, 0, 1", {0, 2, 3, 4}), "cmp lt"));
+  EXPECT_TRUE(has(ofNumber(TypeKind::U8, "0, 0, 0, 0, 1", {0, 2, 3, 4}), "cmp lt"));
   // A comparison with the end would take negative numbers too.
-  EXPECT_TRUE(has(ofNumber(TypeKind::I32, "0, 0, 0, 1", {0, 2, 3, 0xffffffff}), "match"));
-  EXPECT_TRUE(has(ofNumber(TypeKind::I32, "0, 1", {0, 1, 5, 0xffffffff}), "if"));
+  EXPECT_TRUE(has(ofNumber(TypeKind::I32, "0, 0, 0, 0, 1", {0, 2, 3, 4, 0xffffffff}), "match"));
+  EXPECT_FALSE(has(ofNumber(TypeKind::I32, "0, 1, 2", {0, 1, 2, 5, 0xffffffff}), "match"));
 }
 
-TEST(CanonicalBranches, AMatchOfThreeRegionsStays) {
-  EXPECT_TRUE(has(ofNumber(TypeKind::U8, "0, 1, 2", {0, 1, 2, 3}), "match"));
+TEST(CanonicalBranches, AMatchOfManyRegionsStays) {
+  std::string text = "fn f (%t: u8, %x: i64) -> (i64) {\n  %r = match cases [0";
+  for (int k = 1; k < 12; ++k) text += ", " + std::to_string(k);
+  text += "] %t";
+  for (int k = 0; k < 12; ++k)
+    text += " {\n    %k" + std::to_string(k) + " = const " + std::to_string(k) + " : i64\n    %s" +
+            std::to_string(k) + " = add %x, %k" + std::to_string(k) + " : i64\n    yield %s" +
+            std::to_string(k) + "\n  }";
+  text += " : i64\n  yield %r\n}\n";
+  PassText m(text);
+  m.apply(simplify, {Value::ofBits(TypeKind::U8, 5), Value::integer(3)});
+  EXPECT_EQ(m.count("match"), 1u) << m.text();
 }
 
 TEST(CanonicalBranches, AMatchOfOneRegionIsTheRegion) {
@@ -239,8 +250,8 @@ TEST(CanonicalBranches, InTheRegionOfANumberItIsKnown) {
 }
 )");
   m.apply(simplify, {Value::ofBits(TypeKind::U8, 1), Value::integer(3)});
-  EXPECT_EQ(m.count("match"), 1u) << m.text();
-  EXPECT_EQ(m.count("mul"), 0u);
+  EXPECT_EQ(m.count("mul"), 0u) << m.text();
+  EXPECT_EQ(m.count("add"), 1u);
 }
 
 } // namespace
