@@ -1,6 +1,7 @@
 // Type rules of the ops that have no regions, and of their attributes.
 #include "core/ir/path.h"
 #include "core/ir/place.h"
+#include "core/ir/same_path.h"
 #include "core/order/verify.h"
 #include "types/leaves.h"
 
@@ -175,8 +176,9 @@ private:
     const types::Type& t = types_[result()];
     if (t.kind == TypeKind::Tuple) return list(t.parts);
     if (t.kind == TypeKind::Struct) return list(fieldTypes(result(), 0));
-    if (t.kind == TypeKind::Array && types::isFlattened(types_, result())) return list(partTypes(result()));
-    return "makes a tuple, a struct or an array of them, not " + name(result());
+    const bool isFlat = m_.recordsFlat && t.kind == TypeKind::Array && types::isFlattened(types_, result());
+    if (isFlat) return list(partTypes(result()));
+    return "makes a tuple, a struct or, where records are flat, an array of them, not " + name(result());
   }
   std::string variant() const {
     const types::Type& t = types_[result()];
@@ -234,7 +236,17 @@ private:
     std::string problem;
     std::optional<TypeId> t = pathType(types_, operand(0), p, &problem);
     if (!t) return problem;
-    return entersMany(p) ? "a step into an array needs an index of each axis" : is(place, *t);
+    if (entersMany(p)) return "a step into an array needs an index of each axis";
+    return first({order(p), is(place, *t)});
+  }
+  /// Arrays of records are entered as the module keeps them (Module::recordsFlat).
+  std::string order(const Path& p) const {
+    if (m_.recordsFlat)
+      return samePath(p, fieldsFirst(types_, operand(0), p))
+                 ? ""
+                 : "an index stands before the field of its array";
+    return samePath(p, indicesFirst(types_, operand(0), p)) ? ""
+                                                            : "a field stands before the index of its array";
   }
   /// Whether a step goes into several elements of an array at once that is not an array for each part.
   bool entersMany(const Path& p) const {
