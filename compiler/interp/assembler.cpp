@@ -1,5 +1,7 @@
 #include "interp/assembler.h"
 
+#include "types/leaves.h"
+
 #include <algorithm>
 
 namespace melix::interp {
@@ -115,20 +117,17 @@ std::vector<uint32_t> Assembler::dimRegs(std::span<const DimId> dims) {
 
 /// Lists and hidden sizes may be asked for their lengths, which are 0; records may be taken apart.
 void Assembler::undefObject(uint32_t into, TypeId t) {
-  const types::Type& type = types_[t];
-  switch (type.kind) {
-  case TypeKind::List:
-  case TypeKind::Pack: return zero(into, t);
-  case TypeKind::Str: emit(runMoveObject, into, textReg({})); return; // texts are computed ahead
-  case TypeKind::Tuple:
-  case TypeKind::Struct: break;
-  default: emit(runDrop, into); return;
+  if (!forms_.isRecord(t)) {
+    switch (types_.kind(t)) {
+    case TypeKind::List:
+    case TypeKind::Pack: return zero(into, t);
+    case TypeKind::Str: emit(runMoveObject, into, textReg({})); return; // texts are computed ahead
+    default: emit(runDrop, into); return;
+    }
   }
   auto* x = extra<RegsExtra>();
-  const bool isStruct = type.kind == TypeKind::Struct;
-  const size_t count = isStruct ? types_.recordInfo(type.record).cases[0].fields.size() : type.parts.size();
-  for (uint32_t k = 0; k < count; ++k) {
-    TypeId part = isStruct ? types_.fieldType(t, 0, k) : type.parts[k];
+  for (uint32_t k = 0; k < types::partsOf(types_, t); ++k) {
+    const TypeId part = types::partOf(types_, t, k);
     TypeKind kind = kindOf(part);
     uint32_t r = isObject(kind) ? newReg(true) : constantReg(0);
     if (isObject(kind)) undefObject(r, part);
@@ -147,10 +146,10 @@ void Assembler::zeroPart(RegsExtra& record, TypeId t) {
   record.kinds.push_back(kind);
 }
 
-void Assembler::zeroRecord(uint32_t into, const std::vector<TypeId>& parts, bool isEnum) {
+void Assembler::zeroRecord(uint32_t into, TypeId t) {
   auto* x = extra<RegsExtra>();
-  for (TypeId p : parts) zeroPart(*x, p);
-  emit(runRecord, into, 0, isEnum, 0, x);
+  for (uint32_t k = 0; k < types::partsOf(types_, t); ++k) zeroPart(*x, types::partOf(types_, t, k));
+  emit(runRecord, into, 0, false, 0, x);
 }
 
 void Assembler::zeroArray(uint32_t into, const types::Type& type) {
@@ -178,18 +177,11 @@ void Assembler::zeroPack(uint32_t into, TypeId t) {
 }
 
 void Assembler::zero(uint32_t into, TypeId t) {
+  if (forms_.isRecord(t)) return zeroRecord(into, t);
   const types::Type& type = types_[t];
   switch (type.kind) {
   case TypeKind::Array: return zeroArray(into, type);
-  case TypeKind::Tuple:
-  case TypeKind::Known: return zeroRecord(into, type.parts, false);
-  case TypeKind::Struct: {
-    std::vector<TypeId> fields;
-    for (uint32_t k = 0; k < types_.recordInfo(type.record).cases[0].fields.size(); ++k)
-      fields.push_back(types_.fieldType(t, 0, k));
-    return zeroRecord(into, fields, false);
-  }
-  case TypeKind::Enum: return zeroRecord(into, {}, true);
+  case TypeKind::Enum: emit(runRecord, into, 0, true, 0, extra<RegsExtra>()); return; // case 0 of a tangent
   case TypeKind::List: {
     auto* x = extra<RegsExtra>();
     x->element = kindOf(type.parts[0]);

@@ -14,8 +14,8 @@ using namespace core;
 /// Every value and every symbol has a register of its own, unless another takes it over.
 class Assembler {
 protected:
-  Assembler(types::TypeStore& types, const Function& fn, Code& code)
-      : types_(types), fn_(fn), code_(code), loc_(fn.loc), dimRegs_(1) {}
+  Assembler(Forms& forms, types::TypeStore& types, const Function& fn, Code& code)
+      : forms_(forms), types_(types), fn_(fn), code_(code), loc_(fn.loc), dimRegs_(1) {}
 
   TypeKind kindOf(TypeId t) const { return slotKind(types_, t); }
   bool isObjectValue(ValueId v) const { return isObject(kindOf(fn_.typeOf(v))); }
@@ -40,7 +40,7 @@ protected:
               const Extra* extra = nullptr);
   size_t here() const { return code_.instrs.size(); }
   /// Makes the next instruction the target of the jump; `target` is the field for it.
-  void land(size_t jump, uint32_t Instr::* target) {
+  void land(size_t jump, uint32_t Instr::*target) {
     code_.instrs[jump].*target = static_cast<uint32_t>(here());
   }
   template <class T>
@@ -63,13 +63,14 @@ protected:
   void zero(uint32_t into, TypeId t);
   void undefObject(uint32_t into, TypeId t);
 
+  Forms& forms_;
   types::TypeStore& types_;
   const Function& fn_;
 
 private:
   uint32_t atomReg(types::DimAtomId a);
   void zeroPart(RegsExtra& record, TypeId t);
-  void zeroRecord(uint32_t into, const std::vector<TypeId>& parts, bool isEnum);
+  void zeroRecord(uint32_t into, TypeId t);
   void zeroArray(uint32_t into, const types::Type& type);
   void zeroPack(uint32_t into, TypeId t);
 

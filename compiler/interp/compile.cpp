@@ -6,9 +6,9 @@
 
 namespace melix::interp {
 
-Compiler::Compiler(const Program& program, FunctionId f, Code& code)
-    : Assembler(program.module().types, program.module().functions[f], code), program_(program),
-      uses_(program.module(), f) {
+Compiler::Compiler(Program& program, FunctionId f, Code& code)
+    : Assembler(program.forms(), program.module().types, program.module().functions[f], code),
+      program_(program), uses_(program.module(), f) {
   code.function = f;
 }
 

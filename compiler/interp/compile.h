@@ -19,7 +19,7 @@ namespace melix::interp {
 /// object whose last use only reads it is dropped after the op.
 class Compiler : private Assembler {
 public:
-  Compiler(const Program& program, FunctionId f, Code& code);
+  Compiler(Program& program, FunctionId f, Code& code);
   void compile();
 
 private:
@@ -44,7 +44,6 @@ private:
   void bitcast(const Op& op);
   void scalar(const Op& op);
   void constant(const Op& op);
-  void arrayOfRecords(const Op& op);
   void record(const Op& op, uint32_t tag, bool isEnum);
   void pack(const Op& op);
   void unpack(const Op& op);

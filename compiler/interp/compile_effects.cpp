@@ -43,13 +43,13 @@ void Compiler::format(const Op& o) {
   x->type = fn_.typeOf(o.operands[0]);
   x->attr = o.as<FormatAttr>();
   for (size_t k = 1; k < o.operands.size(); ++k) x->numbers.push_back(reg(o.operands[k]));
-  emit(runFormat, reg(o.results[0]), reg(o.operands[0]), 0, static_cast<uint32_t>(kindOf(x->type)), x);
+  emit(runFormat, reg(o.results[0]), reg(o.operands[0]), 0, 0, x);
 }
 
 void Compiler::debug(const Op& o) {
   auto* x = extra<FormatExtra>();
   x->type = fn_.typeOf(o.operands[0]);
-  emit(runDebug, 0, reg(o.operands[0]), 0, static_cast<uint32_t>(kindOf(x->type)), x);
+  emit(runDebug, 0, reg(o.operands[0]), 0, 0, x);
   move(reg(o.results[0]), o.operands[0]);
 }
 
@@ -86,12 +86,9 @@ void Compiler::lists(const Op& o) {
     return;
   }
   default: { // ToList
-    const types::Type& row = types_[types_[fn_.typeOf(o.results[0])].parts[0]];
     auto* x = extra<RegsExtra>();
-    bool rows = row.kind == TypeKind::Array;
-    if (rows) x->dims = dimRegs(row.dims);
     x->element = kindOf(types_[fn_.typeOf(o.results[0])].parts[0]);
-    emit(runToList, reg(o.results[0]), reg(o.operands[0]), rows, 0, x);
+    emit(runToList, reg(o.results[0]), reg(o.operands[0]), 0, 0, x);
     return;
   }
   }

@@ -18,8 +18,6 @@ void Compiler::op(const Op& o) {
   case OpKind::BlackBox:
   case OpKind::StopGradient: return move(reg(o.results[0]), o.operands[0]);
   case OpKind::Make:
-    if (types_.kind(fn_.typeOf(o.results[0])) == TypeKind::Array) return arrayOfRecords(o);
-    return record(o, 0, false);
   case OpKind::Known: return record(o, 0, false);
   case OpKind::Variant: return record(o, o.index(), true);
   case OpKind::Pack: return pack(o);
@@ -117,18 +115,6 @@ void Compiler::record(const Op& o, uint32_t tag, bool isEnum) {
     x->regs.push_back(operand(v));
   }
   emit(runRecord, reg(o.results[0]), tag, isEnum, 0, x);
-}
-
-void Compiler::arrayOfRecords(const Op& o) {
-  auto* x = extra<RegsExtra>();
-  const std::vector<DimId> axes = types_[fn_.typeOf(o.results[0])].dims;
-  for (ValueId v : o.operands) {
-    const bool isRow = types_.rank(fn_.typeOf(v)) > axes.size();
-    x->kinds.push_back(isRow ? objectKind : kindOf(types_.element(fn_.typeOf(v))));
-    x->regs.push_back(reg(v));
-  }
-  x->dims = dimRegs(axes);
-  emit(runArrayOfRecords, reg(o.results[0]), 0, 0, 0, x);
 }
 
 void Compiler::pack(const Op& o) {

@@ -18,9 +18,7 @@ const PlaceExtra* Compiler::place(const Op& o, size_t firstIndex, TypeId placeTy
   auto* x = extra<PlaceExtra>();
   size_t at = firstIndex;
   bool keeps = false;
-  std::string problem;
-  TypeId root = fn_.typeOf(o.operands[0]);
-  const Path path = indicesFirst(types_, root, o.as<Path>());
+  const auto& path = o.as<Path>();
   for (const PathStep& s : path) {
     PlaceStep step{s.kind, s.number, 0, 0, s.step};
     if (s.kind == StepKind::Index || s.kind == StepKind::Slice || s.kind == StepKind::Element)
@@ -29,7 +27,7 @@ const PlaceExtra* Compiler::place(const Op& o, size_t firstIndex, TypeId placeTy
     keeps |= s.kind == StepKind::Slice || s.kind == StepKind::All;
     x->steps.push_back(step);
   }
-  bool isArray = types_.kind(placeType) == TypeKind::Array;
+  const bool isArray = types_.kind(placeType) == TypeKind::Array && !forms_.isRecord(placeType);
   // A whole array stored in a field or list is one object; anything else of array type is gathered.
   const PathStep& end = path.back();
   bool one = !keeps && (end.kind == StepKind::Field || end.kind == StepKind::Element);
@@ -42,7 +40,7 @@ const PlaceExtra* Compiler::place(const Op& o, size_t firstIndex, TypeId placeTy
 void Compiler::get(const Op& o) {
   const auto& path = o.as<Path>();
   ValueId from = o.operands[0], to = o.results[0];
-  if (path.size() == 1 && path[0].kind == StepKind::Field && types_.kind(fn_.typeOf(from)) != TypeKind::Array)
+  if (path.size() == 1 && path[0].kind == StepKind::Field && forms_.isRecord(fn_.typeOf(from)))
     return field(o, from, path[0].number);
   TypeKind kind = kindOf(fn_.typeOf(to));
   if (!isObject(kind) && allIndices(path) && path.size() <= 3) {

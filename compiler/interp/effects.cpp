@@ -81,18 +81,13 @@ static bool holds(const CheckExtra& x, TypeKind target, const std::vector<Slot>&
   return true;
 }
 
-static Value share(TypeKind kind, Slot s) {
-  if (isObject(kind)) retain(s.o);
-  return Value(kind, s);
-}
-
 static std::string numberText(const Frame& f, TypeKind kind, Slot s) {
   if (!types::isFloatKind(kind))
     return types::scalarClass(kind) == types::ScalarClass::SInt ? std::to_string(s.i) : std::to_string(s.u);
   const Program& program = f.machine->program;
   const types::TypeStore& types = program.module().types;
   const Hooks& h = program.hooks();
-  return h.format ? h.format(types, types.scalar(kind), share(kind, s), core::FormatAttr{}, {}) : "a float";
+  return h.format ? h.format(types, types.scalar(kind), Value(kind, s), core::FormatAttr{}, {}) : "a float";
 }
 
 /// The catalogue's message; `{text}` is the check's text, in which numbers stand as in the catalogue.
@@ -139,6 +134,12 @@ const Instr* runPanic(Frame& f, const Instr* in) {
   return f.machine->fail(f, in, static_cast<const Str*>(f.r[in->a].o)->text);
 }
 
+/// A value of the module as the host sees it.
+static Value shown(const Frame& f, types::TypeId type, Slot s) {
+  Program& program = f.machine->program;
+  return program.forms().outward(type, Value::sharing(slotKind(program.module().types, type), s));
+}
+
 const Instr* runBuiltin(Frame& f, const Instr* in) {
   const auto& x = extraOf<BuiltinExtra>(in);
   const types::TypeStore& types = f.machine->program.module().types;
@@ -146,8 +147,7 @@ const Instr* runBuiltin(Frame& f, const Instr* in) {
   if (!h.builtin)
     return f.machine->fail(f, in, "`" + std::string(ops::builtinName(x.builtin)) + "` is not available here");
   std::vector<Value> args;
-  for (size_t k = 0; k < x.args.size(); ++k)
-    args.push_back(share(slotKind(types, x.argTypes[k]), f.r[x.args[k]]));
+  for (size_t k = 0; k < x.args.size(); ++k) args.push_back(shown(f, x.argTypes[k], f.r[x.args[k]]));
   std::vector<int64_t> dims;
   for (uint32_t r : x.dims) dims.push_back(f.r[r].i);
   BuiltinCall call{types, x.argTypes, x.resultTypes, args, dims, {}, {}};
@@ -161,10 +161,11 @@ const Instr* runBuiltin(Frame& f, const Instr* in) {
     f.r[x.dimResults[k]].i = sized.asArray().dims[x.dimSources[k].second];
   }
   for (size_t k = 0; k < x.results.size(); ++k) {
-    if (isObject(call.results[k].kind()))
-      putObject(f, x.results[k], call.results[k].takeSlot().o);
+    Value own = f.machine->program.forms().inward(x.resultTypes[k], call.results[k]);
+    if (isObject(own.kind()))
+      putObject(f, x.results[k], own.takeSlot().o);
     else
-      f.r[x.results[k]] = call.results[k].slot();
+      f.r[x.results[k]] = own.slot();
   }
   return in + 1;
 }
@@ -173,7 +174,7 @@ const Instr* runFormat(Frame& f, const Instr* in) {
   const auto& x = extraOf<FormatExtra>(in);
   const Hooks& h = f.machine->program.hooks();
   if (!h.format) return f.machine->fail(f, in, "formatting is not available here");
-  Value v = share(static_cast<TypeKind>(in->d), f.r[in->b]);
+  const Value v = shown(f, x.type, f.r[in->b]);
   std::vector<int64_t> numbers;
   for (uint32_t r : x.numbers) numbers.push_back(f.r[r].i);
   putObject(f, in->a, new Str(h.format(f.machine->program.module().types, x.type, v, x.attr, numbers)));
@@ -183,8 +184,7 @@ const Instr* runFormat(Frame& f, const Instr* in) {
 const Instr* runDebug(Frame& f, const Instr* in) {
   const auto& x = extraOf<FormatExtra>(in);
   const Hooks& h = f.machine->program.hooks();
-  if (h.debug)
-    h.debug(f.machine->program.module().types, x.type, share(static_cast<TypeKind>(in->d), f.r[in->b]));
+  if (h.debug) h.debug(f.machine->program.module().types, x.type, shown(f, x.type, f.r[in->b]));
   return in + 1;
 }
 

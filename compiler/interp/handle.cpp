@@ -46,18 +46,13 @@ Value Value::list(TypeKind element, std::vector<Value> items) {
   return ofObject(l);
 }
 
-static Value shared(TypeKind kind, Slot s) {
-  if (isObject(kind)) retain(s.o);
-  return Value(kind, s);
-}
-
 Value Value::part(size_t k) const {
-  if (slot_.o->kind == ObjectKind::List) return shared(asList().element, asList().items[k]);
-  return shared(asRecord().kinds[k], asRecord().parts[k]);
+  if (slot_.o->kind == ObjectKind::List) return sharing(asList().element, asList().items[k]);
+  return sharing(asRecord().kinds[k], asRecord().parts[k]);
 }
 
 static bool sameSlot(TypeKind kind, Slot a, Slot b) {
-  if (isObject(kind)) return sameBits(shared(kind, a), shared(kind, b));
+  if (isObject(kind)) return sameBits(Value::sharing(kind, a), Value::sharing(kind, b));
   if (types::isFloatKind(kind) && std::isnan(core::floatValue(kind, a.u)))
     return std::isnan(core::floatValue(kind, b.u));
   return a.u == b.u;

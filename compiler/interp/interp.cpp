@@ -6,7 +6,8 @@
 
 namespace melix::interp {
 
-Program::Program(const core::Module& module, Hooks hooks) : module_(module), hooks_(std::move(hooks)) {}
+Program::Program(const core::Module& module, Hooks hooks)
+    : module_(module), hooks_(std::move(hooks)), forms_(module.types, module.recordsFlat) {}
 Program::~Program() = default;
 
 const Code& Program::code(core::FunctionId f) {
@@ -35,7 +36,8 @@ constexpr size_t nativeStack = size_t(1024) << 20; // bytes, reserved; as compil
 constexpr size_t hostStack = size_t(6) << 20;      // bytes that are left where a thread is not to be had
 constexpr size_t nativeReserve = size_t(1) << 20;  // bytes for what a call does besides calling
 
-void runJob(Job& job) {
+/// Arguments and results in the form of the module.
+void runCode(Job& job) {
   const core::Function& fn = job.program.module().functions[job.function];
   Machine m(job.program, job.stackBytes);
   const Code& code = job.program.code(job.function);
@@ -57,6 +59,27 @@ void runJob(Job& job) {
   for (; at < fn.resultDims.size(); ++at) job.result.dims.push_back(results[at].i);
   for (core::TypeId t : fn.results)
     job.result.values.emplace_back(slotKind(job.program.module().types, t), results[at++]);
+}
+
+void runJob(Job& job) {
+  const core::Function& fn = job.program.module().functions[job.function];
+  Forms& forms = job.program.forms();
+  auto panic = [&](std::string message) {
+    job.result.panicked = true;
+    job.result.panic.message = std::move(message);
+    job.result.values.clear();
+  };
+  try {
+    for (size_t k = 0; k < job.args.size(); ++k)
+      job.args[k] = forms.inward(fn.typeOf(fn.params()[k]), job.args[k]);
+    runCode(job);
+    for (size_t k = 0; k < job.result.values.size(); ++k)
+      job.result.values[k] = forms.outward(fn.results[k], job.result.values[k]);
+  } catch (const OutOfMemory& asked) {
+    panic(asked.message());
+  } catch (const std::bad_alloc&) {
+    panic("out of memory");
+  }
 }
 
 void* threadMain(void* p) {

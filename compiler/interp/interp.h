@@ -2,7 +2,7 @@
 // The interpreter of Core: it defines the meaning of programs, bit for bit.
 
 #include "core/ir/ir.h"
-#include "interp/value.h"
+#include "interp/forms.h"
 
 #include <functional>
 
@@ -61,16 +61,19 @@ public:
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  /// Calls a function; `dims` are its dimension arguments. Runs on a stack of its own.
+  /// Calls a function; `dims` are its dimension arguments. Runs on a stack of its own. Arguments and results
+  /// are in the plain form (forms.h), as what hooks take and give.
   RunResult run(core::FunctionId f, std::vector<Value> args, std::vector<int64_t> dims = {});
 
   const core::Module& module() const { return module_; }
   const Hooks& hooks() const { return hooks_; }
   const Code& code(core::FunctionId f);
+  Forms& forms() { return forms_; }
 
 private:
   const core::Module& module_;
   Hooks hooks_;
+  Forms forms_;
   std::vector<std::unique_ptr<Code>> codes_;
 };
 

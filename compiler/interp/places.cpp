@@ -43,6 +43,7 @@ public:
       return part(l->items[static_cast<size_t>(i)], l->element, step + 1);
     }
     case ObjectKind::Record: {
+      if (x_.steps[step].kind != StepKind::Field) return fail("an index into a record");
       auto* r = static_cast<Record*>(slot.o);
       return part(r->parts[x_.steps[step].number], r->kinds[x_.steps[step].number], step + 1);
     }

@@ -174,41 +174,6 @@ const Instr* runRecord(Frame& f, const Instr* in) {
   return in + 1;
 }
 
-/// Element `k` of an array over these axes: a scalar or object, or the row of an array with more axes.
-static Slot elementOrRow(const Array& part, size_t axes, int64_t k) {
-  if (part.dims.size() == axes) {
-    const Slot s = part.at(k);
-    if (isObject(part.element)) retain(s.o);
-    return s;
-  }
-  const std::span<const int64_t> dims = std::span<const int64_t>(part.dims).subspan(axes);
-  auto* row = new Array(part.element, dims);
-  for (int64_t j = 0; j < row->count; ++j) {
-    const Slot s = part.at(k * row->count + j);
-    if (isObject(part.element)) retain(s.o);
-    row->put(j, s);
-  }
-  return Slot{.o = row};
-}
-
-const Instr* runArrayOfRecords(Frame& f, const Instr* in) {
-  const auto& x = extraOf<RegsExtra>(in);
-  Extents dims(x.dims.size());
-  for (size_t k = 0; k < dims.size(); ++k) dims[k] = f.r[x.dims[k]].i;
-  auto* out = new Array(objectKind, dims);
-  putObject(f, in->a, out);
-  for (int64_t i = 0; i < out->count; ++i) {
-    auto* record = new Record(0, false, x.regs.size());
-    for (size_t k = 0; k < x.regs.size(); ++k) {
-      record->kinds[k] = x.kinds[k];
-      const auto* part = static_cast<const Array*>(f.r[x.regs[k]].o);
-      record->parts[k] = part ? elementOrRow(*part, dims.size(), i) : Slot{0};
-    }
-    out->put(i, Slot{.o = record});
-  }
-  return in + 1;
-}
-
 const Instr* runPart(Frame& f, const Instr* in) {
   Slot s = static_cast<Record*>(peek(f, in->b).o)->parts[in->c];
   if (in->d) {
@@ -238,21 +203,6 @@ const Instr* runFillZero(Frame& f, const Instr* in) {
   return in + 1;
 }
 
-/// Copies `n` elements of `from` to index `at` of `to`, sharing objects. An undefined source leaves zeros.
-static void copyElements(Array* to, int64_t at, const Array* from) {
-  if (!from) return;
-  if (!isObject(to->element)) {
-    std::memcpy(to->data + at * to->elementBytes, from->data,
-                static_cast<size_t>(from->count) * from->elementBytes);
-    return;
-  }
-  for (int64_t k = 0; k < from->count; ++k) {
-    Slot s = from->at(k);
-    retain(s.o);
-    to->put(at + k, s);
-  }
-}
-
 const Instr* runArrayOf(Frame& f, const Instr* in) {
   const auto& x = extraOf<RegsExtra>(in);
   const Instr* next = runNewArray(f, in);
@@ -266,7 +216,7 @@ const Instr* runArrayOf(Frame& f, const Instr* in) {
       continue;
     }
     auto* row = static_cast<const Array*>(peek(f, x.regs[k]).o);
-    copyElements(a, index * (a->count / static_cast<int64_t>(x.regs.size())), row);
+    copyElements(*a, index * (a->count / static_cast<int64_t>(x.regs.size())), row);
     if (x.regs[k] & moveBit) putObject(f, x.regs[k] & ~moveBit, nullptr);
   }
   return next;
@@ -278,7 +228,7 @@ const Instr* runPutRow(Frame& f, const Instr* in) {
   auto kind = static_cast<TypeKind>(in->d);
   if (kind == TypeKind::Array) {
     auto* from = static_cast<const Array*>(f.r[in->c].o);
-    copyElements(a, a->dims[0] > 0 ? row * (a->count / a->dims[0]) : 0, from);
+    copyElements(*a, a->dims[0] > 0 ? row * (a->count / a->dims[0]) : 0, from);
     return in + 1;
   }
   Slot s = f.r[in->c];
@@ -347,7 +297,7 @@ const Instr* runToArray(Frame& f, const Instr* in) {
   for (size_t k = 0; k < l->items.size(); ++k) {
     Slot s = l->items[k];
     if (rows) {
-      copyElements(a, static_cast<int64_t>(k) * (a->count / a->dims[0]), static_cast<const Array*>(s.o));
+      copyElements(*a, static_cast<int64_t>(k) * (a->count / a->dims[0]), static_cast<const Array*>(s.o));
       continue;
     }
     if (isObject(l->element)) retain(s.o);
@@ -362,23 +312,7 @@ const Instr* runToList(Frame& f, const Instr* in) {
   auto* l = new List(x.element);
   putObject(f, in->a, l);
   l->items.reserve(static_cast<size_t>(a->dims[0]));
-  for (int64_t k = 0; k < a->dims[0]; ++k) {
-    if (in->c) {
-      auto* row = new Array(a->element, std::span<const int64_t>(a->dims).subspan(1));
-      for (int64_t e = 0; e < row->count; ++e) {
-        Slot s = a->at(k * row->count + e);
-        if (isObject(a->element)) retain(s.o);
-        row->put(e, s);
-      }
-      Slot s;
-      s.o = row;
-      l->items.push_back(s);
-      continue;
-    }
-    Slot s = a->at(k);
-    if (isObject(a->element)) retain(s.o);
-    l->items.push_back(s);
-  }
+  for (int64_t k = 0; k < a->dims[0]; ++k) l->items.push_back(elementOrRow(*a, 1, k));
   return in + 1;
 }
 

@@ -70,7 +70,6 @@ const Instr* runSelect(Frame& f, const Instr* in); ///< a ← b ? c : d
 const Instr* runSelectObject(Frame& f, const Instr* in);
 const Instr* runTangent(Frame& f, const Instr* in);  ///< a ← b op c; d = TangentOp
 const Instr* runRecord(Frame& f, const Instr* in);   ///< a ← parts; b = case, c = is an enum
-const Instr* runArrayOfRecords(Frame& f, const Instr* in); ///< a ← an array for each part
 const Instr* runPart(Frame& f, const Instr* in);     ///< a ← part c of b, borrowed; d: an object
 const Instr* runNewArray(Frame& f, const Instr* in); ///< a ← zeroed array
 const Instr* runFillZero(Frame& f, const Instr* in); ///< array a: every element a share of b
@@ -92,7 +91,7 @@ const Instr* runRealDim(Frame& f, const Instr* in);     ///< a ← max(b, 0)
 const Instr* runCheck(Frame& f, const Instr* in);
 const Instr* runPanic(Frame& f, const Instr* in); ///< a: text
 const Instr* runBuiltin(Frame& f, const Instr* in);
-const Instr* runFormat(Frame& f, const Instr* in); ///< a ← text of b; d = kind of b
-const Instr* runDebug(Frame& f, const Instr* in);  ///< b; d = kind
+const Instr* runFormat(Frame& f, const Instr* in); ///< a ← text of b
+const Instr* runDebug(Frame& f, const Instr* in);  ///< b
 
 } // namespace melix::interp

@@ -100,34 +100,37 @@ void Array::put(int64_t index, Slot value) {
   storeSlot(element, place, value);
 }
 
-// --- ownership
-// ----------------------------------------------------------------------------------------------------
-
-template <class Visit>
-static void forEachPart(const Object* o, Visit visit) {
-  switch (o->kind) {
-  case ObjectKind::Array: {
-    auto* a = static_cast<const Array*>(o);
-    if (isObject(a->element))
-      for (int64_t k = 0; k < a->count; ++k) visit(a->at(k).o);
-    break;
+void copyElements(Array& to, int64_t at, const Array* from) {
+  if (!from) return;
+  if (!isObject(to.element)) {
+    std::memcpy(to.data + at * to.elementBytes, from->data,
+                static_cast<size_t>(from->count) * from->elementBytes);
+    return;
   }
-  case ObjectKind::Record: {
-    auto* r = static_cast<const Record*>(o);
-    for (size_t k = 0; k < r->parts.size(); ++k)
-      if (isObject(r->kinds[k])) visit(r->parts[k].o);
-    break;
-  }
-  case ObjectKind::List: {
-    auto* l = static_cast<const List*>(o);
-    if (isObject(l->element))
-      for (Slot s : l->items) visit(s.o);
-    break;
-  }
-  case ObjectKind::Str:
-  case ObjectKind::Hidden: break;
+  for (int64_t k = 0; k < from->count; ++k) {
+    const Slot s = from->at(k);
+    retain(s.o);
+    to.put(at + k, s);
   }
 }
+
+Slot elementOrRow(const Array& a, size_t axes, int64_t k) {
+  if (a.dims.size() == axes) {
+    const Slot s = a.at(k);
+    if (isObject(a.element)) retain(s.o);
+    return s;
+  }
+  auto* row = new Array(a.element, std::span<const int64_t>(a.dims).subspan(axes));
+  for (int64_t j = 0; j < row->count; ++j) {
+    const Slot s = a.at(k * row->count + j);
+    if (isObject(a.element)) retain(s.o);
+    row->put(j, s);
+  }
+  return Slot{.o = row};
+}
+
+// --- ownership
+// ----------------------------------------------------------------------------------------------------
 
 void destroy(Object* first) {
   // A worklist: structures may be deeper than the stack.
@@ -135,7 +138,7 @@ void destroy(Object* first) {
   while (!queue.empty()) {
     Object* o = queue.back();
     queue.pop_back();
-    forEachPart(o, [&](Object* part) {
+    forEachPlace(o, [&](size_t, Object* part) {
       if (part && --part->refs == 0) queue.push_back(part);
     });
     delete o;
@@ -170,7 +173,7 @@ Object* shallowCopy(const Object* o) {
   case ObjectKind::Str: copy = new Str(static_cast<const Str*>(o)->text); break;
   case ObjectKind::Hidden: std::abort();
   }
-  forEachPart(copy, [](Object* part) { retain(part); });
+  forEachPlace(copy, [](size_t, Object* part) { retain(part); });
   return copy;
 }
 

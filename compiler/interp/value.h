@@ -90,8 +90,15 @@ struct Array : Object {
   Slot at(int64_t index) const;
   void put(int64_t index, Slot value); ///< takes over an object; drops the old one
 };
+/// Puts the elements of `from` into `to`, from index `at` on. Objects are shared; nothing comes from an
+/// undefined array.
+void copyElements(Array& to, int64_t at, const Array* from);
+/// Number `k` over the first `axes` axes, with a reference of its own: an element, or a row if there are more
+/// axes.
+Slot elementOrRow(const Array& a, size_t axes, int64_t k);
 
-/// A tuple, struct, enum value, known function or pack (whose hidden dims are its first parts).
+/// A tuple, struct, enum value, known function or pack (whose hidden dims are its first parts); an array of
+/// records by its parts (forms.h).
 struct Record : Object {
   uint32_t tag;
   bool isEnum;
@@ -122,6 +129,32 @@ inline void release(Object* o) {
 int64_t liveObjects();
 /// Bytes of all arrays made so far, including copies: compared by tests of costs.
 int64_t arrayBytesMade();
+
+/// Visits the places in an object that hold objects, each with the number of the part or element.
+template <class Visit>
+void forEachPlace(Object* o, Visit visit) {
+  switch (o->kind) {
+  case ObjectKind::Array: {
+    auto* a = static_cast<Array*>(o);
+    for (int64_t k = 0; isObject(a->element) && k < a->count; ++k)
+      visit(static_cast<size_t>(k), reinterpret_cast<Slot*>(a->data)[k].o);
+    return;
+  }
+  case ObjectKind::Record: {
+    auto* r = static_cast<Record*>(o);
+    for (size_t k = 0; k < r->parts.size(); ++k)
+      if (isObject(r->kinds[k])) visit(k, r->parts[k].o);
+    return;
+  }
+  case ObjectKind::List: {
+    auto* l = static_cast<List*>(o);
+    for (size_t k = 0; isObject(l->element) && k < l->items.size(); ++k) visit(k, l->items[k].o);
+    return;
+  }
+  case ObjectKind::Str:
+  case ObjectKind::Hidden: return;
+  }
+}
 
 unsigned slotBytes(TypeKind kind);
 Slot loadSlot(TypeKind kind, const char* from);
@@ -178,6 +211,11 @@ public:
   static Value tuple(std::vector<Value> parts) { return record(0, false, std::move(parts)); }
   static Value variant(uint32_t tag, std::vector<Value> parts) { return record(tag, true, std::move(parts)); }
   static Value list(TypeKind element, std::vector<Value> items);
+  /// Of a slot that keeps its object.
+  static Value sharing(TypeKind kind, Slot s) {
+    if (isObject(kind)) retain(s.o);
+    return Value(kind, s);
+  }
   /// Takes over the reference.
   static Value ofObject(Object* o) {
     Slot s;

@@ -292,6 +292,10 @@ struct Module {
   /// Bodies of math.<f>: (MathKind, F32 | F64) -> function.
   std::map<std::pair<ops::MathKind, TypeKind>, FunctionId> mathBodies;
   FunctionId entry; ///< the program's statements and main; none for libraries
+  /// Records are flat (State::RecordsFlat): an array of records is a record of the arrays of its parts, and a
+  /// path names the part before it indexes the array. Else it is an array whose elements are records, and a
+  /// path goes through an element.
+  bool recordsFlat = false;
   /// Results of analyses of its functions (analyses.h).
   std::shared_ptr<Analyses> analyses;
 };

@@ -16,6 +16,7 @@ public:
   explicit RecordVerifier(const Module& m) : m_(m), fixed_(fixedSignatures(m)) {}
 
   std::vector<std::string> run() {
+    if (!m_.recordsFlat) return {"the module does not say that its records are flat"};
     for (uint32_t i = 0; i < m_.functions.size(); ++i)
       if (m_.functions[FunctionId(i)].body.valid()) function(FunctionId(i));
     return std::move(problems_);

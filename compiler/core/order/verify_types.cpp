@@ -1,6 +1,7 @@
 // Type rules of the ops that have no regions, and of their attributes.
 #include "core/ir/path.h"
 #include "core/ir/place.h"
+#include "core/ir/same_path.h"
 #include "core/order/verify.h"
 #include "types/leaves.h"
 
@@ -172,10 +173,11 @@ private:
     return out;
   }
   std::string make() const {
-    const bool isArray = types_.kind(result()) == TypeKind::Array;
+    const bool isArray = types_.kind(result()) == TypeKind::Array, isEnum = types_.kind(result()) == TypeKind::Enum;
     const bool isProduct = isArray ? types::isFlattened(types_, result()) : types::hasParts(types_, result());
-    if (isProduct && types_.kind(result()) != TypeKind::Known) return list(partTypes(result()));
-    return "makes a tuple, a struct, a flat enum or an array of them, not " + name(result());
+    const bool isAllowed = m_.recordsFlat || (!isArray && !isEnum);
+    if (isProduct && isAllowed && types_.kind(result()) != TypeKind::Known) return list(partTypes(result()));
+    return "makes a tuple, a struct or, where records are flat, an enum or an array of them, not " + name(result());
   }
   std::string variant() const {
     const types::Type& t = types_[result()];
@@ -233,7 +235,17 @@ private:
     std::string problem;
     std::optional<TypeId> t = pathType(types_, operand(0), p, &problem);
     if (!t) return problem;
-    return entersMany(p) ? "a step into an array needs an index of each axis" : is(place, *t);
+    if (entersMany(p)) return "a step into an array needs an index of each axis";
+    return first({order(p), is(place, *t)});
+  }
+  /// Arrays of records are entered as the module keeps them (Module::recordsFlat).
+  std::string order(const Path& p) const {
+    if (m_.recordsFlat)
+      return samePath(p, fieldsFirst(types_, operand(0), p))
+                 ? ""
+                 : "an index stands before the field of its array";
+    return samePath(p, indicesFirst(types_, operand(0), p)) ? ""
+                                                            : "a field stands before the index of its array";
   }
   /// Whether a step goes into several elements of an array at once that is not an array for each part.
   bool entersMany(const Path& p) const {

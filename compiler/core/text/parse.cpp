@@ -25,6 +25,10 @@ public:
       declareCore(word());
       return true;
     });
+    if (accept("records")) {
+      expect("flat");
+      m_.recordsFlat = true;
+    }
     while (ok() && peek().kind != TokenKind::End) {
       if (accept("fn"))
         function();

@@ -351,8 +351,8 @@ std::string printModule(const Module& m, const PrintOptions& options) {
                  Printer(m, names, m.functions[FunctionId(i)]).function(FunctionId(i), options.notes);
   }
   if (!options.records) return functions;
-  const std::string records = printRecords(m, names);
-  return records + (records.empty() ? "" : "\n") + functions;
+  const std::string head = (m.recordsFlat ? "records flat\n" : "") + printRecords(m, names);
+  return head + (head.empty() ? "" : "\n") + functions;
 }
 
 } // namespace melix::core

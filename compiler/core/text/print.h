@@ -1,7 +1,8 @@
 #pragma once
 // Prints Core as text. core/text/parse.h reads the text back to the same Core, names of values and dimensions
-// included.
+// included. `records flat` stands in front if they are (Module::recordsFlat).
 //
+//   records flat
 //   struct Layer[H] { w: f32[H] }
 //   fn scale [N] (%x: f32[N], %s: f32) -> (f32[N]) {
 //     %r = nest (%i: N) -> keep[i] {
@@ -25,7 +26,7 @@ using RegionNotes =
     std::function<std::vector<std::string>(FunctionId, RegionId, FunctionRef<std::string(ValueId)> text)>;
 
 struct PrintOptions {
-  bool records = true; ///< declarations of structs and enums before the functions
+  bool records = true; ///< whether they are flat, and declarations of structs and enums, before the functions
   RegionNotes notes = {};
 };
 

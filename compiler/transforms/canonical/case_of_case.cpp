@@ -116,7 +116,7 @@ private:
     return v;
   }
   bool isMadeOfParts(TypeId type) const {
-    const TypeKind kind = m_.types.kind(m_.types.element(type));
+    const TypeKind kind = m_.types.kind(type);
     return (kind == TypeKind::Tuple || kind == TypeKind::Struct) && types::isFlattened(m_.types, type);
   }
   ValueId part(RegionId r, ValueId record, uint32_t k) {

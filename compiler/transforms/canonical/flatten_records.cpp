@@ -366,6 +366,7 @@ bool flattenRecords(Module& m) {
     for (InoutPair pair : f.inouts) (*signatures[i])[pair.result] = types::mostLeaves;
   }
   bool changed = changeBodies(m, [&](FunctionId f) { return RecordFlattener(m, f, signatures).run(); });
+  m.recordsFlat = true;
   changed |= dropReturnedParams(m);
   return removeDeadSignatures(m) || changed;
 }

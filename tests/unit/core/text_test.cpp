@@ -42,6 +42,17 @@ fn f [N] (%b: Body[3][N], %i: i64, %v: f32, %t: Tree) -> (Body[3][N], f32[2], Tr
 )");
 }
 
+TEST(CoreText, FlatRecords) {
+  roundTrip(R"(records flat
+struct Body { x: f32[3], m: f32 }
+
+fn f [N] (%b: Body[][N], %i: i64) -> (f32) keep {
+  %0 = get %b.0[%i, %i] : f32
+  yield %0
+}
+)");
+}
+
 TEST(CoreText, NestsOfEveryKind) {
   roundTrip(
       R"(fn f [N, M] (%x: f32[N, M], %w: f32[M], %h: i64[N]) -> (f32[N], f32[M], f32[N], i64, i64, f32[N]) {
