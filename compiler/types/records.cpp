@@ -121,6 +121,11 @@ const std::vector<TypeId>& TypeStore::typeArgs(TypeId record) const {
   return r.argSizes == 0 ? r.typeArgs : args_.at(record);
 }
 
+void TypeStore::addField(RecordId record, TypeId type) {
+  records_[record].cases[0].fields.push_back({NameId(), type});
+  flatEnums.clear(); // of enums that hold it
+}
+
 TypeId TypeStore::withSizesOf(TypeId recordType, TypeId declared) {
   const Type& t = (*this)[recordType];
   const Record& r = records_[t.record];

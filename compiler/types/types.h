@@ -170,6 +170,8 @@ public:
   DimSym boundSym(uint32_t i);
 
   RecordId addRecord(Record record) { return records_.add(std::move(record)); }
+  /// A further field, without a name, of a struct.
+  void addField(RecordId record, TypeId type);
   DerivedRecords derived; ///< kept by tangent.cpp
   std::unordered_map<RecordId, std::optional<FlatEnum>> flatEnums; ///< kept by flat_enums.cpp
   Record& recordInfo(RecordId id) { return records_[id]; }

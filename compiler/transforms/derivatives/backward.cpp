@@ -41,7 +41,7 @@ void Backward::fillSaved(const std::vector<ResidualItem>& items) {
     toRecord[g().dimParams[i]] = types().dims.symbol(saved.dimParams[i]);
   for (const ResidualItem& item : items) {
     TypeId t = types().substitute(item.type, toRecord);
-    types().recordInfo(lin_.saved).cases[0].fields.push_back({NameId(), t});
+    types().addField(lin_.saved, t);
     lin_.atHand.push_back(atHand(item));
     if (lin_.atHand.back()) lin_.atHand.back()->exact = exact_.contains(item.values[0]);
   }
