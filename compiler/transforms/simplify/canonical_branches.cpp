@@ -23,7 +23,8 @@ const Op* defOf(const Function& fn, ValueId v) {
 
 bool isConstant(const Op& op) { return op.kind == OpKind::Const || op.kind == OpKind::Zero; }
 
-/// Whether an op of numbers is cheap and has a value whatever its operands are.
+} // namespace
+
 bool isCheapOp(const Module& m, const Function& fn, const Op& op) {
   auto isNumber = [&](ValueId v) {
     return types::scalarClass(m.types.kind(fn.typeOf(v))) != types::ScalarClass::None;
@@ -41,6 +42,8 @@ bool isCheapOp(const Module& m, const Function& fn, const Op& op) {
   default: return flopsOf(op.kind) == 1;
   }
 }
+
+namespace {
 
 /// Whether a region has only a few ops on scalars that may run whether the region is entered or not: it reads
 /// no place and its divisors are not zero.

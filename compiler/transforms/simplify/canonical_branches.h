@@ -24,6 +24,9 @@
 
 namespace melix::transforms {
 
+/// Whether an op of numbers is cheap and has a value whatever its operands are.
+bool isCheapOp(const core::Module& m, const core::Function& fn, const core::Op& op);
+
 /// The connective that an `if` between a cheap condition and a constant computes.
 struct Connective {
   core::OpKind kind;  ///< And, Or

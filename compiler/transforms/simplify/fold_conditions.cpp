@@ -1,5 +1,6 @@
 #include "transforms/simplify/folder.h"
 
+#include "transforms/simplify/constant_choice.h"
 #include "transforms/simplify/fold_scalars.h"
 
 #include <algorithm>
@@ -79,38 +80,24 @@ bool Folder::compareCondition(OpId id) {
   return false;
 }
 
-bool Folder::compareChoice(OpId id) {
+bool Folder::compareChoice(OpId id, Passed& out) {
   const Op& op = f_.ops[id];
+  const ConstantChoice choice(m_, f_, uses_);
   for (size_t k : {0, 1}) {
     const std::optional<uint64_t> other = constantOf(op.operands[1 - k]);
-    const std::optional<ConstantChoice> choice = other ? choiceOf(op.operands[k]) : std::nullopt;
-    if (!choice) continue;
+    if (!other || !choice.isOne(op.operands[k])) continue;
     auto compared = [&](uint64_t side) {
       const std::vector<uint64_t> sides = k == 0 ? std::vector{side, *other} : std::vector{*other, side};
       return foldScalar(op, types_.kind(f_.typeOf(op.operands[0])), TypeKind::Bool, sides);
     };
-    const std::optional<uint64_t> yes = compared(choice->yes), no = compared(choice->no);
-    if (!yes || !no || *yes == *no) continue; // equal ones are a constant, by their ranges
-    if (*yes != 0) return replace(op, 0, choice->condition), true;
-    becomeNot(id, choice->condition);
-    return false;
+    if (!compared(*other)) continue;
+    make(id, out, [&](Builder& b) {
+      const auto holds = [&](uint64_t side) { return *compared(side) != 0; };
+      replace(op, 0, choice.conditionWhere(b, op.operands[k], holds));
+    });
+    return true;
   }
   return false;
-}
-
-std::optional<Folder::ConstantChoice> Folder::choiceOf(ValueId v) const {
-  const OpId def = f_.values[v].def;
-  if (!def.valid()) return std::nullopt;
-  const Op& op = f_.ops[def];
-  std::optional<uint64_t> yes, no;
-  if (op.kind == OpKind::Select) {
-    yes = constantOf(op.operands[1]), no = constantOf(op.operands[2]);
-  } else if (op.kind == OpKind::If) {
-    const auto k = static_cast<size_t>(std::ranges::find(op.results, v) - op.results.begin());
-    yes = constantOf(terminator(f_, op.regions[0]).operands[k]);
-    no = constantOf(terminator(f_, op.regions[1]).operands[k]);
-  }
-  return yes && no ? std::optional(ConstantChoice{op.operands[0], *yes, *no}) : std::nullopt;
 }
 
 bool Folder::negate(OpId id, Passed& out) {

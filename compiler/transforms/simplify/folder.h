@@ -60,10 +60,6 @@ private:
   bool isComparable(const Op& op) const;
 
   // Conditions.
-  struct ConstantChoice {
-    ValueId condition;
-    uint64_t yes, no;
-  };
   /// In an arm of a branch its condition is decided, and so are the conditions of which it is a conjunction
   /// or a disjunction. In the region of one number what is matched is decided.
   void enterArm(RegionId r);
@@ -77,10 +73,8 @@ private:
   void compare(OpId id);
   /// `c == true` and `c != false` are c; `c == false` and `c != true` are `not c`.
   bool compareCondition(OpId id);
-  /// A comparison of a constant with a choice between two constants is the condition of the choice, or its
-  /// negation.
-  bool compareChoice(OpId id);
-  std::optional<ConstantChoice> choiceOf(ValueId v) const;
+  /// A comparison of a constant with a choice among constants is made of the conditions of the choice.
+  bool compareChoice(OpId id, Passed& out);
   /// The negation of a disjunction, or of a comparison of integers.
   bool negate(OpId id, Passed& out);
   /// `abs x <= y` is `x <= y and x >= -y`, and `abs x > y` is the opposite, unless `abs x` wraps.

@@ -94,7 +94,7 @@ bool Folder::step(OpId id, Passed& out) {
   if (op.kind == OpKind::If) connect(id, out);
   if (op.kind == OpKind::If || op.kind == OpKind::Select) canonicalChoice(id, out);
   if (op.kind == OpKind::For || op.kind == OpKind::While) unchangedCarries(op);
-  if (op.kind == OpKind::Cmp && (compareCondition(id) || compareChoice(id))) return true;
+  if (op.kind == OpKind::Cmp && (compareCondition(id) || compareChoice(id, out))) return true;
   if (op.kind == OpKind::Cmp) compare(id);
   if (op.kind == OpKind::Cmp) compareMagnitude(id, out);
   if (op.kind == OpKind::Not && negate(id, out)) return true;

@@ -254,5 +254,47 @@ TEST(CanonicalBranches, InTheRegionOfANumberItIsKnown) {
   EXPECT_EQ(m.count("add"), 1u);
 }
 
+/// A match of a number that is chosen in branches, of which the inner one goes by %b.
+std::string classified(const std::string& test) {
+  return "fn f [N] (%a: bool, %x: i64, %y: i64, %z: f32[N]) -> (i64) {\n"
+         "  %t = if %a {\n    %p = const 2 : u8\n    yield %p\n  } {\n" +
+         test + R"(    %u = if %b {
+      %q = const 0 : u8
+      yield %q
+    } {
+      %s = const 1 : u8
+      yield %s
+    } : u8
+    yield %u
+  } : u8
+  %r = match cases [0, 1, 2] %t {
+    %d = mul %x, %y : i64
+    yield %d
+  } {
+    %e = add %x, %y : i64
+    yield %e
+  } {
+    %g = sub %x, %y : i64
+    yield %g
+  } : i64
+  yield %r
+}
+)";
+}
+
+TEST(CanonicalBranches, AMatchOfAChoiceGoesByItsConditions) {
+  for (bool a : {false, true})
+    for (int64_t x : {1, 2, 3}) {
+      PassText m(classified("    %b = cmp lt %x, %y : bool\n"));
+      m.apply(simplify, {Value::boolean(a), Value::integer(x), Value::integer(2),
+                         Value::floats(std::vector<float>{7})});
+      EXPECT_EQ(m.count("u8"), 0u) << m.text();
+      EXPECT_EQ(m.count("= if"), 2u) << m.text();
+    }
+  PassText reads(classified("    %c = get %z[%x] : f32\n    %b = cmp lt %c, %c : bool\n"));
+  reads.apply(simplify);
+  EXPECT_GT(reads.count("u8"), 0u) << "it may not be there: " << reads.text();
+}
+
 } // namespace
 } // namespace melix::transforms
