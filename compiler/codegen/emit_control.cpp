@@ -37,7 +37,8 @@ void FunctionEmitter::emitIf(const Stmt& s) {
 void FunctionEmitter::goByNumber(const Stmt& s, llvm::ArrayRef<llvm::BasicBlock*> blocks) {
   const std::vector<uint32_t>& regionOf = s.as<loops::SwitchAttr>().regionOf;
   auto* type = llvm::cast<llvm::IntegerType>(value(s.operands[0])->getType());
-  auto* branch = b_.CreateSwitch(value(s.operands[0]), blocks[regionOf.back()], static_cast<unsigned>(regionOf.size()));
+  auto* branch =
+      b_.CreateSwitch(value(s.operands[0]), blocks[regionOf.back()], static_cast<unsigned>(regionOf.size()));
   for (size_t c = 0; c < regionOf.size(); ++c)
     if (regionOf[c] != regionOf.back()) branch->addCase(llvm::ConstantInt::get(type, c), blocks[regionOf[c]]);
 }

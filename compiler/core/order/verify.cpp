@@ -242,7 +242,8 @@ private:
   }
   void numbers(OpId id, TypeId t, const std::vector<uint32_t>& regionOf) {
     const TypeKind kind = types_.kind(t);
-    const bool isBool = kind == TypeKind::Bool, isSigned = types::scalarClass(kind) == types::ScalarClass::SInt;
+    const bool isBool = kind == TypeKind::Bool,
+               isSigned = types::scalarClass(kind) == types::ScalarClass::SInt;
     if (!isBool && !types_.isInt(t)) return report(id, "needs an enum, a bool or an integer");
     const unsigned bits = isBool ? 1 : types::scalarBits(kind) - (isSigned ? 1 : 0); // of a number
     if (regionOf.empty() || (bits < 32 && regionOf.size() > size_t{1} << bits))

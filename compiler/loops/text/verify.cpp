@@ -93,7 +93,8 @@ private:
   std::string misfitOfTypes(const Stmt& s) const {
     switch (s.kind) {
     case StmtKind::Switch:
-      if (s.as<SwitchAttr>().regionOf.empty() || !isInteger(s.operands[0])) return "`switch` needs an integer and regions";
+      if (s.as<SwitchAttr>().regionOf.empty() || !isInteger(s.operands[0]))
+        return "`switch` needs an integer and regions";
       for (uint32_t region : s.as<SwitchAttr>().regionOf)
         if (region >= s.regions.size()) return "`switch` has no region " + std::to_string(region);
       return {};

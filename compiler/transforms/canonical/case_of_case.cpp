@@ -165,7 +165,8 @@ private:
     Builder b(m_, id_, f_.regions.add(Region{}), f_.ops[first.valid() ? first : from].loc);
     const TypeId type = f_.typeOf(chosen);
     const auto number = static_cast<uint32_t>(made[0].number);
-    const ValueId same = first.valid() ? b.variant(type, number, std::move(parts)) : b.constant(type, made[0].number);
+    const ValueId same =
+        first.valid() ? b.variant(type, number, std::move(parts)) : b.constant(type, made[0].number);
     uses_.enter(f_.values[same].def, uses_.regionOf(from));
     after_[from].push_back(f_.values[same].def);
     uses_.replace(chosen, same);

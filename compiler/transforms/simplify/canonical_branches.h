@@ -12,8 +12,7 @@
 // 4. A branch whose second arm computes, and whose first arm does not:
 //      if cmp gt %u, %t { yield -inf } { … }              becomes   if cmp le %u, %t { … } { yield -inf }
 // 5. A match of a number in few regions, as other tests of numbers are written:
-//      match cases [0, 1, 2] %n { … } { … } { … }         becomes   if cmp eq %n, 0 { … } { if cmp eq %n, 1 …
-//      }
+//      match cases [0, 1, 2] %n { a } { b } { c }         becomes   if %n = 0 { a } { if %n = 1 { b } { c } }
 //
 // Ops that run in more cases than before are cheap: a few ops on scalars that read no place and whose
 // divisors are not zero.

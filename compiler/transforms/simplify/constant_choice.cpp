@@ -12,6 +12,7 @@ using namespace core;
 namespace {
 
 constexpr size_t mostChosen = 8; ///< constants, and ops that are made again
+constexpr size_t mostExits = 2;  ///< of how control left: what runs then stays behind branches
 
 /// For a time: the arms of a branch, in which what they choose between may be made.
 struct Within {
@@ -27,7 +28,7 @@ struct Within {
 
 bool ConstantChoice::isOne(ValueId v) const {
   std::vector<RegionId> arms;
-  size_t left = mostChosen;
+  size_t left = m_.types.kind(f_.typeOf(v)) == types::TypeKind::Exit ? mostExits : mostChosen;
   return choiceOf(v) && isOne(v, arms, left);
 }
 
@@ -70,7 +71,7 @@ bool ConstantChoice::isMadeIn(std::span<const RegionId> arms, ValueId v) const {
 bool ConstantChoice::canMakeAgain(std::span<const RegionId> arms, ValueId v, size_t& left) const {
   if (!isMadeIn(arms, v)) return true;
   const OpId def = f_.values[v].def;
-  if (left == 0 || !def.valid() || !isCheapOp(m_, f_, f_.ops[def])) return false;
+  if (left == 0 || !def.valid() || !f_.ops[def].dims.empty() || !isCheapOp(m_, f_, f_.ops[def])) return false;
   --left;
   return std::ranges::all_of(f_.ops[def].operands,
                              [&](ValueId each) { return canMakeAgain(arms, each, left); });
@@ -80,7 +81,6 @@ ValueId ConstantChoice::makeAgain(Builder& b, std::span<const RegionId> arms, Va
   if (!isMadeIn(arms, v)) return v;
   const Op& op = f_.ops[f_.values[v].def];
   Op again = Builder::simple(op.kind, {}, op.attr);
-  again.dims = op.dims;
   for (ValueId each : op.operands) again.operands.push_back(makeAgain(b, arms, each));
   return b.one(std::move(again), f_.typeOf(v));
 }
