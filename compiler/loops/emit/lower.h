@@ -158,6 +158,14 @@ public:
   /// of the pack. Also defines the hidden dims of enclosing packs, by the numbers that they have in there.
   void enterPack(std::span<const ValueId> hidden);
 
+  // Pushes for which there is room already.
+  void setRoom(core::ValueId pushed, Place place) { rooms_[pushed.index] = std::move(place); }
+  /// Where the element goes by which the list `pushed` is longer; none if its push makes room.
+  const Place* roomFor(core::ValueId pushed) const {
+    auto found = rooms_.find(pushed.index);
+    return found == rooms_.end() ? nullptr : &found->second;
+  }
+
   // Regions.
   const core::Op& yieldOf(core::RegionId region) const;
   /// Lowers the region's ops; leaves of the yielded values, then the yielded dims.
@@ -189,6 +197,7 @@ private:
   void noteElementParams(core::FunctionId function);
 
   std::unordered_map<uint32_t, Rep> env_;
+  std::unordered_map<uint32_t, Place> rooms_;
   std::unordered_map<core::RegionId, const std::set<core::OpId>*> filters_; ///< ops that a sweep needs
   int nestDepth_ = 0;
 };

@@ -6,6 +6,8 @@
 #include "loops/emit/lower_places.h"
 #include "loops/emit/lower_values.h"
 
+#include <algorithm>
+
 namespace melix::loops {
 
 namespace {
@@ -56,6 +58,7 @@ void lowerLength(Lower& l, const core::Op& op) {
 void lowerPush(Lower& l, const core::Op& op) {
   TypeId elem = l.types[l.typeOf(op.operands[0])].parts[0];
   const std::vector<ValueId> x = l.leaves(op.operands[1]);
+  if (const Place* room = l.roomFor(op.results[0])) return storeStored(l, *room, x, StoreMode::Fresh);
   ValueId slot = listSlot(l, l.leaf(op.operands[0]));
   ValueId at = l.b.value(StmtKind::Runtime, {slot}, addressType, RuntimeCall{RuntimeKind::ListPush, elem});
   storeStored(l, memoryPlace(at, elem), x, StoreMode::Fresh);
@@ -127,6 +130,47 @@ void lowerToList(Lower& l, const core::Op& op) {
     storeStored(l, memoryPlace(at, elem), stored, StoreMode::Fresh);
   });
   l.define(op.results[0], {takeSlot(l, slot)});
+}
+
+core::OpId onlyPush(Lower& l, const core::LoopView& loop, size_t k) {
+  const core::Uses& uses = l.facts->uses;
+  const core::ValueId before = loop.carryParams()[k], after = loop.carryYields()[k];
+  const core::OpId id = l.in.values[after].def;
+  if (!id.valid() || l.in.ops[id].kind != OpKind::Push || uses.regionOf(id) != loop.body()) return {};
+  if (l.in.ops[id].operands[0] != before || uses.count(before) != 1 || uses.count(after) != 1) return {};
+  const StoredForm stored = l.layouts.stored(l.types[l.typeOf(after)].parts[0]);
+  if (stored.counted || stored.size == 0) return {};
+  // Where an iteration may end the program, nobody asks for the memory of all of them.
+  const bool ends = std::ranges::any_of(l.in.regions[loop.body()].ops, [&](core::OpId other) {
+    const core::Op& op = l.in.ops[other];
+    const bool isScalar = std::ranges::all_of(
+        op.results, [&](core::ValueId r) { return l.types.isScalar(l.typeOf(r)) || r == after; });
+    return !op.regions.empty() || ops::opEffect(op.kind) != ops::EffectKind::None || !isScalar;
+  });
+  return ends ? core::OpId() : id;
+}
+
+LongerList lengthen(Lower& l, core::ValueId list, ValueId count) {
+  constexpr uint32_t leastBytes = 64; ///< of a first block: pushes of a few elements come by the dozen
+  const TypeId elem = l.types[l.typeOf(list)].parts[0];
+  const ValueId had = l.leaf(list);
+  const ValueId before =
+      l.b.value(StmtKind::Runtime, {had}, indexType, RuntimeCall{RuntimeKind::ListLength, elem});
+  l.b.begin();
+  const ValueId slot = listSlot(l, had);
+  const ValueId length = l.b.arith(OpKind::Add, before, count);
+  const ValueId least = l.b.integer(std::max<int64_t>(1, leastBytes / l.layouts.stored(elem).size));
+  l.b.stmt(StmtKind::Runtime, {slot, l.b.arith(OpKind::Max, length, least)}, {},
+           RuntimeCall{RuntimeKind::ListReserve, elem});
+  const ValueId block = l.b.load(slot, {}, {addressType, 8, 0, false, false});
+  l.b.store(block, {}, {indexType, 8, 0, false, false}, length);
+  const RegionId some = l.b.end({takeSlot(l, slot)});
+  l.b.begin();
+  const RegionId none = l.b.end({had});
+  const ValueId any = l.b.compare(ops::CmpKind::Gt, count, l.b.integer(0));
+  const StmtId made = l.b.stmt(StmtKind::If, {any}, {dataType}, {}, {some, none});
+  const ValueId longer = l.b.results(made)[0];
+  return {longer, l.b.pointerOf(longer), before};
 }
 
 } // namespace melix::loops

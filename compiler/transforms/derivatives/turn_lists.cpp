@@ -21,35 +21,39 @@ TurnLists::Row* rowOf(TurnLists& lists, TypeId number) {
   return found == lists.rows.end() ? nullptr : &*found;
 }
 
+bool isArray(const types::TypeStore& types, const types::Leaf& leaf) {
+  return types.kind(leaf.type) == TypeKind::Array;
+}
+
+void add(types::TypeStore& types, TurnLists& lists, size_t item, const types::Leaf& leaf) {
+  const TypeId number = types.element(leaf.type);
+  TurnLists::Row* row = rowOf(lists, number);
+  if (!row) row = &lists.rows.emplace_back(number, std::vector<TurnLists::Part>(), types.dims.constant(0));
+  row->parts.push_back({item, leaf, row->size});
+  const DimId size = isArray(types, leaf) ? types.dims.product(std::vector<DimId>(types[leaf.type].dims))
+                                          : types.dims.constant(1);
+  row->size = types.dims.add(row->size, size);
+}
+
 } // namespace
 
 TurnLists turnListsOf(types::TypeStore& types, std::span<const ResidualItem> items) {
   TurnLists lists;
-  std::vector<std::vector<types::Leaf>> leaves;
-  for (const ResidualItem& item : items) leaves.push_back(numbersOf(types, item));
-  auto isArray = [&](const types::Leaf& leaf) { return types.kind(leaf.type) == TypeKind::Array; };
-  auto goesByNumber = [&](size_t k) { return std::ranges::any_of(leaves[k], isArray); };
-  for (size_t k = 0; k < items.size(); ++k)
-    if (goesByNumber(k))
-      for (const types::Leaf& leaf : leaves[k])
-        if (const TypeId number = types.element(leaf.type); !rowOf(lists, number))
-          lists.rows.push_back({number, {}, types.dims.constant(0)});
+  std::vector<size_t> others;
   for (size_t k = 0; k < items.size(); ++k) {
-    // A number beside arrays of such takes the place of one more of them.
-    const bool joins = leaves[k].size() == 1 && rowOf(lists, leaves[k][0].type);
-    if (!goesByNumber(k) && !joins) {
-      lists.records.push_back(k);
+    const std::vector<types::Leaf> leaves = numbersOf(types, items[k]);
+    if (std::ranges::none_of(leaves, [&](const types::Leaf& leaf) { return isArray(types, leaf); })) {
+      others.push_back(k);
       continue;
     }
-    for (types::Leaf& leaf : leaves[k]) {
-      TurnLists::Row& row = *rowOf(lists, types.element(leaf.type));
-      const DimId at = row.size;
-      const DimId size = isArray(leaf) ? types.dims.product(std::vector<DimId>(types[leaf.type].dims))
-                                       : types.dims.constant(1);
-      row.size = types.dims.add(at, size);
-      row.parts.push_back({k, std::move(leaf), at});
-    }
+    for (const types::Leaf& leaf : leaves) add(types, lists, k, leaf);
   }
+  // A number beside arrays of such is like one more of them.
+  for (size_t k : others)
+    if (rowOf(lists, items[k].type))
+      add(types, lists, k, {items[k].type, {}});
+    else
+      lists.records.push_back(k);
   return lists;
 }
 

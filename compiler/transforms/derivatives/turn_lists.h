@@ -4,8 +4,8 @@
 // others as one record. An array takes no block of its own then.
 //
 //   items of a turn          (%d: f64, %x: f64[N], %k: i64, %s: str)
-//   forward companion        push %kept, (%k, %s)      push %numbers, %d, then each of %x
-//   backward, of turn %t     %d = get %numbers[%t * (1 + N)]   %x[i] = get %numbers[%t * (1 + N) + 1 + i]
+//   forward companion        push %kept, (%k, %s)      push %numbers, each of %x, then %d
+//   backward, of turn %t     %x[i] = get %numbers<%t * (N + 1) + i>   %d = get %numbers<%t * (N + 1) + N>
 
 #include "transforms/derivatives/derivative_context.h"
 #include "types/leaves.h"
@@ -22,7 +22,7 @@ struct TurnLists {
   /// A List of numbers of one type.
   struct Row {
     TypeId number;
-    std::vector<Part> parts; ///< in the order of the items, and of their leaves
+    std::vector<Part> parts; ///< arrays, then numbers; those of an item in the order of its leaves
     DimId size;              ///< how many numbers a turn has
   };
   std::vector<size_t> records; ///< items that a List of records keeps
