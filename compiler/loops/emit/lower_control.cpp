@@ -5,7 +5,6 @@
 #include "loops/emit/lower_arrays.h"
 #include "loops/emit/lower_calls.h"
 #include "loops/emit/lower_lists.h"
-#include "loops/emit/lower_places.h"
 #include "loops/emit/lower_values.h"
 
 namespace melix::loops {
@@ -106,11 +105,8 @@ RegionId forBody(Lower& l, const core::LoopView& loop, const std::vector<ValueTy
   l.bind(carried.of(loop.carryParams()), values, at);
   for (types::DimSym d : loop.bodyDims()) l.defineDim(d, values[at++]);
   for (const Carried::Growing& grown : carried.growing) {
-    Place place;
-    place.type = l.typeOf(grown.pushed);
-    std::vector<ValueId> root{grown.list.address};
-    enterList(l, place, root, l.b.arith(OpKind::Add, grown.list.before, index), false);
-    l.setRoom(grown.pushed, std::move(place));
+    const ValueId place = l.b.arith(OpKind::Add, grown.list.before, index);
+    l.setRoom(grown.pushed, {elementPlace(l, l.typeOf(grown.pushed), grown.list.address, place)});
   }
   for (size_t k = 0; k < rows.size(); ++k)
     writeTo(l, loop.stackYields()[k], loop.body(), rows[k].row(index));

@@ -55,10 +55,85 @@ void lowerLength(Lower& l, const core::Op& op) {
                                      RuntimeCall{RuntimeKind::ListLength, l.types[type].parts[0]})});
 }
 
+namespace {
+
+/// Whether room may be made before elements are: nothing counts them, so those not yet stored are no danger.
+bool areUncounted(Lower& l, TypeId elem) {
+  const StoredForm stored = l.layouts.stored(elem);
+  return !stored.counted && stored.size > 0;
+}
+
+/// The List with `count` more elements, more than none.
+ValueId withRoom(Lower& l, TypeId elem, ValueId list, ValueId before, ValueId count) {
+  constexpr uint32_t leastBytes = 64; ///< of a first block: a few elements at once seldom come alone
+  const ValueId slot = listSlot(l, list);
+  const ValueId length = l.b.arith(OpKind::Add, before, count);
+  const ValueId least = l.b.integer(std::max<int64_t>(1, leastBytes / l.layouts.stored(elem).size));
+  l.b.stmt(StmtKind::Runtime, {slot, l.b.arith(OpKind::Max, length, least)}, {},
+           RuntimeCall{RuntimeKind::ListReserve, elem});
+  const ValueId block = l.b.load(slot, {}, {addressType, 8, 0, false, false});
+  l.b.store(block, {}, {indexType, 8, 0, false, false}, length);
+  return takeSlot(l, slot);
+}
+
+ValueId lengthOf(Lower& l, TypeId elem, ValueId list) {
+  return l.b.value(StmtKind::Runtime, {list}, indexType, RuntimeCall{RuntimeKind::ListLength, elem});
+}
+
+/// The lists that a push and those that follow it give, which are to the same List, in the same region and
+/// with no other reader between them.
+std::vector<core::ValueId> pushesFrom(Lower& l, const core::Op& first) {
+  const core::Uses& uses = l.facts->uses;
+  std::vector<core::ValueId> longer{first.results[0]};
+  for (bool goesOn = true; goesOn;) {
+    const core::ValueId last = longer.back();
+    goesOn = false;
+    if (uses.count(last) != 1) break;
+    uses.forEach(last, [&](core::Use use) {
+      const core::Op& op = l.in.ops[use.op];
+      goesOn = op.kind == OpKind::Push && use.operand == 0 &&
+               uses.regionOf(use.op) == uses.regionOf(l.in.values[last].def);
+      if (goesOn) longer.push_back(op.results[0]);
+    });
+  }
+  return longer;
+}
+
+/// Makes room for a push and those that follow it at once.
+void makeRoom(Lower& l, const core::Op& first) {
+  const TypeId type = l.typeOf(first.results[0]), elem = l.types[type].parts[0];
+  if (!areUncounted(l, elem)) return;
+  const std::vector<core::ValueId> longer = pushesFrom(l, first);
+  if (longer.size() < 2) return;
+  const ValueId had = l.leaf(first.operands[0]), before = lengthOf(l, elem, had);
+  const ValueId list = withRoom(l, elem, had, before, l.b.integer(static_cast<int64_t>(longer.size())));
+  const ValueId address = l.b.pointerOf(list);
+  for (size_t k = 0; k < longer.size(); ++k) {
+    const ValueId index = l.b.arith(OpKind::Add, before, l.b.integer(static_cast<int64_t>(k)));
+    l.setRoom(longer[k], {elementPlace(l, type, address, index), k + 1 == longer.size() ? list : ValueId()});
+  }
+}
+
+} // namespace
+
+Place elementPlace(Lower& l, TypeId list, ValueId address, ValueId index) {
+  Place place;
+  place.type = list;
+  std::vector<ValueId> root{address};
+  enterList(l, place, root, index, false);
+  return place;
+}
+
 void lowerPush(Lower& l, const core::Op& op) {
   TypeId elem = l.types[l.typeOf(op.operands[0])].parts[0];
   const std::vector<ValueId> x = l.leaves(op.operands[1]);
-  if (const Place* room = l.roomFor(op.results[0])) return storeStored(l, *room, x, StoreMode::Fresh);
+  if (!l.roomFor(op.results[0])) makeRoom(l, op);
+  if (const Room* room = l.roomFor(op.results[0])) {
+    storeStored(l, room->place, x, StoreMode::Fresh);
+    if (!room->list.valid()) return;
+    l.b.stmt(StmtKind::KeepAlive, {room->list});
+    return l.define(op.results[0], {room->list});
+  }
   ValueId slot = listSlot(l, l.leaf(op.operands[0]));
   ValueId at = l.b.value(StmtKind::Runtime, {slot}, addressType, RuntimeCall{RuntimeKind::ListPush, elem});
   storeStored(l, memoryPlace(at, elem), x, StoreMode::Fresh);
@@ -138,8 +213,7 @@ core::OpId onlyPush(Lower& l, const core::LoopView& loop, size_t k) {
   const core::OpId id = l.in.values[after].def;
   if (!id.valid() || l.in.ops[id].kind != OpKind::Push || uses.regionOf(id) != loop.body()) return {};
   if (l.in.ops[id].operands[0] != before || uses.count(before) != 1 || uses.count(after) != 1) return {};
-  const StoredForm stored = l.layouts.stored(l.types[l.typeOf(after)].parts[0]);
-  if (stored.counted || stored.size == 0) return {};
+  if (!areUncounted(l, l.types[l.typeOf(after)].parts[0])) return {};
   // Where an iteration may end the program, nobody asks for the memory of all of them.
   const bool ends = std::ranges::any_of(l.in.regions[loop.body()].ops, [&](core::OpId other) {
     const core::Op& op = l.in.ops[other];
@@ -151,25 +225,14 @@ core::OpId onlyPush(Lower& l, const core::LoopView& loop, size_t k) {
 }
 
 LongerList lengthen(Lower& l, core::ValueId list, ValueId count) {
-  constexpr uint32_t leastBytes = 64; ///< of a first block: pushes of a few elements come by the dozen
   const TypeId elem = l.types[l.typeOf(list)].parts[0];
-  const ValueId had = l.leaf(list);
-  const ValueId before =
-      l.b.value(StmtKind::Runtime, {had}, indexType, RuntimeCall{RuntimeKind::ListLength, elem});
+  const ValueId had = l.leaf(list), before = lengthOf(l, elem, had);
   l.b.begin();
-  const ValueId slot = listSlot(l, had);
-  const ValueId length = l.b.arith(OpKind::Add, before, count);
-  const ValueId least = l.b.integer(std::max<int64_t>(1, leastBytes / l.layouts.stored(elem).size));
-  l.b.stmt(StmtKind::Runtime, {slot, l.b.arith(OpKind::Max, length, least)}, {},
-           RuntimeCall{RuntimeKind::ListReserve, elem});
-  const ValueId block = l.b.load(slot, {}, {addressType, 8, 0, false, false});
-  l.b.store(block, {}, {indexType, 8, 0, false, false}, length);
-  const RegionId some = l.b.end({takeSlot(l, slot)});
+  const RegionId some = l.b.end({withRoom(l, elem, had, before, count)});
   l.b.begin();
   const RegionId none = l.b.end({had});
   const ValueId any = l.b.compare(ops::CmpKind::Gt, count, l.b.integer(0));
-  const StmtId made = l.b.stmt(StmtKind::If, {any}, {dataType}, {}, {some, none});
-  const ValueId longer = l.b.results(made)[0];
+  const ValueId longer = l.b.results(l.b.stmt(StmtKind::If, {any}, {dataType}, {}, {some, none}))[0];
   return {longer, l.b.pointerOf(longer), before};
 }
 

@@ -21,5 +21,7 @@ struct LongerList {
   ValueId before; ///< the length that it had
 };
 LongerList lengthen(Lower& l, core::ValueId list, ValueId count);
+/// The place of an element of a list at an address.
+Place elementPlace(Lower& l, TypeId list, ValueId address, ValueId index);
 
 } // namespace melix::loops

@@ -6,13 +6,34 @@ namespace melix::transforms {
 
 namespace {
 
-/// The leaves of an item that is numbers and arrays of numbers, of sizes known outside of the loop; none of
-/// another.
+/// Bytes of the arrays of an item: to copy more takes longer than a block.
+constexpr int64_t mostBytes = 1024;
+
+bool isArray(const types::TypeStore& types, const types::Leaf& leaf) {
+  return types.kind(leaf.type) == TypeKind::Array;
+}
+
+DimId sizeOf(types::TypeStore& types, const types::Leaf& leaf) {
+  if (!isArray(types, leaf)) return types.dims.constant(1);
+  return types.dims.product(std::vector<DimId>(types[leaf.type].dims));
+}
+
+/// Whether the numbers of a leaf are at most so many bytes, whatever the sizes are.
+bool isSmall(types::TypeStore& types, const types::Leaf& leaf) {
+  if (!isArray(types, leaf)) return true;
+  const int64_t bytes = std::max(1u, types::scalarBits(types.kind(types.element(leaf.type))) / 8);
+  const DimId most = types.dims.constant(mostBytes / bytes);
+  return types.dims.atLeast(types.dims.sub(most, sizeOf(types, leaf)), 0);
+}
+
+/// The leaves of an item that is numbers and small arrays of numbers, of sizes known outside of the loop;
+/// none of another.
 std::vector<types::Leaf> numbersOf(types::TypeStore& types, const ResidualItem& item) {
   if (!item.hidden.empty()) return {};
   std::vector<types::Leaf> leaves = types::leavesOf(types, item.type);
-  const bool areNumbers = std::ranges::all_of(
-      leaves, [&](const types::Leaf& leaf) { return types.isScalar(types.element(leaf.type)); });
+  const bool areNumbers = std::ranges::all_of(leaves, [&](const types::Leaf& leaf) {
+    return types.isScalar(types.element(leaf.type)) && isSmall(types, leaf);
+  });
   return areNumbers ? leaves : std::vector<types::Leaf>();
 }
 
@@ -21,18 +42,12 @@ TurnLists::Row* rowOf(TurnLists& lists, TypeId number) {
   return found == lists.rows.end() ? nullptr : &*found;
 }
 
-bool isArray(const types::TypeStore& types, const types::Leaf& leaf) {
-  return types.kind(leaf.type) == TypeKind::Array;
-}
-
 void add(types::TypeStore& types, TurnLists& lists, size_t item, const types::Leaf& leaf) {
   const TypeId number = types.element(leaf.type);
   TurnLists::Row* row = rowOf(lists, number);
   if (!row) row = &lists.rows.emplace_back(number, std::vector<TurnLists::Part>(), types.dims.constant(0));
   row->parts.push_back({item, leaf, row->size});
-  const DimId size = isArray(types, leaf) ? types.dims.product(std::vector<DimId>(types[leaf.type].dims))
-                                          : types.dims.constant(1);
-  row->size = types.dims.add(row->size, size);
+  row->size = types.dims.add(row->size, sizeOf(types, leaf));
 }
 
 } // namespace
