@@ -119,17 +119,44 @@ llvm::Value* FunctionEmitter::listLength(llvm::Value* list) {
   return length;
 }
 
-/// The place of a new last element, zeroed. A list that has room and one owner takes no call, unless the room
-/// is poisoned.
+/// Whether a list, not null, has one owner and room for so many elements.
+llvm::Value* FunctionEmitter::hasRoom(llvm::Value* list, llvm::Value* capacity) {
+  auto at = [&](int64_t offset) {
+    return b_.CreateConstInBoundsGEP1_64(m_.i8(), list, static_cast<uint64_t>(offset));
+  };
+  llvm::Value* has = b_.CreateLoad(m_.i64(), at(sizeof(int64_t)));
+  auto* refs = b_.CreateLoad(m_.i32(), at(-int64_t(MELIX_HEADER_BYTES)));
+  refs->setAtomic(llvm::AtomicOrdering::Acquire);
+  refs->setAlignment(llvm::Align(4));
+  return b_.CreateAnd(b_.CreateICmpSLE(capacity, has), b_.CreateICmpEQ(refs, b_.getInt32(1)));
+}
+
+/// A list that has room and one owner takes no call, unless the room is poisoned.
+void FunctionEmitter::listReserve(llvm::Value* slot, types::TypeId elem, llvm::Value* capacity) {
+  auto* p = m_.ptr();
+  auto reserve = [&] {
+    call(runtime("melix_list_reserve", b_.getVoidTy(), {p, p, p, m_.i64()}),
+         {task_, slot, m_.descriptor(elem), capacity});
+  };
+  if (sanitizesPrograms) return reserve();
+  llvm::BasicBlock *some = block("some"), *grow = block("grow"), *done = block("reserved");
+  llvm::Value* list = b_.CreateLoad(p, slot);
+  b_.CreateCondBr(b_.CreateIsNull(list), grow, some);
+  b_.SetInsertPoint(some);
+  b_.CreateCondBr(hasRoom(list, capacity), done, grow);
+  b_.SetInsertPoint(grow);
+  reserve();
+  b_.CreateBr(done);
+  b_.SetInsertPoint(done);
+}
+
+/// The place of a new last element, zeroed; calls as `listReserve` does.
 llvm::Value* FunctionEmitter::listPush(llvm::Value* slot, types::TypeId elem) {
   auto* p = m_.ptr();
   auto push = [&] {
     return call(runtime("melix_list_push", p, {p, p, p}), {task_, slot, m_.descriptor(elem)});
   };
   if (sanitizesPrograms) return push();
-  auto at = [&](llvm::Value* list, int64_t offset) {
-    return b_.CreateConstInBoundsGEP1_64(m_.i8(), list, static_cast<uint64_t>(offset));
-  };
   llvm::BasicBlock *some = block("some"), *room = block("room"), *grow = block("grow"),
                    *done = block("pushed");
   llvm::Value* list = b_.CreateLoad(p, slot);
@@ -137,18 +164,15 @@ llvm::Value* FunctionEmitter::listPush(llvm::Value* slot, types::TypeId elem) {
 
   b_.SetInsertPoint(some);
   llvm::Value* length = b_.CreateLoad(m_.i64(), list);
-  llvm::Value* capacity = b_.CreateLoad(m_.i64(), at(list, sizeof(int64_t)));
-  auto* refs = b_.CreateLoad(m_.i32(), at(list, -int64_t(MELIX_HEADER_BYTES)));
-  refs->setAtomic(llvm::AtomicOrdering::Acquire);
-  refs->setAlignment(llvm::Align(4));
-  llvm::Value* hasRoom = b_.CreateICmpSLT(length, capacity);
-  b_.CreateCondBr(b_.CreateAnd(hasRoom, b_.CreateICmpEQ(refs, b_.getInt32(1))), room, grow);
+  llvm::Value* next = b_.CreateNSWAdd(length, b_.getInt64(1));
+  b_.CreateCondBr(hasRoom(list, next), room, grow);
 
   b_.SetInsertPoint(room);
   const int64_t size = m_.layouts.stored(elem).size;
-  b_.CreateStore(b_.CreateNSWAdd(length, b_.getInt64(1)), list);
+  b_.CreateStore(next, list);
   llvm::Value* offset = b_.CreateNSWMul(length, b_.getInt64(size));
-  llvm::Value* here = b_.CreateInBoundsGEP(m_.i8(), at(list, MELIX_LIST_ELEMENTS), offset);
+  llvm::Value* elements = b_.CreateConstInBoundsGEP1_64(m_.i8(), list, MELIX_LIST_ELEMENTS);
+  llvm::Value* here = b_.CreateInBoundsGEP(m_.i8(), elements, offset);
   b_.CreateMemSet(here, b_.getInt8(0), b_.getInt64(size), llvm::MaybeAlign());
   b_.CreateBr(done);
 
@@ -173,10 +197,7 @@ void FunctionEmitter::emitRuntimeCall(const Stmt& s) {
   case RuntimeKind::ListPop:
     return setResult(
         s, call(runtime("melix_list_pop", p, {p, p, p}), {task_, arg(0), m_.descriptor(attr.type)}));
-  case RuntimeKind::ListReserve:
-    call(runtime("melix_list_reserve", b_.getVoidTy(), {p, p, p, m_.i64()}),
-         {task_, arg(0), m_.descriptor(attr.type), arg(1)});
-    return;
+  case RuntimeKind::ListReserve: return listReserve(arg(0), attr.type, arg(1));
   case RuntimeKind::ListLength: return setResult(s, listLength(arg(0)));
   case RuntimeKind::ListToArray:
     return setResult(

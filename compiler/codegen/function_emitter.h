@@ -95,6 +95,8 @@ private:
   void emitRuntimeCall(const Stmt& s);
   llvm::Value* listLength(llvm::Value* list);
   llvm::Value* listPush(llvm::Value* slot, types::TypeId elem);
+  void listReserve(llvm::Value* slot, types::TypeId elem, llvm::Value* capacity);
+  llvm::Value* hasRoom(llvm::Value* list, llvm::Value* capacity);
 
   ModuleEmitter& m_;
   const loops::Function& fn_;

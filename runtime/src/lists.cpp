@@ -64,11 +64,13 @@ int64_t melix_list_length(const void* list) {
 }
 
 void melix_list_reserve(MelixTask* task, void** list, const MelixType* elem, int64_t cap) {
-  if (*list && isUnique(task, *list) && headOf(*list)->cap >= cap) return;
+  if (*list && isUnique(task, *list) && headOf(*list)->cap >= cap) return guardBehind(*list, elem, cap);
   int64_t len = melix_list_length(*list);
   if (len > cap) cap = len;
   if (!*list && cap <= 0) return;
-  growList(task, list, elem, cap < leastCapacity ? leastCapacity : cap);
+  // Who asks again and again pays for a copy of each element once.
+  int64_t room = *list && headOf(*list)->cap < cap && cap < len * 2 ? len * 2 : cap;
+  growList(task, list, elem, room < leastCapacity ? leastCapacity : room);
   guardBehind(*list, elem, cap); // who asks for room fills it
 }
 

@@ -97,6 +97,12 @@ private:
 /// ownership.
 enum class StoreMode { Fresh, Replace, Lend };
 
+/// Where the element of a push goes.
+struct Room {
+  Place place;
+  ValueId list{}; ///< with all elements, of the last push; none of others, whose lists nobody reads
+};
+
 /// Facts about the function that are decided before it is lowered.
 struct SourceFacts {
   SourceFacts(const LowerContext& context, core::FunctionId f)
@@ -158,6 +164,13 @@ public:
   /// of the pack. Also defines the hidden dims of enclosing packs, by the numbers that they have in there.
   void enterPack(std::span<const ValueId> hidden);
 
+  // Pushes for which there is room already, by the lists that they give.
+  void setRoom(core::ValueId longer, Room room) { rooms_[longer.index] = std::move(room); }
+  const Room* roomFor(core::ValueId longer) const {
+    auto found = rooms_.find(longer.index);
+    return found == rooms_.end() ? nullptr : &found->second;
+  }
+
   // Regions.
   const core::Op& yieldOf(core::RegionId region) const;
   /// Lowers the region's ops; leaves of the yielded values, then the yielded dims.
@@ -189,6 +202,7 @@ private:
   void noteElementParams(core::FunctionId function);
 
   std::unordered_map<uint32_t, Rep> env_;
+  std::unordered_map<uint32_t, Room> rooms_;
   std::unordered_map<core::RegionId, const std::set<core::OpId>*> filters_; ///< ops that a sweep needs
   int nestDepth_ = 0;
 };

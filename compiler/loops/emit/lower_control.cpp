@@ -4,6 +4,7 @@
 #include "loops/emit/lower.h"
 #include "loops/emit/lower_arrays.h"
 #include "loops/emit/lower_calls.h"
+#include "loops/emit/lower_lists.h"
 #include "loops/emit/lower_values.h"
 
 namespace melix::loops {
@@ -65,24 +66,57 @@ void storeRow(Lower& l, const Collected& to, ValueId i, core::ValueId v) {
   storeStored(l, place, l.leaves(v), StoreMode::Fresh);
 }
 
+/// What a loop carries: the values that go round, and the Lists that grow by an element an iteration. These
+/// get room for all elements before the loop, which stores each in its place.
+struct Carried {
+  struct Growing {
+    size_t number;
+    core::ValueId pushed;
+    LongerList list{};
+  };
+  std::vector<size_t> round;
+  std::vector<Growing> growing;
+
+  Carried(Lower& l, const core::LoopView& loop) {
+    for (size_t k = 0; k < loop.carries(); ++k) {
+      const core::OpId push = onlyPush(l, loop, k);
+      if (push.valid())
+        growing.push_back({k, l.in.ops[push].results[0]});
+      else
+        round.push_back(k);
+    }
+  }
+  std::vector<core::ValueId> of(std::span<const core::ValueId> all) const {
+    std::vector<core::ValueId> out;
+    for (size_t k : round) out.push_back(all[k]);
+    return out;
+  }
+};
+
 /// The body as a region whose parameters are the index and the carries; yields the next carries.
 RegionId forBody(Lower& l, const core::LoopView& loop, const std::vector<ValueType>& params,
-                 const std::vector<Collected>& rows) {
+                 const Carried& carried, const std::vector<Collected>& rows) {
   DimValues::Scope scope(l.dims);
   RegionId body = l.b.begin(params);
   const std::vector<ValueId>& values = l.b.params(body);
+  const ValueId index = values[0];
   size_t at = 0;
-  l.bind(l.in.regions[loop.body()].params, values, at);
+  l.bind(std::vector{loop.index()}, values, at);
+  l.bind(carried.of(loop.carryParams()), values, at);
   for (types::DimSym d : loop.bodyDims()) l.defineDim(d, values[at++]);
+  for (const Carried::Growing& grown : carried.growing) {
+    const ValueId place = l.b.arith(OpKind::Add, grown.list.before, index);
+    l.setRoom(grown.pushed, {elementPlace(l, l.typeOf(grown.pushed), grown.list.address, place)});
+  }
   for (size_t k = 0; k < rows.size(); ++k)
-    writeTo(l, loop.stackYields()[k], loop.body(), rows[k].row(values[0]));
+    writeTo(l, loop.stackYields()[k], loop.body(), rows[k].row(index));
   l.lowerOps(loop.body());
   if (l.context.error) return body;
   for (size_t k = 0; k < rows.size(); ++k) {
     core::ValueId v = loop.stackYields()[k];
-    if (!l.rep(v).placed) storeRow(l, rows[k], values[0], v);
+    if (!l.rep(v).placed) storeRow(l, rows[k], index, v);
   }
-  std::vector<ValueId> yields = l.leavesOf(loop.carryYields());
+  std::vector<ValueId> yields = l.leavesOf(carried.of(loop.carryYields()));
   for (types::DimId d : l.yieldOf(loop.body()).dims) yields.push_back(l.dim(d));
   return l.b.end(yields);
 }
@@ -139,14 +173,18 @@ void lowerFor(Lower& l, const core::Op& op) {
   ValueId count = l.b.arith(OpKind::Max, l.leaf(loop.count()), zero);
   if (loop.extent().valid()) l.defineDim(loop.extent(), count);
   std::vector<ValueId> operands{zero, count};
-  for (ValueId v : l.leavesOf(loop.carryOperands())) operands.push_back(v);
+  Carried carried(l, loop);
+  const std::vector<core::ValueId> begun = carried.of(loop.carryOperands());
+  for (ValueId v : l.leavesOf(begun)) operands.push_back(v);
   for (types::DimId d : op.dims) operands.push_back(l.dim(d));
   std::vector<Collected> rows = collectedBy(l, loop);
   if (l.context.error) return;
   std::vector<ValueType> params{indexType};
-  for (ValueType type : l.leafTypes(loop.carryOperands())) params.push_back(type);
+  for (ValueType type : l.leafTypes(begun)) params.push_back(type);
   params.insert(params.end(), loop.bodyDims().size(), indexType);
-  RegionId body = forBody(l, loop, params, rows);
+  for (Carried::Growing& grown : carried.growing)
+    grown.list = lengthen(l, loop.carryOperands()[grown.number], count);
+  RegionId body = forBody(l, loop, params, carried, rows);
   if (l.context.error) return;
 
   l.b.loc = op.loc;
@@ -155,8 +193,12 @@ void lowerFor(Lower& l, const core::Op& op) {
   std::vector<ValueType> types(params.begin() + 1, params.end());
   const std::vector<ValueId>& results = l.b.results(l.b.stmt(StmtKind::For, operands, types, attr, {body}));
   size_t at = 0;
-  l.bind(loop.carryResults(), results, at);
+  l.bind(carried.of(loop.carryResults()), results, at);
   for (types::DimSym d : loop.resultDims()) l.defineDim(d, results[at++]);
+  for (const Carried::Growing& grown : carried.growing) {
+    l.b.stmt(StmtKind::KeepAlive, {grown.list.list});
+    l.define(loop.carryResults()[grown.number], {grown.list.list});
+  }
   for (size_t k = 0; k < rows.size(); ++k)
     l.defineArray(loop.stackResults()[k], rows[k].rows.base, rows[k].placed);
 }

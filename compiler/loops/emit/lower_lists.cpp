@@ -6,6 +6,8 @@
 #include "loops/emit/lower_places.h"
 #include "loops/emit/lower_values.h"
 
+#include <algorithm>
+
 namespace melix::loops {
 
 namespace {
@@ -53,9 +55,85 @@ void lowerLength(Lower& l, const core::Op& op) {
                                      RuntimeCall{RuntimeKind::ListLength, l.types[type].parts[0]})});
 }
 
+namespace {
+
+/// Whether room may be made before elements are: nothing counts them, so those not yet stored are no danger.
+bool areUncounted(Lower& l, TypeId elem) {
+  const StoredForm stored = l.layouts.stored(elem);
+  return !stored.counted && stored.size > 0;
+}
+
+/// The List with `count` more elements, more than none.
+ValueId withRoom(Lower& l, TypeId elem, ValueId list, ValueId before, ValueId count) {
+  constexpr uint32_t leastBytes = 64; ///< of a first block: a few elements at once seldom come alone
+  const ValueId slot = listSlot(l, list);
+  const ValueId length = l.b.arith(OpKind::Add, before, count);
+  const ValueId least = l.b.integer(std::max<int64_t>(1, leastBytes / l.layouts.stored(elem).size));
+  l.b.stmt(StmtKind::Runtime, {slot, l.b.arith(OpKind::Max, length, least)}, {},
+           RuntimeCall{RuntimeKind::ListReserve, elem});
+  const ValueId block = l.b.load(slot, {}, {addressType, 8, 0, false, false});
+  l.b.store(block, {}, {indexType, 8, 0, false, false}, length);
+  return takeSlot(l, slot);
+}
+
+ValueId lengthOf(Lower& l, TypeId elem, ValueId list) {
+  return l.b.value(StmtKind::Runtime, {list}, indexType, RuntimeCall{RuntimeKind::ListLength, elem});
+}
+
+/// The lists that a push and those that follow it give, which are to the same List, in the same region and
+/// with no other reader between them.
+std::vector<core::ValueId> pushesFrom(Lower& l, const core::Op& first) {
+  const core::Uses& uses = l.facts->uses;
+  std::vector<core::ValueId> longer{first.results[0]};
+  for (bool goesOn = true; goesOn;) {
+    const core::ValueId last = longer.back();
+    goesOn = false;
+    if (uses.count(last) != 1) break;
+    uses.forEach(last, [&](core::Use use) {
+      const core::Op& op = l.in.ops[use.op];
+      goesOn = op.kind == OpKind::Push && use.operand == 0 &&
+               uses.regionOf(use.op) == uses.regionOf(l.in.values[last].def);
+      if (goesOn) longer.push_back(op.results[0]);
+    });
+  }
+  return longer;
+}
+
+/// Makes room for a push and those that follow it at once.
+void makeRoom(Lower& l, const core::Op& first) {
+  const TypeId type = l.typeOf(first.results[0]), elem = l.types[type].parts[0];
+  if (!areUncounted(l, elem)) return;
+  const std::vector<core::ValueId> longer = pushesFrom(l, first);
+  if (longer.size() < 2) return;
+  const ValueId had = l.leaf(first.operands[0]), before = lengthOf(l, elem, had);
+  const ValueId list = withRoom(l, elem, had, before, l.b.integer(static_cast<int64_t>(longer.size())));
+  const ValueId address = l.b.pointerOf(list);
+  for (size_t k = 0; k < longer.size(); ++k) {
+    const ValueId index = l.b.arith(OpKind::Add, before, l.b.integer(static_cast<int64_t>(k)));
+    l.setRoom(longer[k], {elementPlace(l, type, address, index), k + 1 == longer.size() ? list : ValueId()});
+  }
+}
+
+} // namespace
+
+Place elementPlace(Lower& l, TypeId list, ValueId address, ValueId index) {
+  Place place;
+  place.type = list;
+  std::vector<ValueId> root{address};
+  enterList(l, place, root, index, false);
+  return place;
+}
+
 void lowerPush(Lower& l, const core::Op& op) {
   TypeId elem = l.types[l.typeOf(op.operands[0])].parts[0];
   const std::vector<ValueId> x = l.leaves(op.operands[1]);
+  if (!l.roomFor(op.results[0])) makeRoom(l, op);
+  if (const Room* room = l.roomFor(op.results[0])) {
+    storeStored(l, room->place, x, StoreMode::Fresh);
+    if (!room->list.valid()) return;
+    l.b.stmt(StmtKind::KeepAlive, {room->list});
+    return l.define(op.results[0], {room->list});
+  }
   ValueId slot = listSlot(l, l.leaf(op.operands[0]));
   ValueId at = l.b.value(StmtKind::Runtime, {slot}, addressType, RuntimeCall{RuntimeKind::ListPush, elem});
   storeStored(l, memoryPlace(at, elem), x, StoreMode::Fresh);
@@ -127,6 +205,35 @@ void lowerToList(Lower& l, const core::Op& op) {
     storeStored(l, memoryPlace(at, elem), stored, StoreMode::Fresh);
   });
   l.define(op.results[0], {takeSlot(l, slot)});
+}
+
+core::OpId onlyPush(Lower& l, const core::LoopView& loop, size_t k) {
+  const core::Uses& uses = l.facts->uses;
+  const core::ValueId before = loop.carryParams()[k], after = loop.carryYields()[k];
+  const core::OpId id = l.in.values[after].def;
+  if (!id.valid() || l.in.ops[id].kind != OpKind::Push || uses.regionOf(id) != loop.body()) return {};
+  if (l.in.ops[id].operands[0] != before || uses.count(before) != 1 || uses.count(after) != 1) return {};
+  if (!areUncounted(l, l.types[l.typeOf(after)].parts[0])) return {};
+  // Where an iteration may end the program, nobody asks for the memory of all of them.
+  const bool ends = std::ranges::any_of(l.in.regions[loop.body()].ops, [&](core::OpId other) {
+    const core::Op& op = l.in.ops[other];
+    const bool isScalar = std::ranges::all_of(
+        op.results, [&](core::ValueId r) { return l.types.isScalar(l.typeOf(r)) || r == after; });
+    return !op.regions.empty() || ops::opEffect(op.kind) != ops::EffectKind::None || !isScalar;
+  });
+  return ends ? core::OpId() : id;
+}
+
+LongerList lengthen(Lower& l, core::ValueId list, ValueId count) {
+  const TypeId elem = l.types[l.typeOf(list)].parts[0];
+  const ValueId had = l.leaf(list), before = lengthOf(l, elem, had);
+  l.b.begin();
+  const RegionId some = l.b.end({withRoom(l, elem, had, before, count)});
+  l.b.begin();
+  const RegionId none = l.b.end({had});
+  const ValueId any = l.b.compare(ops::CmpKind::Gt, count, l.b.integer(0));
+  const ValueId longer = l.b.results(l.b.stmt(StmtKind::If, {any}, {dataType}, {}, {some, none}))[0];
+  return {longer, l.b.pointerOf(longer), before};
 }
 
 } // namespace melix::loops

@@ -2,6 +2,7 @@
 
 #include "transforms/derivatives/backward.h"
 #include "transforms/derivatives/scalar_rules.h"
+#include "transforms/derivatives/turn_lists.h"
 
 #include <algorithm>
 
@@ -279,31 +280,50 @@ void Backward::yieldCarried(LoopSweep& sweep, Scope& s) {
   s.e.yield(std::move(out), std::move(outDims));
 }
 
-/// The items of an iteration: of a `while` an element of one list, of a `for` an element of an array each.
+/// The items of an iteration: of a `while` places in Lists, of a `for` an element of an array each.
 void Backward::readItems(const LoopSweep& sweep, Scope& s, const std::vector<ResidualItem>& items,
                          const Roots& roots) {
   if (items.empty()) return;
-  if (!sweep.from.isCounted()) {
-    TypeId element = items[0].type;
-    if (items.size() > 1) {
-      std::vector<TypeId> parts;
-      for (const ResidualItem& item : items) parts.push_back(item.type);
-      element = types().tuple(parts);
-    }
-    ValueId list = known(carrier(sweep.id, 1, types().list(element)));
-    for (uint32_t k = 0; k < items.size(); ++k) {
-      Path p{PathStep{StepKind::Element, 0, {}, 1}};
-      if (items.size() > 1) p.push_back({StepKind::Field, k, {}, 1});
-      define(s, roots[k], Emit::simple(OpKind::Get, {list, sweep.index}, std::move(p)));
-    }
-    return;
-  }
+  if (!sweep.from.isCounted()) return readTurn(sweep, s, items, roots);
   const DimId extent = extentOfItems(sweep.id, sweep.from);
   for (size_t k = 0; k < items.size(); ++k) {
     ValueId array = known(carrier(sweep.id, k, types().array(items[k].type, {extent})));
     define(s, roots[k],
            Emit::simple(OpKind::Get, {array, sweep.index}, Path{PathStep{StepKind::Index, 0, {}, 1}}));
   }
+}
+
+/// The items of a turn of a `while`, in the Lists behind the count.
+void Backward::readTurn(const LoopSweep& sweep, Scope& s, const std::vector<ResidualItem>& items,
+                        const Roots& roots) {
+  const TurnLists lists = turnListsOf(types(), items);
+  size_t next = 1;
+  if (!lists.records.empty()) {
+    const ValueId list =
+        known(carrier(sweep.id, next++, types().list(recordOfTurn(types(), items, lists))));
+    for (uint32_t i = 0; i < lists.records.size(); ++i) {
+      Path p{PathStep{StepKind::Element, 0, {}, 1}};
+      if (lists.records.size() > 1) p.push_back({StepKind::Field, i, {}, 1});
+      define(s, roots[lists.records[i]], Emit::simple(OpKind::Get, {list, sweep.index}, std::move(p)));
+    }
+  }
+  // What puts arrays together stands before the rest of the body, as reads do.
+  std::vector<OpId>& ops = s.e.fn().regions[s.e.region].ops;
+  const size_t before = ops.size();
+  std::map<size_t, std::vector<LeafNumbers>> leaves;
+  for (const TurnLists::Row& row : lists.rows) {
+    const ValueId list = known(carrier(sweep.id, next++, types().list(row.number)));
+    const ValueId first = s.e.mul(sweep.index, s.e.dimValue(dim(row.size)));
+    for (const TurnLists::Part& part : row.parts)
+      leaves[part.item].push_back({list, s.e.add(first, s.e.dimValue(dim(part.at)))});
+  }
+  std::vector<std::pair<size_t, ValueId>> made;
+  for (const auto& [item, numbers] : leaves)
+    made.emplace_back(item, itemOf(s.e, type(items[item].type), numbers));
+  s.prologue.insert(s.prologue.end(), ops.begin() + static_cast<long>(before), ops.end());
+  ops.resize(before);
+  for (const auto& [item, value] : made)
+    define(s, roots[item], Emit::simple(OpKind::CastDims, {value})); // by another name
 }
 
 /// for %r in 0..n carry(cotangents of carries, cotangents of outside values): iteration n - 1 - %r undone.

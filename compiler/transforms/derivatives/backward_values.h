@@ -122,7 +122,6 @@ private:
   class Choice;
   std::vector<ValueId> choose(const Scope& s);
   uint64_t pointsFor(const Scope& s, ValueId v) const;
-  bool isRematerialisable(ValueId v, int& budget) const;
 
   // Rematerialisation (rematerialise.cpp).
   void addNumbers(const Op& op, std::vector<ValueId>& out) const;

@@ -57,19 +57,6 @@ uint64_t KnownValues::pointsFor(const Scope& s, ValueId v) const {
   return points;
 }
 
-/// Whether a value from further out is at hand, or will be without anything saved for it alone: a parameter,
-/// what is read of one, what was asked for already.
-bool KnownValues::isRematerialisable(ValueId v, int& budget) const {
-  if (isKnown(v) || isImmediate(v)) return true;
-  if (--budget <= 0 || updated(v)) return false;
-  const Op* def = definition(v);
-  if (!def) return g().values[v].region == g().body;
-  const std::optional<Effort> effort = rematerialisationEffort(g(), types(), *def);
-  return effort && effort->math == 0 &&
-         std::all_of(def->operands.begin(), def->operands.end(),
-                     [&](ValueId x) { return isRematerialisable(x, budget); });
-}
-
 /// The graph of what is asked for in a region.
 class KnownValues::Choice {
 public:
@@ -142,10 +129,22 @@ private:
   /// What it costs to ask for `x`, from further out.
   uint64_t further(ValueId x) const {
     int budget = lookedAt;
-    if (known_.isRematerialisable(x, budget)) return 0;
+    return further(x, budget);
+  }
+  /// Nothing where it is at hand, or will be without anything saved for it alone; else its bytes, or less
+  /// where it is read of what costs less: of an element at an index, say, the index.
+  uint64_t further(ValueId x, int& budget) const {
+    if (known_.isKnown(x) || known_.isImmediate(x)) return 0;
     const Op* def = known_.definition(x);
     const uint64_t bytes = unit * bytesKept(known_.types(), known_.g().typeOf(x)) - (def && isPlace(*def, x));
-    return bytes / known_.pointsFor(s_, x);
+    const uint64_t own = bytes / known_.pointsFor(s_, x);
+    if (--budget <= 0 || known_.updated(x)) return own;
+    if (!def) return known_.g().values[x].region == known_.g().body ? 0 : own;
+    const std::optional<Effort> effort = rematerialisationEffort(known_.g(), known_.types(), *def);
+    if (!effort || effort->math > 0) return own;
+    uint64_t sum = 0;
+    for (ValueId v : def->operands) sum = std::min(own, sum + further(v, budget));
+    return sum;
   }
 
   /// What decides is rematerialised of floats that have their bits, and so are the values that these are read

@@ -1,6 +1,7 @@
 // Loops and nests in f_fwd: what they do beside tangents, and the items of each iteration or point.
 
 #include "transforms/derivatives/forward.h"
+#include "transforms/derivatives/turn_lists.h"
 
 namespace melix::transforms {
 
@@ -11,10 +12,14 @@ struct Forward::Loop {
   const OpResidual* plan;
   std::vector<ValueId> slots{}; ///< values of g that the results stand for
   Op copy{};
-  ValueId count{}, kept{}; ///< of a `while`: iterations so far, the list of their items
-  DimSym extent{};         ///< of what is collected
+  ValueId count{};             ///< of a `while`: iterations so far
+  std::vector<ValueId> kept{}; ///< of a `while`: the Lists of their items
+  DimSym extent{};             ///< of what is collected
   bool counts() const { return !view.isCounted() && plan; }
-  bool keepsList() const { return counts() && plan->carriers.size() > 1; }
+  /// Of a `while`: the Lists of its items.
+  std::span<const ValueId> lists() const {
+    return counts() ? std::span(plan->carriers).subspan(1) : std::span<const ValueId>();
+  }
 };
 
 void Forward::loopOperands(Loop& l, Emit& e) {
@@ -29,9 +34,10 @@ void Forward::loopOperands(Loop& l, Emit& e) {
   if (!l.counts()) return;
   l.copy.operands.push_back(e.i64(0));
   l.slots.push_back(l.plan->carriers[0]);
-  if (!l.keepsList()) return;
-  l.copy.operands.push_back(e.one(Emit::simple(OpKind::ListOf, {}), typeOf(l.plan->carriers[1])));
-  l.slots.push_back(l.plan->carriers[1]);
+  for (ValueId list : l.lists()) {
+    l.copy.operands.push_back(e.one(Emit::simple(OpKind::ListOf, {}), typeOf(list)));
+    l.slots.push_back(list);
+  }
 }
 
 /// The condition's parameters follow the body's in what is linear.
@@ -44,23 +50,35 @@ Emit Forward::openIteration(Loop& l, RegionId from, Emit& e) {
     if (!linear(l.view.carryParams()[i])) param(l.view.carryParams(from)[i]);
   if (l.counts()) {
     l.count = b.param(types().int64());
-    if (l.keepsList()) l.kept = b.param(typeOf(l.plan->carriers[1]));
+    l.kept.clear();
+    for (ValueId list : l.lists()) l.kept.push_back(b.param(typeOf(list)));
   }
   return b;
 }
 
-/// The count and the list of items of a `while`, after one more iteration.
+/// The count and the Lists of items of a `while`, after one more iteration.
 void Forward::countIteration(const Loop& l, Emit& b, std::vector<ValueId>& out) {
   out.push_back(b.add(l.count, b.i64(1)));
-  if (!l.keepsList()) return;
-  std::vector<ValueId> saved = items(l.view.body(), b);
-  ValueId element = saved[0];
-  if (saved.size() > 1) {
-    std::vector<TypeId> parts;
-    for (ValueId v : saved) parts.push_back(b.typeOf(v));
-    element = b.make(types().tuple(parts), saved);
+  if (l.kept.empty()) return;
+  const TurnLists lists = turnListsOf(types(), *planned(l.view.body()));
+  const std::vector<ValueId> saved = items(l.view.body(), b);
+  size_t next = 0;
+  if (!lists.records.empty()) {
+    std::vector<ValueId> parts;
+    std::vector<TypeId> partTypes;
+    for (size_t k : lists.records) {
+      parts.push_back(saved[k]);
+      partTypes.push_back(b.typeOf(saved[k]));
+    }
+    const ValueId element = parts.size() == 1 ? parts[0] : b.make(types().tuple(partTypes), parts);
+    const ValueId list = l.kept[next++];
+    out.push_back(b.one(Emit::simple(OpKind::Push, {list, element}), b.typeOf(list)));
   }
-  out.push_back(b.one(Emit::simple(OpKind::Push, {l.kept, element}), typeOf(l.plan->carriers[1])));
+  for (const TurnLists::Row& row : lists.rows) {
+    ValueId list = l.kept[next++];
+    for (const TurnLists::Part& part : row.parts) list = pushLeaf(b, list, saved[part.item], part.leaf);
+    out.push_back(list);
+  }
 }
 
 /// What a `for` collects: the source's values, then the items.
