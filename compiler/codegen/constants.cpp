@@ -88,9 +88,8 @@ llvm::Constant* ModuleEmitter::typeRecord(uint8_t kind, uint8_t rank, TypeId typ
 }
 
 llvm::Constant* ModuleEmitter::field(llvm::Constant* name, llvm::Constant* described, uint32_t offset) {
-  return llvm::ConstantStruct::get(records_.field,
-                                   {name ? name : llvm::ConstantPointerNull::get(ptr()), described,
-                                    llvm::ConstantInt::get(i32(), offset)});
+  return llvm::ConstantStruct::get(records_.field, {name ? name : llvm::ConstantPointerNull::get(ptr()),
+                                                    described, llvm::ConstantInt::get(i32(), offset)});
 }
 
 llvm::Constant* ModuleEmitter::fieldTable(const std::vector<llvm::Constant*>& fields) {
@@ -122,10 +121,10 @@ llvm::Constant* ModuleEmitter::caseRecord(TypeId type, uint32_t c, const FieldTa
   const NameId id = store.recordInfo(store[type].record).cases[c].name;
   const std::string_view name = id ? store.names.text(id) : std::string_view("?");
   llvm::Constant* table = fieldTable(fields);
-  return llvm::ConstantStruct::get(
-      records_.oneCase,
-      {cString({name.data(), name.size()}), table ? table : llvm::ConstantPointerNull::get(ptr()),
-       llvm::ConstantInt::get(i32(), fields.size()), llvm::ConstantInt::get(i32(), bytes)});
+  return llvm::ConstantStruct::get(records_.oneCase, {cString({name.data(), name.size()}),
+                                                      table ? table : llvm::ConstantPointerNull::get(ptr()),
+                                                      llvm::ConstantInt::get(i32(), fields.size()),
+                                                      llvm::ConstantInt::get(i32(), bytes)});
 }
 
 llvm::Constant* ModuleEmitter::caseTable(const std::vector<llvm::Constant*>& cases) {

@@ -40,7 +40,7 @@ protected:
               const Extra* extra = nullptr);
   size_t here() const { return code_.instrs.size(); }
   /// Makes the next instruction the target of the jump; `target` is the field for it.
-  void land(size_t jump, uint32_t Instr::*target) {
+  void land(size_t jump, uint32_t Instr::* target) {
     code_.instrs[jump].*target = static_cast<uint32_t>(here());
   }
   template <class T>

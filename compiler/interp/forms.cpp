@@ -220,7 +220,8 @@ Value Forms::ofLeaves(TypeId type, std::span<const Value> leaves, size_t& next) 
   std::vector<Value> parts;
   for (uint32_t k = 0, n = types::partsOf(types_, type); k < n; ++k)
     parts.push_back(ofLeaves(types::partOf(types_, type, k), leaves, next));
-  return types_.kind(type) == TypeKind::Array ? elementsOfParts(type, parts) : oneOfParts(type, std::move(parts));
+  return types_.kind(type) == TypeKind::Array ? elementsOfParts(type, parts)
+                                              : oneOfParts(type, std::move(parts));
 }
 
 } // namespace melix::interp

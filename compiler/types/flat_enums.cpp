@@ -47,9 +47,7 @@ public:
 
   std::optional<FlatEnum> run(RecordId id) {
     const size_t cases = types_.recordInfo(id).cases.size();
-    out_.tag = types_.scalar(cases <= 2     ? TypeKind::Bool
-                             : cases <= 256 ? TypeKind::U8
-                                            : TypeKind::I32);
+    out_.tag = types_.scalar(cases <= 2 ? TypeKind::Bool : cases <= 256 ? TypeKind::U8 : TypeKind::I32);
     out_.slotsOf.resize(cases);
     for (size_t c = 0; c < cases; ++c) {
       std::map<TypeId, size_t> sharing;

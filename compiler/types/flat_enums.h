@@ -1,6 +1,6 @@
 #pragma once
-// Enums whose values lie flat: a tag, which is the number of the case, and slots for the leaves of its fields.
-// Other enums are a pointer to a box.
+// Enums whose values lie flat: a tag, which is the number of the case, and slots for the leaves of its
+// fields. Other enums are a pointer to a box.
 
 #include "types/types.h"
 
@@ -10,10 +10,10 @@ namespace melix::types {
 inline constexpr size_t mostSlots = 16;
 inline constexpr size_t mostSlotBytes = 256;
 
-/// How an enum lies flat; null if it is boxed. It lies flat if it does not hold itself, is no tangent, and the
-/// leaves of its fields are scalars, texts, lists, packs, boxes and arrays of numbers whose sizes the
-/// declarations write as numbers. Sizes of type arguments are none of these (`f64[3]` in `Option[f64[3]]`), so
-/// the answer is the same for all sizes of a type.
+/// How an enum lies flat; null if it is boxed. It lies flat if it does not hold itself, is no tangent, and
+/// the leaves of its fields are scalars, texts, lists, packs, boxes and arrays of numbers whose sizes the
+/// declarations write as numbers. Sizes of type arguments are none of these (`f64[3]` in `Option[f64[3]]`),
+/// so the answer is the same for all sizes of a type.
 const FlatEnum* flatEnum(TypeStore& types, TypeId type);
 
 } // namespace melix::types

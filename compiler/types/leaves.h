@@ -12,8 +12,9 @@ inline constexpr size_t mostLeaves = 64;
 /// Whether a value is the values of its parts: a tuple, a struct, a known function, a flat enum.
 bool hasParts(TypeStore& types, TypeId type);
 
-/// How many parts a product (one of these, or an array of them) has, and the type of one: an element, a field,
-/// a capture, the tag and then the slots, the array of a part. The sizes of a part come after the array's.
+/// How many parts a product (one of these, or an array of them) has, and the type of one: an element, a
+/// field, a capture, the tag and then the slots, the array of a part. The sizes of a part come after the
+/// array's.
 uint32_t partsOf(TypeStore& types, TypeId product);
 TypeId partOf(TypeStore& types, TypeId product, uint32_t k);
 

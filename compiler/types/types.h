@@ -112,8 +112,8 @@ struct Record {
 
 /// How the values of an enum lie flat (flat_enums.h).
 struct FlatEnum {
-  TypeId tag;                ///< of the number of a case: a bool, u8 or i32
-  std::vector<TypeId> slots; ///< in terms of the record's dimension parameters
+  TypeId tag;                                 ///< of the number of a case: a bool, u8 or i32
+  std::vector<TypeId> slots;                  ///< in terms of the record's dimension parameters
   std::vector<std::vector<uint32_t>> slotsOf; ///< of each case: the slot of each leaf of its fields, in order
 };
 
@@ -172,7 +172,7 @@ public:
   RecordId addRecord(Record record) { return records_.add(std::move(record)); }
   /// A further field, without a name, of a struct.
   void addField(RecordId record, TypeId type);
-  DerivedRecords derived; ///< kept by tangent.cpp
+  DerivedRecords derived;                                          ///< kept by tangent.cpp
   std::unordered_map<RecordId, std::optional<FlatEnum>> flatEnums; ///< kept by flat_enums.cpp
   Record& recordInfo(RecordId id) { return records_[id]; }
   const Record& recordInfo(RecordId id) const { return records_[id]; }

@@ -137,9 +137,7 @@ struct MatchAttr {
   std::vector<uint32_t> regionOf;
 
   /// The region number for a case, or for the bits of a number.
-  uint32_t of(uint64_t number) const {
-    return number < regionOf.size() ? regionOf[number] : regionOf.back();
-  }
+  uint32_t of(uint64_t number) const { return number < regionOf.size() ? regionOf[number] : regionOf.back(); }
 };
 
 struct CallAttr {

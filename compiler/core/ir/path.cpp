@@ -8,13 +8,8 @@ namespace melix::core {
 
 unsigned pathOperands(const Path& path) {
   unsigned count = 0;
-  for (const PathStep& s : path)
-    count += s.kind == StepKind::Index || s.kind == StepKind::Slice || s.kind == StepKind::Element;
+  for (const PathStep& s : path) count += takesIndex(s.kind);
   return count;
-}
-
-static bool isAxisStep(const PathStep& s) {
-  return s.kind == StepKind::Index || s.kind == StepKind::Slice || s.kind == StepKind::All;
 }
 
 namespace {
@@ -35,7 +30,7 @@ struct PathTyper {
   }
 
   std::string step(const PathStep& s) {
-    if (isAxisStep(s)) return axis(s);
+    if (isIndexLike(s.kind)) return axis(s);
     if (types.kind(at) == TypeKind::Array && (s.kind != StepKind::Field || !types::isFlattened(types, at))) {
       // The axes that no step mentioned are whole.
       const types::Type& array = types[at];
@@ -79,14 +74,14 @@ Path fieldsFirst(types::TypeStore& types, TypeId root, const Path& path) {
   size_t fields = 0;
   for (size_t k = 0; k < path.size(); ++k) {
     const PathStep& s = path[k];
-    const bool entersArray = isAxisStep(s) && (k == 0 || !isAxisStep(path[k - 1]));
+    const bool entersArray = isIndexLike(s.kind) && (k == 0 || !isIndexLike(path[k - 1].kind));
     if (isInRecords && s.kind == StepKind::Field) {
       out.insert(out.begin() + static_cast<std::ptrdiff_t>(fields++), s);
     } else {
       if (entersArray && types::isFlattened(types, typer.at)) {
         fields = isInRecords ? fields : out.size();
         isInRecords = true;
-      } else if (entersArray || !isAxisStep(s)) {
+      } else if (entersArray || !isIndexLike(s.kind)) {
         isInRecords = false;
       }
       out.push_back(s);
@@ -124,7 +119,7 @@ private:
          next_ < path_.size() && path_[next_].kind == StepKind::Field && types::isFlattened(types_, part);
          part = types::partOf(types_, part, path_[next_++].number))
       fields.push_back(path_[next_]);
-    while (next_ < path_.size() && isAxisStep(path_[next_])) indices.push_back(path_[next_++]);
+    while (next_ < path_.size() && isIndexLike(path_[next_].kind)) indices.push_back(path_[next_++]);
     size_t index = 0;
     for (size_t field = 0; field < fields.size();) {
       for (size_t k = 0; k < types_.rank(at); ++k)

@@ -5,6 +5,15 @@
 
 namespace melix::core {
 
+/// Of steps that speak of axes.
+inline bool isIndexLike(StepKind kind) {
+  return kind == StepKind::Index || kind == StepKind::Slice || kind == StepKind::All;
+}
+/// Whether a step takes an index operand.
+inline bool takesIndex(StepKind kind) {
+  return kind == StepKind::Index || kind == StepKind::Slice || kind == StepKind::Element;
+}
+
 /// How many index operands the path consumes.
 unsigned pathOperands(const Path& path);
 

@@ -14,14 +14,6 @@ struct Place {
 /// The place that a `get`, `set` or `add_at` speaks of.
 Place placeOf(const Op& op);
 
-/// Of steps that speak of axes.
-inline bool isIndexLike(StepKind kind) {
-  return kind == StepKind::Index || kind == StepKind::Slice || kind == StepKind::All;
-}
-/// Whether a step takes an index operand.
-inline bool takesIndex(StepKind kind) {
-  return kind == StepKind::Index || kind == StepKind::Slice || kind == StepKind::Element;
-}
 /// How many axes of an array of this type the path begins with; 0 for other types.
 size_t leadingAxes(const types::TypeStore& types, TypeId root, const Path& path);
 

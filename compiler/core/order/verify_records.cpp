@@ -36,7 +36,8 @@ private:
       problems_.push_back(f.name + ": a parameter or result is a whole record");
     forEachOp(f, [&](OpId op) {
       if (asksForCase(f, f.ops[op]))
-        problems_.push_back(f.name + ": `" + printOp(m_, id, op) + "`: a case of a flat enum, which is its tag");
+        problems_.push_back(f.name + ": `" + printOp(m_, id, op) +
+                            "`: a case of a flat enum, which is its tag");
       if (takesWhole(f, f.ops[op]))
         problems_.push_back(f.name + ": `" + printOp(m_, id, op) + "`: takes or gives a whole record");
     });

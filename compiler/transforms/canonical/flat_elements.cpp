@@ -7,7 +7,8 @@ namespace melix::transforms {
 using namespace core;
 using types::Leaf;
 
-void FlatElements::rowsOf(Builder& b, const NestView& view, const NestPart& part, Rows at, std::vector<Rows>& out) {
+void FlatElements::rowsOf(Builder& b, const NestView& view, const NestPart& part, Rows at,
+                          std::vector<Rows>& out) {
   at.records = view.results(part)[0];
   const TypeId element = typeOf(view.yields(part).back());
   std::vector<DimId> axes;

@@ -1,6 +1,6 @@
 #pragma once
-// Arrays of records that are made element by element while records are flattened: those that nests collect, and
-// those from and to lists. A part of flatten_records.
+// Arrays of records that are made element by element while records are flattened: those that nests collect,
+// and those from and to lists. A part of flatten_records.
 
 #include "core/ir/nest_results.h"
 #include "transforms/canonical/element_sizes.h"
@@ -14,11 +14,11 @@ protected:
 
   /// A leaf of elements that a nest collects, whose sizes may be none where there is no element.
   struct Rows {
-    core::ValueId records;  ///< the array of records
-    uint32_t leaf;    ///< of its leaves
-    uint32_t result;  ///< of the nest, where the array of the leaf stands
-    uint32_t yielded; ///< where the body yields the leaf
-    core::TypeId type;      ///< of the leaf, with sizes that are
+    core::ValueId records; ///< the array of records
+    uint32_t leaf;         ///< of its leaves
+    uint32_t result;       ///< of the nest, where the array of the leaf stands
+    uint32_t yielded;      ///< where the body yields the leaf
+    core::TypeId type;     ///< of the leaf, with sizes that are
   };
   /// The leaves of a result. `at` is where the first of them stands.
   void rowsOf(core::Builder& b, const core::NestView& view, const core::NestPart& part, Rows at,

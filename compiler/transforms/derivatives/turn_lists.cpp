@@ -29,7 +29,9 @@ bool isSmall(types::TypeStore& types, const types::Leaf& leaf) {
 /// The leaves of an item that is numbers and small arrays of numbers, of sizes known outside of the loop;
 /// none of another.
 std::vector<types::Leaf> numbersOf(types::TypeStore& types, const ResidualItem& item) {
-  if (!item.hidden.empty()) return {};
+  // Enums are still whole here, flat ones too.
+  const bool hasCases = types.isMadeWith(item.type, [](TypeKind kind) { return kind == TypeKind::Enum; });
+  if (!item.hidden.empty() || hasCases) return {};
   std::vector<types::Leaf> leaves = types::leavesOf(types, item.type);
   const bool areNumbers = std::ranges::all_of(leaves, [&](const types::Leaf& leaf) {
     return types.isScalar(types.element(leaf.type)) && isSmall(types, leaf);
@@ -98,8 +100,7 @@ ValueId pushLeaf(Emit& e, ValueId numbers, ValueId item, const types::Leaf& leaf
   const TypeId list = e.typeOf(numbers);
   ValueId x = leafOf(e, item, leaf.path);
   const TypeId type = e.typeOf(x);
-  if (e.types().kind(type) != TypeKind::Array)
-    return e.one(Emit::simple(OpKind::Push, {numbers, x}), list);
+  if (e.types().kind(type) != TypeKind::Array) return e.one(Emit::simple(OpKind::Push, {numbers, x}), list);
   const DimId size = e.dims().product(std::vector<DimId>(e.types()[type].dims));
   if (e.types().rank(type) > 1)
     x = e.one(Emit::simple(OpKind::Reshape, {x}), e.types().array(e.types().element(type), {size}));
@@ -147,8 +148,7 @@ private:
     ValueId at = leaf.at;
     if (!axes_.empty()) {
       ValueId index = axes_[0];
-      for (size_t k = 1; k < axes_.size(); ++k)
-        index = e.add(e.mul(index, e.dimValue(dims_[k])), axes_[k]);
+      for (size_t k = 1; k < axes_.size(); ++k) index = e.add(e.mul(index, e.dimValue(dims_[k])), axes_[k]);
       at = e.add(at, index);
     }
     return e.get(leaf.list, {PathStep{StepKind::Element, 0, {}, 1}}, std::span(&at, 1), type);

@@ -23,8 +23,9 @@ typedef struct MelixType MelixType;
 //    array of records    an array for each field, at its offset; the dims of the field come after the array's
 //    list                8 bytes: pointer to a list block's data, null when empty
 //    tuple, struct       the fields at the offsets of the descriptor
-//    flat enum           a tag (bool, u8 or i32) and slots, as a tuple; a field of a case lies in one slot or several
-//    other enum          8 bytes: an immediate word `tag << 1 | 1` for a case without fields, else a pointer
+//    flat enum           a tag (bool, u8 or i32) and slots, as a tuple; a field of a case lies in one slot or
+//    several other enum          8 bytes: an immediate word `tag << 1 | 1` for a case without fields, else a
+//    pointer
 //                        to a node block's data: i32 tag, then the fields at the offsets of the case
 //
 //    All pointers to counted data point at the *data* of a block; the header begins 64 bytes before it.

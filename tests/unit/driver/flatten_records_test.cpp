@@ -62,8 +62,9 @@ TEST_P(FlattenedPrograms, PrintTheSame) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Folders, FlattenedPrograms,
-                         testing::Values("tests/programs/basics", "tests/programs/panics", "tests/programs/arrays",
-                                         "tests/programs/dictionaries", "tests/programs/library", "tests/grad"),
+                         testing::Values("tests/programs/basics", "tests/programs/panics",
+                                         "tests/programs/arrays", "tests/programs/dictionaries",
+                                         "tests/programs/library", "tests/grad"),
                          [](const auto& folder) {
                            std::string name = folder.param;
                            std::ranges::replace(name, '/', '_');

@@ -62,8 +62,9 @@ TEST_F(FlatEnums, OtherLeavesHaveSlotsOfTheirOwn) {
 TEST_F(FlatEnums, FieldsAreTheirLeaves) {
   const TypeId inner = enumOf({{}, {f64}}), body = structOf({f64, array(f64, 3)});
   EXPECT_EQ(partTypes(enumOf({{body}, {inner, f64}})), (Fields{bools, f64, array(f64, 3), bools, f64}));
-  EXPECT_EQ(partTypes(enumOf({{array(body, 2)}, {}})),
-            (Fields{bools, array(f64, 2), types.array(f64, {types.dims.constant(2), types.dims.constant(3)})}));
+  EXPECT_EQ(
+      partTypes(enumOf({{array(body, 2)}, {}})),
+      (Fields{bools, array(f64, 2), types.array(f64, {types.dims.constant(2), types.dims.constant(3)})}));
   EXPECT_EQ(partTypes(enumOf({{types.unit()}, {}})), (Fields{bools, types.unit()}));
 }
 
