@@ -12,9 +12,9 @@ using namespace core;
 
 namespace {
 
-constexpr size_t few = 12;        ///< ops that cost no more than a branch
-constexpr size_t mostTested = 8;  ///< regions of a match, in one branch after another
-constexpr size_t mostNumbers = 3; ///< compared to tell one of them
+constexpr size_t few = 12;         ///< ops that cost no more than a branch
+constexpr size_t mostTested = 8;   ///< regions of a match, in one branch after another
+constexpr size_t mostCompared = 3; ///< compared to tell one of them
 
 const Op* defOf(const Function& fn, ValueId v) {
   const OpId def = fn.values[v].def;
@@ -166,7 +166,7 @@ std::optional<RegionTest> regionTestOf(const Module& m, const Function& fn, cons
     const bool areFirst = count > 1 && test.numbers.back() == count - 1;
     if (areFirst && types::scalarClass(kind) == types::ScalarClass::UInt)
       return RegionTest{r, CmpKind::Lt, {count}};
-    if (count <= mostNumbers) return test;
+    if (count <= mostCompared) return test;
   }
   return std::nullopt;
 }

@@ -109,15 +109,15 @@ bool Folder::chooseCase(const Op& op, Passed& out) {
   return takeArm(op, r, out);
 }
 
-void Folder::testRegion(OpId id, Passed& out) {
+bool Folder::testRegion(OpId id, Passed& out) {
   const std::optional<RegionTest> test = regionTestOf(m_, f_, f_.ops[id]);
-  if (!test) return;
+  if (!test) return false;
   const Regions regions = f_.ops[id].regions;
   std::vector<uint32_t> others = f_.ops[id].as<MatchAttr>().regionOf;
   std::ranges::sort(others);
   others.erase(std::ranges::unique(others).begin(), others.end());
   std::erase(others, test->region);
-  if (others.size() > 1 && !f_.ops[id].resultDims.empty()) return;
+  if (others.size() > 1 && !f_.ops[id].resultDims.empty()) return false;
   for (uint32_t r = 0; r < regions.size(); ++r) {
     if (r == test->region || std::ranges::binary_search(others, r)) continue;
     noteGone(f_, id_, regions[r], GoneKind::NeverRuns);
@@ -138,6 +138,7 @@ void Folder::testRegion(OpId id, Passed& out) {
       own.attr = {};
     });
   });
+  return true;
 }
 
 RegionId Folder::matchOfOthers(OpId id, std::span<const uint32_t> others) {

@@ -29,16 +29,31 @@ void Folder::decide(ValueId condition, bool holds) {
   for (ValueId each : op.operands) decide(each, holds);
 }
 
+std::optional<uint64_t> Folder::decidedBits(ValueId v) const {
+  for (const auto& [known, bits] : decided_) {
+    if (known == v) return bits;
+    if (areOpposites(known, v)) return bits ^ 1;
+  }
+  return std::nullopt;
+}
+
+bool Folder::areOpposites(ValueId a, ValueId b) const {
+  const Op *first = defOf(a, OpKind::Cmp), *second = defOf(b, OpKind::Cmp);
+  return first && second && std::ranges::equal(first->operands, second->operands) &&
+         types_.isInt(f_.typeOf(first->operands[0])) &&
+         static_cast<ops::CmpKind>(second->index()) ==
+             ops::inverse(static_cast<ops::CmpKind>(first->index()));
+}
+
 void Folder::useDecided(OpId id, Passed& out) {
   if (decided_.empty()) return;
   for (size_t k = 0; k < f_.ops[id].operands.size(); ++k) {
     const ValueId v = f_.ops[id].operands[k];
     if (types_.kind(f_.typeOf(v)) != TypeKind::Bool && f_.ops[id].kind != OpKind::Match) continue;
-    const auto at = std::ranges::find(decided_, v, &std::pair<ValueId, uint64_t>::first);
-    if (at == decided_.end()) continue;
-    const uint64_t bits = at->second;
+    const std::optional<uint64_t> bits = decidedBits(v);
+    if (!bits) continue;
     make(id, out, [&](Builder& b) {
-      const ValueId known = b.constant(f_.typeOf(v), bits);
+      const ValueId known = b.constant(f_.typeOf(v), *bits);
       uses_.change(id, [&](Op& own) { own.operands[k] = known; });
     });
   }

@@ -64,6 +64,10 @@ private:
   /// or a disjunction. In the region of one number what is matched is decided.
   void enterArm(RegionId r);
   void decide(ValueId condition, bool holds);
+  /// What a value is known to be in the branches around: its bits, by it or a comparison that is its
+  /// negation.
+  std::optional<uint64_t> decidedBits(ValueId v) const;
+  bool areOpposites(ValueId a, ValueId b) const;
   /// Operands that are conditions decided by a branch around become constants, and so does a number that is
   /// matched again.
   void useDecided(OpId id, Passed& out);
@@ -94,7 +98,7 @@ private:
   void joinNested(OpId id, Passed& out);
   bool chooseCase(const Op& op, Passed& out);
   /// A match of a number becomes an `if` of one region and a match of the others (canonical_branches.h).
-  void testRegion(OpId id, Passed& out);
+  bool testRegion(OpId id, Passed& out);
   /// A region that goes on with a match of these regions of a match.
   RegionId matchOfOthers(OpId id, std::span<const uint32_t> others);
   /// A nest without axes is its body, unless its accumulators begin here.

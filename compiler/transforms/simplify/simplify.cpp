@@ -83,7 +83,7 @@ bool Folder::step(OpId id, Passed& out) {
   if (op.kind == OpKind::Yield) return false;
   if (op.kind == OpKind::If && chooseArm(op, out)) return true;
   if (op.kind == OpKind::Match && chooseCase(op, out)) return true;
-  if (op.kind == OpKind::Match) testRegion(id, out);
+  if (op.kind == OpKind::Match && testRegion(id, out)) return step(id, out);
   if (op.kind == OpKind::Nest && onePoint(op, out)) return true;
   if (op.kind == OpKind::For && foldLoop(id, out)) return true;
   if (op.kind == OpKind::Check && ranges_.isProved(op)) return noteGone(f_, id_, id, GoneKind::Proved), true;
