@@ -95,14 +95,20 @@ TEST(Verify, FieldsOfLargeRecordsAreOfOneElement) {
                   "a step into an array needs an index of each axis");
 }
 
+/// Where records are flat; else a path goes through an element.
 TEST(Verify, AFieldOfAnArrayOfRecordsIsAnArray) {
   const std::string record =
       "struct R[D] { a: f32[D], b: f32 }\n\nfn f (%x: R[6][4, 5], %i: i64) -> () {\n  %a = get ";
-  expectFine(record + "%x.0 : f32[4, 5, 6]\n  yield\n}\n");
-  expectFine(record + "%x.0[%i] : f32[5, 6]\n  yield\n}\n");
-  expectFine(record + "%x.0[%i, :, %i] : f32[5]\n  yield\n}\n");
-  expectFine(record + "%x[%i, %i].0 : f32[6]\n  yield\n}\n");
-  expectProblem((record + "%x.1[%i, %i] : f32[6]\n  yield\n}\n").c_str(), "type f32[6] where f32 belongs");
+  const std::string flat = "records flat\n" + record;
+  expectFine(flat + "%x.0 : f32[4, 5, 6]\n  yield\n}\n");
+  expectFine(flat + "%x.0[%i] : f32[5, 6]\n  yield\n}\n");
+  expectFine(flat + "%x.0[%i, :, %i] : f32[5]\n  yield\n}\n");
+  expectProblem((flat + "%x.1[%i, %i] : f32[6]\n  yield\n}\n").c_str(), "type f32[6] where f32 belongs");
+  const char *through = "%x[%i, %i].0 : f32[6]\n  yield\n}\n", *part = "%x.0[%i, %i] : f32[6]\n  yield\n}\n";
+  expectFine(record + through);
+  expectFine(flat + part);
+  expectProblem((flat + through).c_str(), "an index stands before the field of its array");
+  expectProblem((record + part).c_str(), "a field stands before the index of its array");
 }
 
 } // namespace
