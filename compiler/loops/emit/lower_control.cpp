@@ -108,8 +108,7 @@ RegionId forBody(Lower& l, const core::LoopView& loop, const std::vector<ValueTy
     const ValueId place = l.b.arith(OpKind::Add, grown.list.before, index);
     l.setRoom(grown.pushed, {elementPlace(l, l.typeOf(grown.pushed), grown.list.address, place)});
   }
-  for (size_t k = 0; k < rows.size(); ++k)
-    writeTo(l, loop.stackYields()[k], loop.body(), rows[k].row(index));
+  for (size_t k = 0; k < rows.size(); ++k) writeTo(l, loop.stackYields()[k], loop.body(), rows[k].row(index));
   l.lowerOps(loop.body());
   if (l.context.error) return body;
   for (size_t k = 0; k < rows.size(); ++k) {

@@ -299,8 +299,7 @@ void Backward::readTurn(const LoopSweep& sweep, Scope& s, const std::vector<Resi
   const TurnLists lists = turnListsOf(types(), items);
   size_t next = 1;
   if (!lists.records.empty()) {
-    const ValueId list =
-        known(carrier(sweep.id, next++, types().list(recordOfTurn(types(), items, lists))));
+    const ValueId list = known(carrier(sweep.id, next++, types().list(recordOfTurn(types(), items, lists))));
     for (uint32_t i = 0; i < lists.records.size(); ++i) {
       Path p{PathStep{StepKind::Element, 0, {}, 1}};
       if (lists.records.size() > 1) p.push_back({StepKind::Field, i, {}, 1});

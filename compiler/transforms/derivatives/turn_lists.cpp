@@ -6,7 +6,7 @@ namespace melix::transforms {
 
 namespace {
 
-/// Bytes of the arrays of an item: to copy more takes longer than a block.
+/// Of an array, in bytes: to copy more takes longer than a block (docs/decisions/residuals.md).
 constexpr int64_t mostBytes = 256;
 
 bool isArray(const types::TypeStore& types, const types::Leaf& leaf) {
@@ -98,8 +98,7 @@ ValueId pushLeaf(Emit& e, ValueId numbers, ValueId item, const types::Leaf& leaf
   const TypeId list = e.typeOf(numbers);
   ValueId x = leafOf(e, item, leaf.path);
   const TypeId type = e.typeOf(x);
-  if (e.types().kind(type) != TypeKind::Array)
-    return e.one(Emit::simple(OpKind::Push, {numbers, x}), list);
+  if (e.types().kind(type) != TypeKind::Array) return e.one(Emit::simple(OpKind::Push, {numbers, x}), list);
   const DimId size = e.dims().product(std::vector<DimId>(e.types()[type].dims));
   if (e.types().rank(type) > 1)
     x = e.one(Emit::simple(OpKind::Reshape, {x}), e.types().array(e.types().element(type), {size}));
@@ -147,8 +146,7 @@ private:
     ValueId at = leaf.at;
     if (!axes_.empty()) {
       ValueId index = axes_[0];
-      for (size_t k = 1; k < axes_.size(); ++k)
-        index = e.add(e.mul(index, e.dimValue(dims_[k])), axes_[k]);
+      for (size_t k = 1; k < axes_.size(); ++k) index = e.add(e.mul(index, e.dimValue(dims_[k])), axes_[k]);
       at = e.add(at, index);
     }
     return e.get(leaf.list, {PathStep{StepKind::Element, 0, {}, 1}}, std::span(&at, 1), type);
