@@ -6,8 +6,8 @@ namespace melix::transforms {
 
 namespace {
 
-/// Bytes of the arrays of an item: to copy more takes longer than a block.
-constexpr int64_t mostBytes = 1024;
+/// Of an array, in bytes: to copy more takes longer than a block (docs/decisions/residuals.md).
+constexpr int64_t mostBytes = 256;
 
 bool isArray(const types::TypeStore& types, const types::Leaf& leaf) {
   return types.kind(leaf.type) == TypeKind::Array;

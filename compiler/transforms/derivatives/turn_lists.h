@@ -1,7 +1,8 @@
 #pragma once
 // How the items of the turns of a `while` are kept. How many turns there will be is not known, so a turn
-// pushes what it keeps: items of numbers and arrays of numbers as numbers, to a List for each type of number;
-// all others as one record. An array takes no block of its own then.
+// pushes what it keeps: items that are numbers and small arrays of numbers to a List for each type of number,
+// all others as one record. So a small array takes no block of its own. A number goes with the arrays of its
+// type; without any, numbers stay in the record.
 //
 //   items of a turn          (%d: f64, %x: f64[N], %k: i64, %s: str)
 //   forward companion        push %kept, (%k, %s)      push %numbers, each of %x, then %d
