@@ -1,5 +1,5 @@
-// Values in a module with flat records: each array of records is held by its parts, and comes and goes as it
-// is written.
+// Values in a module with flat records: arrays of records and flat enums are held by their parts, and come
+// and go as they are written.
 #include "interp/run_text.h"
 
 namespace melix::interp {
@@ -10,6 +10,7 @@ struct P { at: f32[2], k: i64 }
 struct Q { p: P, xs: P[][2] }
 struct Unit { }
 enum Choice { None(), Many(P[][2], i64) }
+enum Chain { End(), Link(P[][2], Chain) }
 
 )";
 
@@ -64,16 +65,29 @@ TEST(Forms, RecordsWithinArePartsToo) {
 }
 
 TEST(Forms, ElementsOfListsStayWhole) {
-  Flat m("fn f (%a: List[Q], %b: Choice, %c: pack 1 P[][_]) -> () keep {\n  yield\n}\n");
+  Flat m("fn f (%a: List[Q], %b: Chain, %c: pack 1 P[][_]) -> () keep {\n  yield\n}\n");
   const Value list = m.inward(0, Value::list(objectKind, {Value::tuple({point(1, 2), points({3, 4})})}));
   EXPECT_EQ(list.part(0).part(0).part(1).asInteger(), 2);
   EXPECT_EQ(list.part(0).part(1).part(1).asArray().at(1).i, 4);
-  const Value chosen = m.inward(1, Value::variant(1, {points({5, 6}), Value::integer(7)}));
-  EXPECT_EQ(chosen.part(0).part(1).asArray().at(0).i, 5);
-  EXPECT_EQ(chosen.part(1).asInteger(), 7);
+  const Value chain = m.inward(1, Value::variant(1, {points({5, 6}), Value::variant(0, {})}));
+  EXPECT_EQ(chain.part(0).part(1).asArray().at(0).i, 5);
   const Value pack = m.inward(2, Value::tuple({Value::integer(1), points({8})}));
   EXPECT_EQ(pack.part(1).part(1).asArray().at(0).i, 8);
-  m.inward(1, Value::variant(0, {}));
+}
+
+TEST(Forms, AFlatEnumIsItsTagAndSlots) {
+  Flat m("fn f (%a: Choice, %b: Choice[][2]) -> () keep {\n  yield\n}\n");
+  const Value some = Value::variant(1, {points({5, 6}), Value::integer(7)}), none = Value::variant(0, {});
+  const Value own = m.inward(0, some);
+  ASSERT_EQ(own.asRecord().parts.size(), 4u);
+  EXPECT_EQ(own.part(0).slot().u, 1u);
+  EXPECT_EQ(own.part(2).asArray().at(0).i, 5);
+  EXPECT_EQ(own.part(3).asInteger(), 7);
+  EXPECT_EQ(m.inward(0, none).part(0).slot().u, 0u);
+  const Value all = m.inward(1, arrayOf({none, some}));
+  EXPECT_EQ(all.part(0).asArray().at(1).u, 1u);
+  EXPECT_EQ(all.part(2).asArray().dims.size(), 2u);
+  EXPECT_EQ(all.part(3).asArray().at(1).i, 7);
 }
 
 TEST(Forms, WhatIsTheSameIsShared) {
