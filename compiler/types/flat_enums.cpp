@@ -83,12 +83,23 @@ private:
     case TypeKind::Str: return 16;
     case TypeKind::List:
     case TypeKind::Enum: return 8;
-    case TypeKind::Pack: return 8 * (types_[leaf].number + 1);
+    case TypeKind::Pack: return bytesOfPack(types_[leaf]);
     case TypeKind::Array: return bytesOfArray(types_[leaf]);
     default: break;
     }
     if (!types_.isScalar(leaf)) return std::nullopt;
     return scalarBits(types_.kind(leaf)) / 8;
+  }
+  /// The hidden sizes, and what they are sizes of: arrays by a pointer and their sizes.
+  std::optional<uint64_t> bytesOfPack(const Type& pack) {
+    uint64_t sum = 8 * pack.number;
+    for (const Leaf& leaf : leavesOf(types_, pack.parts[0])) {
+      const bool isArray = types_.kind(leaf.type) == TypeKind::Array;
+      const std::optional<uint64_t> bytes = isArray ? 8 + 8 * types_.rank(leaf.type) : bytesOf(leaf.type);
+      if (!bytes) return std::nullopt;
+      sum += *bytes;
+    }
+    return sum;
   }
   std::optional<uint64_t> bytesOfArray(const Type& array) const {
     if (!types_.isScalar(array.parts[0])) return std::nullopt;

@@ -76,7 +76,7 @@ ValueId withRoom(Lower& l, TypeId elem, ValueId list, ValueId before, ValueId co
   return takeSlot(l, slot);
 }
 
-ValueId lengthOf(Lower& l, TypeId elem, ValueId list) {
+ValueId listLength(Lower& l, TypeId elem, ValueId list) {
   return l.b.value(StmtKind::Runtime, {list}, indexType, RuntimeCall{RuntimeKind::ListLength, elem});
 }
 
@@ -105,7 +105,7 @@ void makeRoom(Lower& l, const core::Op& first) {
   if (!areUncounted(l, elem)) return;
   const std::vector<core::ValueId> longer = pushesFrom(l, first);
   if (longer.size() < 2) return;
-  const ValueId had = l.leaf(first.operands[0]), before = lengthOf(l, elem, had);
+  const ValueId had = l.leaf(first.operands[0]), before = listLength(l, elem, had);
   const ValueId list = withRoom(l, elem, had, before, l.b.integer(static_cast<int64_t>(longer.size())));
   const ValueId address = l.b.pointerOf(list);
   for (size_t k = 0; k < longer.size(); ++k) {
@@ -226,7 +226,7 @@ core::OpId onlyPush(Lower& l, const core::LoopView& loop, size_t k) {
 
 LongerList lengthen(Lower& l, core::ValueId list, ValueId count) {
   const TypeId elem = l.types[l.typeOf(list)].parts[0];
-  const ValueId had = l.leaf(list), before = lengthOf(l, elem, had);
+  const ValueId had = l.leaf(list), before = listLength(l, elem, had);
   l.b.begin();
   const RegionId some = l.b.end({withRoom(l, elem, had, before, count)});
   l.b.begin();

@@ -13,7 +13,7 @@ bool isArray(const types::TypeStore& types, const types::Leaf& leaf) {
   return types.kind(leaf.type) == TypeKind::Array;
 }
 
-DimId sizeOf(types::TypeStore& types, const types::Leaf& leaf) {
+DimId numbersIn(types::TypeStore& types, const types::Leaf& leaf) {
   if (!isArray(types, leaf)) return types.dims.constant(1);
   return types.dims.product(std::vector<DimId>(types[leaf.type].dims));
 }
@@ -23,7 +23,7 @@ bool isSmall(types::TypeStore& types, const types::Leaf& leaf) {
   if (!isArray(types, leaf)) return true;
   const int64_t bytes = std::max(1u, types::scalarBits(types.kind(types.element(leaf.type))) / 8);
   const DimId most = types.dims.constant(mostBytes / bytes);
-  return types.dims.atLeast(types.dims.sub(most, sizeOf(types, leaf)), 0);
+  return types.dims.atLeast(types.dims.sub(most, numbersIn(types, leaf)), 0);
 }
 
 /// The leaves of an item that is numbers and small arrays of numbers, of sizes known outside of the loop;
@@ -49,7 +49,7 @@ void add(types::TypeStore& types, TurnLists& lists, size_t item, const types::Le
   TurnLists::Row* row = rowOf(lists, number);
   if (!row) row = &lists.rows.emplace_back(number, std::vector<TurnLists::Part>(), types.dims.constant(0));
   row->parts.push_back({item, leaf, row->size});
-  row->size = types.dims.add(row->size, sizeOf(types, leaf));
+  row->size = types.dims.add(row->size, numbersIn(types, leaf));
 }
 
 } // namespace
