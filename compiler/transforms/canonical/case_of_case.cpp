@@ -115,9 +115,12 @@ private:
     after_[from].push_back(f_.values[v].def);
     return v;
   }
+  /// Whether a value leaves by its parts. Arrays and enums have parts where records are flat.
   bool isMadeOfParts(TypeId type) const {
     const TypeKind kind = m_.types.kind(type);
-    return (kind == TypeKind::Tuple || kind == TypeKind::Struct) && types::isFlattened(m_.types, type);
+    const bool isRecord = kind == TypeKind::Tuple || kind == TypeKind::Struct;
+    const bool hasParts = isRecord || (m_.recordsFlat && kind != TypeKind::Known);
+    return hasParts && types::isFlattened(m_.types, type);
   }
   ValueId part(RegionId r, ValueId record, uint32_t k) {
     const OpId def = f_.values[record].def;
