@@ -1,0 +1,37 @@
+"""compare.py MELIX FROM TO OTHER: runs the programs of these seeds with two builds of melix.
+
+MELIX runs each three ways and must print what OTHER prints, with no block left at the end. Programs that
+differ are kept in the folder `differing` here.
+"""
+import os, subprocess, sys
+
+here = os.path.dirname(os.path.abspath(__file__))
+
+
+def run(melix, flags, program, threads):
+    env = dict(os.environ, MELIX_STATS="1", MELIX_THREADS=str(threads))
+    try:
+        done = subprocess.run([melix, "run", *flags, program], capture_output=True, timeout=120, env=env)
+    except subprocess.TimeoutExpired:
+        return "no end", "", False
+    lines = done.stderr.decode(errors="replace").splitlines()
+    left = any(l.startswith("melix: live blocks") and not l.startswith("melix: live blocks 0,") for l in lines)
+    return done.returncode, done.stdout.decode(errors="replace"), left
+
+
+melix, first, end, other = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+differing, refused = 0, 0
+for seed in range(first, end):
+    text = subprocess.run([sys.executable, here + "/generate.py", str(seed)], capture_output=True, text=True).stdout
+    program = f"/tmp/records_{os.getpid()}.mlx"
+    open(program, "w").write(text)
+    want = run(other, [], program, 2)
+    refused += want[0] != 0
+    for flags in ([], ["--interpret"], [["-O0"], ["--strict-fp"], ["--check-overflow"]][seed % 3]):
+        got = run(melix, flags, program, 1 + seed % 4)
+        if got[:2] != want[:2] or got[2]:
+            differing += 1
+            os.makedirs(here + "/differing", exist_ok=True)
+            open(f"{here}/differing/{seed}.mlx", "w").write(text)
+            print(seed, flags, want[0], got[0], "blocks are left" if got[2] else "", flush=True)
+print(f"{end - first} programs, {refused} refused, {differing} runs differ")
