@@ -100,7 +100,7 @@ private:
                              llvm::Constant* fields, llvm::Constant* cases);
   llvm::Constant* fieldTable(const std::vector<llvm::Constant*>& fields);
   llvm::Constant* field(llvm::Constant* name, llvm::Constant* described, uint32_t offset);
-  /// Leaves in slots of an enum: the offsets of those that come next.
+  /// Leaves in slots of an enum: the offsets of the leaves that come next.
   using Slots = std::span<const uint32_t>;
   llvm::Constant* fieldInSlots(llvm::Constant* name, types::TypeId type, Slots& slots);
   llvm::Constant* productInSlots(types::TypeId type, Slots& slots);

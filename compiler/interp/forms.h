@@ -2,9 +2,8 @@
 // The two forms of values. In the plain form a value is as its type is written: an array of records is an
 // array whose elements are records, an enum is a case with its fields. In the flat form such an array is a
 // record of the arrays of its parts, and a flat enum a record of its tag and slots (types/leaves.h), however
-// deep in lists, payloads and packs. A module whose records are flat works on the flat form. Whatever comes
-// from outside or goes there is plain: arguments and results of a run, what builtins take and give, what is
-// printed.
+// deep in lists, payloads and packs. A module whose records are flat works on the flat form. Values from
+// outside and for it are plain: arguments and results of a run and of builtins, and printed values.
 
 #include "interp/value.h"
 
@@ -19,7 +18,7 @@ public:
 
   /// Whether the module holds a value of the type as a record of the parts that types::partsOf counts.
   bool isRecord(types::TypeId type) const;
-  /// From the plain form to the module's, and back. What is the same in both is shared.
+  /// From the plain form to the module's, and back. Both share equal objects.
   Value inward(types::TypeId type, const Value& plain) { return translated(type, plain, Way::Inward); }
   Value outward(types::TypeId type, const Value& own) { return translated(type, own, Way::Outward); }
 

@@ -62,7 +62,7 @@ public:
   Program& operator=(const Program&) = delete;
 
   /// Calls a function; `dims` are its dimension arguments. Runs on a stack of its own. Arguments and results
-  /// are in the plain form (forms.h), as what hooks take and give.
+  /// are in the plain form (forms.h), as arguments and results of hooks.
   RunResult run(core::FunctionId f, std::vector<Value> args, std::vector<int64_t> dims = {});
 
   const core::Module& module() const { return module_; }

@@ -11,10 +11,10 @@ inline constexpr size_t mostSlots = 16;
 inline constexpr size_t mostSlotBytes = 256;
 
 /// How an enum lies flat; null if it is boxed. It lies flat if it does not hold itself nor an enum without
-/// cases, is no tangent, and the leaves of its fields are scalars, texts, lists, packs, boxes, values without
-/// leaves, and arrays of scalars whose sizes the declarations write as numbers. A size of a type argument is
-/// none of these (`f64[3]` in `Option[f64[3]]`), so the answer is the same for all sizes of a type. It holds
-/// until a record gets a further field (TypeStore::addField).
+/// cases, is no tangent, and every leaf of its fields has a slot. Scalars, texts, lists, packs, boxes and
+/// values without leaves have one, and so do arrays of scalars whose sizes the declarations write as numbers.
+/// A size of a type argument is none of these (`f64[3]` in `Option[f64[3]]`), so the answer is the same for
+/// all sizes of a type. It holds until a record gets a further field (TypeStore::addField).
 const FlatEnum* flatEnum(TypeStore& types, TypeId type);
 
 } // namespace melix::types

@@ -116,7 +116,7 @@ enum class FlowKind : uint8_t {
   Enter,  ///< operand to parameter
   Test,   ///< operand or yield to parameter of the condition of a while
   Open,   ///< the enum to the payload of a case
-  Case,   ///< what is matched to the results
+  Case,   ///< operand of a match to the results
   Around, ///< yield to parameter, for the next iteration or point
   Leave,  ///< yield to result
   Skip,   ///< operand to result, when nothing runs

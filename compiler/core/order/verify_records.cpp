@@ -35,14 +35,14 @@ private:
     if (!fixed_[id.index] && (yieldsWhole || anyWhole(f, f.params())))
       problems_.push_back(f.name + ": a parameter or result is a whole record");
     forEachOp(f, [&](OpId op) {
-      if (asksForCase(f, f.ops[op]))
+      if (takesCase(f, f.ops[op]))
         problems_.push_back(f.name + ": `" + printOp(m_, id, op) +
                             "`: a case of a flat enum, which is its tag");
       if (takesWhole(f, f.ops[op]))
         problems_.push_back(f.name + ": `" + printOp(m_, id, op) + "`: takes or gives a whole record");
     });
   }
-  bool asksForCase(const Function& f, const Op& op) const {
+  bool takesCase(const Function& f, const Op& op) const {
     const bool isMatch = op.kind == OpKind::Match;
     return (isMatch || op.kind == OpKind::Variant) &&
            types::hasParts(m_.types, f.typeOf(isMatch ? op.operands[0] : op.results[0]));

@@ -1,6 +1,6 @@
 #pragma once
 // Prints Core as text. core/text/parse.h reads the text back to the same Core, names of values and dimensions
-// included. `records flat` stands in front if they are (Module::recordsFlat).
+// included. `records flat` stands before them if they are (Module::recordsFlat).
 //
 //   records flat
 //   struct Layer[H] { w: f32[H] }

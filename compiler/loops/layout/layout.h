@@ -8,8 +8,8 @@
 //   tuple, struct, known    leaves of the parts, in order; more  the parts, naturally aligned
 //                           than leafLimit are one: data of a
 //                           block that holds the stored form
-//   flat enum               the same: the tag, then the slots    the same
-//   array of one of these   the same: its parts are arrays       the same
+//   flat enum               leaves of the tag, of the slots      the parts, naturally aligned
+//   array of one of these   the same. Its parts are arrays.      the same
 //   other enum              word                                 8 bytes
 //   list                    data                                 8 bytes
 //   pack                    hidden dims, then the inner type's   of an array: the array's; else hidden dims,

@@ -1,6 +1,6 @@
 #pragma once
-// Arrays of records that are made element by element while records are flattened: those that nests collect,
-// and those from and to lists. A part of flatten_records.
+// Arrays of records that are made element by element while records are flattened: arrays that nests collect,
+// and arrays from and to lists. A part of flatten_records.
 
 #include "core/ir/nest_results.h"
 #include "transforms/canonical/element_sizes.h"
@@ -23,7 +23,7 @@ protected:
   /// The leaves of a result. `at` is where the first of them stands.
   void rowsOf(core::Builder& b, const core::NestView& view, const core::NestPart& part, Rows at,
               std::vector<Rows>& out);
-  /// Gives the leaf its sizes where the body yields it, and the array those that its type claims.
+  /// Gives the leaf its sizes where the body yields it, and the array the sizes that its type claims.
   void castRows(core::Builder& b, core::OpId nest, const Rows& rows);
 
   /// A list becomes an array by a nest, and an array a list by a loop: each element goes by its leaves.

@@ -58,7 +58,8 @@ private:
   void yieldCarried(LoopSweep& sweep, Scope& s);
   void readItems(const LoopSweep& sweep, Scope& s, const std::vector<ResidualItem>& items,
                  const Roots& roots);
-  void readTurn(const LoopSweep& sweep, Scope& s, const std::vector<ResidualItem>& items, const Roots& roots);
+  void readItemLists(const LoopSweep& sweep, Scope& s, const std::vector<ResidualItem>& items,
+                     const Roots& roots);
   void loop(OpId id);
   struct NestSums {
     /// Values whose cotangents are summed, and values whose cotangents are added to.

@@ -1,8 +1,8 @@
 // Transposes of control: the same structure, reversed.
 
 #include "transforms/derivatives/backward.h"
+#include "transforms/derivatives/item_lists.h"
 #include "transforms/derivatives/scalar_rules.h"
-#include "transforms/derivatives/turn_lists.h"
 
 #include <algorithm>
 
@@ -284,7 +284,7 @@ void Backward::yieldCarried(LoopSweep& sweep, Scope& s) {
 void Backward::readItems(const LoopSweep& sweep, Scope& s, const std::vector<ResidualItem>& items,
                          const Roots& roots) {
   if (items.empty()) return;
-  if (!sweep.from.isCounted()) return readTurn(sweep, s, items, roots);
+  if (!sweep.from.isCounted()) return readItemLists(sweep, s, items, roots);
   const DimId extent = extentOfItems(sweep.id, sweep.from);
   for (size_t k = 0; k < items.size(); ++k) {
     ValueId array = known(carrier(sweep.id, k, types().array(items[k].type, {extent})));
@@ -294,12 +294,12 @@ void Backward::readItems(const LoopSweep& sweep, Scope& s, const std::vector<Res
 }
 
 /// The items of a turn of a `while`, in the Lists behind the count.
-void Backward::readTurn(const LoopSweep& sweep, Scope& s, const std::vector<ResidualItem>& items,
-                        const Roots& roots) {
-  const TurnLists lists = turnListsOf(types(), items);
+void Backward::readItemLists(const LoopSweep& sweep, Scope& s, const std::vector<ResidualItem>& items,
+                             const Roots& roots) {
+  const ItemLists lists = itemListsOf(types(), items);
   size_t next = 1;
   if (!lists.records.empty()) {
-    const ValueId list = known(carrier(sweep.id, next++, types().list(recordOfTurn(types(), items, lists))));
+    const ValueId list = known(carrier(sweep.id, next++, types().list(recordOfItems(types(), items, lists))));
     for (uint32_t i = 0; i < lists.records.size(); ++i) {
       Path p{PathStep{StepKind::Element, 0, {}, 1}};
       if (lists.records.size() > 1) p.push_back({StepKind::Field, i, {}, 1});
@@ -310,10 +310,10 @@ void Backward::readTurn(const LoopSweep& sweep, Scope& s, const std::vector<Resi
   std::vector<OpId>& ops = s.e.fn().regions[s.e.region].ops;
   const size_t before = ops.size();
   std::map<size_t, std::vector<LeafNumbers>> leaves;
-  for (const TurnLists::Row& row : lists.rows) {
+  for (const ItemLists::Row& row : lists.rows) {
     const ValueId list = known(carrier(sweep.id, next++, types().list(row.number)));
     const ValueId first = s.e.mul(sweep.index, s.e.dimValue(dim(row.size)));
-    for (const TurnLists::Part& part : row.parts)
+    for (const ItemLists::Part& part : row.parts)
       leaves[part.item].push_back({list, s.e.add(first, s.e.dimValue(dim(part.at)))});
   }
   std::vector<std::pair<size_t, ValueId>> made;

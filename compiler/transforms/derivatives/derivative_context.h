@@ -47,7 +47,7 @@ struct ResidualItem {
 /// each structured op the values that carry the items out of it, as values of g that no op defines.
 struct OpResidual {
   /// If/Match: an enum, or the numbers of all arms of an If; For/Nest: an array an item; While: count, Lists
-  /// (turn_lists.h); Call: the callee's items, or its record where that is in a box or not known yet. A value
+  /// (item_lists.h); Call: the callee's items, or its record where that is in a box or not known yet. A value
   /// that is available in g represents itself.
   std::vector<ValueId> carriers;
   bool whole = false; ///< of a Call: the record, which is in a box where the carrier's type is an enum

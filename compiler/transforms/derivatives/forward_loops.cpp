@@ -1,7 +1,7 @@
 // Loops and nests in f_fwd: what they do beside tangents, and the items of each iteration or point.
 
 #include "transforms/derivatives/forward.h"
-#include "transforms/derivatives/turn_lists.h"
+#include "transforms/derivatives/item_lists.h"
 
 namespace melix::transforms {
 
@@ -60,7 +60,7 @@ Emit Forward::openIteration(Loop& l, RegionId from, Emit& e) {
 void Forward::countIteration(const Loop& l, Emit& b, std::vector<ValueId>& out) {
   out.push_back(b.add(l.count, b.i64(1)));
   if (l.kept.empty()) return;
-  const TurnLists lists = turnListsOf(types(), *planned(l.view.body()));
+  const ItemLists lists = itemListsOf(types(), *planned(l.view.body()));
   const std::vector<ValueId> saved = items(l.view.body(), b);
   size_t next = 0;
   if (!lists.records.empty()) {
@@ -74,9 +74,9 @@ void Forward::countIteration(const Loop& l, Emit& b, std::vector<ValueId>& out) 
     const ValueId list = l.kept[next++];
     out.push_back(b.one(Emit::simple(OpKind::Push, {list, element}), b.typeOf(list)));
   }
-  for (const TurnLists::Row& row : lists.rows) {
+  for (const ItemLists::Row& row : lists.rows) {
     ValueId list = l.kept[next++];
-    for (const TurnLists::Part& part : row.parts) list = pushLeaf(b, list, saved[part.item], part.leaf);
+    for (const ItemLists::Part& part : row.parts) list = pushLeaf(b, list, saved[part.item], part.leaf);
     out.push_back(list);
   }
 }

@@ -59,7 +59,7 @@ bool ConstantChoice::isOne(ValueId v, std::vector<RegionId>& arms, size_t& left)
   if (left == 0) return false;
   if (isConstant(v)) return --left, true;
   const std::optional<Choice> choice = choiceOf(v);
-  if (!choice || !canMakeAgain(arms, choice->condition, left)) return false;
+  if (!choice || !canRepeat(arms, choice->condition, left)) return false;
   const Within within(arms, f_, choice->branch);
   return isOne(choice->yes, arms, left) && isOne(choice->no, arms, left);
 }
@@ -68,36 +68,35 @@ bool ConstantChoice::isMadeIn(std::span<const RegionId> arms, ValueId v) const {
   return std::ranges::find(arms, uses_.homeOf(v)) != arms.end();
 }
 
-bool ConstantChoice::canMakeAgain(std::span<const RegionId> arms, ValueId v, size_t& left) const {
+bool ConstantChoice::canRepeat(std::span<const RegionId> arms, ValueId v, size_t& left) const {
   if (!isMadeIn(arms, v)) return true;
   const OpId def = f_.values[v].def;
   if (left == 0 || !def.valid() || !f_.ops[def].dims.empty() || !isCheapOp(m_, f_, f_.ops[def])) return false;
   --left;
-  return std::ranges::all_of(f_.ops[def].operands,
-                             [&](ValueId each) { return canMakeAgain(arms, each, left); });
+  return std::ranges::all_of(f_.ops[def].operands, [&](ValueId each) { return canRepeat(arms, each, left); });
 }
 
-ValueId ConstantChoice::makeAgain(Builder& b, std::span<const RegionId> arms, ValueId v) const {
+ValueId ConstantChoice::repeated(Builder& b, std::span<const RegionId> arms, ValueId v) const {
   if (!isMadeIn(arms, v)) return v;
   const Op& op = f_.ops[f_.values[v].def];
-  Op again = Builder::simple(op.kind, {}, op.attr);
-  for (ValueId each : op.operands) again.operands.push_back(makeAgain(b, arms, each));
-  return b.one(std::move(again), f_.typeOf(v));
+  Op copy = Builder::simple(op.kind, {}, op.attr);
+  for (ValueId each : op.operands) copy.operands.push_back(repeated(b, arms, each));
+  return b.one(std::move(copy), f_.typeOf(v));
 }
 
 ConstantChoice::Condition ConstantChoice::where(Builder& b, ValueId v, std::vector<RegionId>& arms,
                                                 FunctionRef<bool(uint64_t)> holds) const {
   if (isConstant(v)) return {holds(f_.ops[f_.values[v].def].as<Constant>().bits), {}};
   const Choice choice = *choiceOf(v);
-  const ValueId condition = makeAgain(b, arms, choice.condition);
+  const ValueId condition = repeated(b, arms, choice.condition);
   const Within within(arms, f_, choice.branch);
   const Condition yes = where(b, choice.yes, arms, holds), no = where(b, choice.no, arms, holds);
   if (yes.always && no.always && *yes.always == *no.always) return yes;
   if (!yes.always && !no.always) return {{}, b.select(condition, yes.value, no.value)};
   // One side is known: the condition, or its negation, decides alone or with the other side.
   const bool known = yes.always ? *yes.always : *no.always;
-  const bool isPlain = yes.always.has_value() == known;
-  const ValueId decides = isPlain ? condition : b.unary(OpKind::Not, condition);
+  const bool isDirect = yes.always.has_value() == known;
+  const ValueId decides = isDirect ? condition : b.unary(OpKind::Not, condition);
   if (yes.always && no.always) return {{}, decides};
   return {{}, b.binary(known ? OpKind::Or : OpKind::And, decides, yes.always ? no.value : yes.value)};
 }

@@ -6,7 +6,7 @@
 //            %c = cmp eq %t, 2
 //   after:   %b' = cmp gt %x, %y   %n = not %a   %m = not %b'   %c = and %n, %m
 //
-// Conditions that are made in an arm are made again where the test stands: they are cheap.
+// Conditions that are made in an arm are rematerialised where the test stands: they are cheap.
 
 #include "core/ir/build.h"
 #include "core/ir/uses.h"
@@ -40,8 +40,8 @@ private:
   bool isConstant(core::ValueId v) const;
   bool isOne(core::ValueId v, std::vector<core::RegionId>& arms, size_t& left) const;
   bool isMadeIn(std::span<const core::RegionId> arms, core::ValueId v) const;
-  bool canMakeAgain(std::span<const core::RegionId> arms, core::ValueId v, size_t& left) const;
-  core::ValueId makeAgain(core::Builder& b, std::span<const core::RegionId> arms, core::ValueId v) const;
+  bool canRepeat(std::span<const core::RegionId> arms, core::ValueId v, size_t& left) const;
+  core::ValueId repeated(core::Builder& b, std::span<const core::RegionId> arms, core::ValueId v) const;
   Condition where(core::Builder& b, core::ValueId v, std::vector<core::RegionId>& arms,
                   FunctionRef<bool(uint64_t)> holds) const;
 

@@ -61,10 +61,10 @@ private:
 
   // Conditions.
   /// In an arm of a branch its condition is decided, and so are the conditions of which it is a conjunction
-  /// or a disjunction. In the region of one number what is matched is decided.
+  /// or a disjunction. In the region of one number the operand of the match is decided.
   void enterArm(RegionId r);
   void decide(ValueId condition, bool holds);
-  /// What a value is known to be in the branches around: its bits, by it or a comparison that is its
+  /// The known value of something in the branches around: its bits, by it or a comparison that is its
   /// negation.
   std::optional<uint64_t> decidedBits(ValueId v) const;
   bool areOpposites(ValueId a, ValueId b) const;

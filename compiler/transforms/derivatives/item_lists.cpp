@@ -1,4 +1,4 @@
-#include "transforms/derivatives/turn_lists.h"
+#include "transforms/derivatives/item_lists.h"
 
 #include <algorithm>
 
@@ -39,23 +39,23 @@ std::vector<types::Leaf> numbersOf(types::TypeStore& types, const ResidualItem& 
   return areNumbers ? leaves : std::vector<types::Leaf>();
 }
 
-TurnLists::Row* rowOf(TurnLists& lists, TypeId number) {
-  const auto found = std::ranges::find(lists.rows, number, &TurnLists::Row::number);
+ItemLists::Row* rowOf(ItemLists& lists, TypeId number) {
+  const auto found = std::ranges::find(lists.rows, number, &ItemLists::Row::number);
   return found == lists.rows.end() ? nullptr : &*found;
 }
 
-void add(types::TypeStore& types, TurnLists& lists, size_t item, const types::Leaf& leaf) {
+void add(types::TypeStore& types, ItemLists& lists, size_t item, const types::Leaf& leaf) {
   const TypeId number = types.element(leaf.type);
-  TurnLists::Row* row = rowOf(lists, number);
-  if (!row) row = &lists.rows.emplace_back(number, std::vector<TurnLists::Part>(), types.dims.constant(0));
+  ItemLists::Row* row = rowOf(lists, number);
+  if (!row) row = &lists.rows.emplace_back(number, std::vector<ItemLists::Part>(), types.dims.constant(0));
   row->parts.push_back({item, leaf, row->size});
   row->size = types.dims.add(row->size, numbersIn(types, leaf));
 }
 
 } // namespace
 
-TurnLists turnListsOf(types::TypeStore& types, std::span<const ResidualItem> items) {
-  TurnLists lists;
+ItemLists itemListsOf(types::TypeStore& types, std::span<const ResidualItem> items) {
+  ItemLists lists;
   std::vector<size_t> others;
   for (size_t k = 0; k < items.size(); ++k) {
     const std::vector<types::Leaf> leaves = numbersOf(types, items[k]);
@@ -74,7 +74,7 @@ TurnLists turnListsOf(types::TypeStore& types, std::span<const ResidualItem> ite
   return lists;
 }
 
-TypeId recordOfTurn(types::TypeStore& types, std::span<const ResidualItem> items, const TurnLists& lists) {
+TypeId recordOfItems(types::TypeStore& types, std::span<const ResidualItem> items, const ItemLists& lists) {
   std::vector<TypeId> parts;
   for (size_t k : lists.records) parts.push_back(items[k].type);
   return parts.size() == 1 ? parts[0] : types.tuple(parts);
