@@ -1,5 +1,7 @@
 #include "transforms/canonical/flat_elements.h"
 
+#include "core/ir/walk.h"
+
 #include <algorithm>
 
 namespace melix::transforms {
