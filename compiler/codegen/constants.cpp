@@ -177,7 +177,7 @@ llvm::Constant* ModuleEmitter::productInSlots(TypeId type, Slots& slots) {
   for (uint32_t k = 0, n = held_->partCount(type); k < n; ++k)
     fields.push_back(fieldInSlots(kind == TypeKind::Struct ? fieldName(type, 0, k) : nullptr,
                                   held_->part(type, k), slots));
-  return constantGlobal(*llvm, describeProduct(type, fieldTable(fields), own), "type");
+  return constantGlobal(*llvm, describeProduct(type, type, fieldTable(fields), own), "type");
 }
 
 llvm::Constant* ModuleEmitter::recordName(TypeId type) {
@@ -196,29 +196,28 @@ llvm::Constant* ModuleEmitter::packDescriptor(TypeId type) {
   TypeId inner = held_->packInner(type);
   TypeKind kind = held_->types.kind(inner);
   uint32_t shift = held_->packOffset(type);
-  if (kind == TypeKind::Struct)
-    return typeRecord(structKind(held_->types, inner), 0, type, held_->partCount(inner), 0, recordName(inner),
-                      nullptr, productFields(inner, shift), nullptr);
-  if (kind == TypeKind::Tuple)
-    return typeRecord(MELIX_KIND_TUPLE, 0, type, held_->partCount(inner), 0, nullptr, nullptr,
-                      productFields(inner, shift), nullptr);
+  if (kind == TypeKind::Struct || kind == TypeKind::Tuple)
+    return describeProduct(type, inner, productFields(inner, shift), {});
   return typeRecord(MELIX_KIND_INSIDE, 0, type, 1, 0, nullptr, nullptr,
                     fieldTable({field(nullptr, describedType(inner), shift)}), nullptr);
 }
 
-/// Of a product with these fields, or an array of products. The parts of an enum are at these offsets.
-llvm::Constant* ModuleEmitter::describeProduct(TypeId type, llvm::Constant* fields, Slots parts) {
+/// Of a product with these fields, or an array of products, in a value of type `type`: the product itself, or
+/// a pack of it. The parts of an enum are at these offsets.
+llvm::Constant* ModuleEmitter::describeProduct(TypeId type, TypeId product, llvm::Constant* fields,
+                                               Slots parts) {
   const types::TypeStore& store = held_->types;
-  const uint32_t count = held_->partCount(type);
-  switch (store.kind(type)) {
+  const uint32_t count = held_->partCount(product);
+  switch (store.kind(product)) {
   case TypeKind::Array:
-    return typeRecord(MELIX_KIND_RECORDS, static_cast<uint8_t>(store.rank(type)), type, count, 0, nullptr,
-                      describedType(store.element(type)), fields, nullptr);
+    return typeRecord(MELIX_KIND_RECORDS, static_cast<uint8_t>(store.rank(product)), type, count, 0, nullptr,
+                      describedType(store.element(product)), fields, nullptr);
   case TypeKind::Struct:
-    return typeRecord(structKind(store, type), 0, type, count, 0, recordName(type), nullptr, fields, nullptr);
+    return typeRecord(structKind(store, product), 0, type, count, 0, recordName(product), nullptr, fields,
+                      nullptr);
   case TypeKind::Enum:
-    return typeRecord(MELIX_KIND_CASES, 0, type, count, held_->caseCount(type), recordName(type), nullptr,
-                      fields, casesInSlots(type, parts));
+    return typeRecord(MELIX_KIND_CASES, 0, type, count, held_->caseCount(product), recordName(product),
+                      nullptr, fields, casesInSlots(product, parts));
   default: return typeRecord(MELIX_KIND_TUPLE, 0, type, count, 0, nullptr, nullptr, fields, nullptr);
   }
 }
@@ -229,7 +228,7 @@ llvm::Constant* ModuleEmitter::describe(TypeId type) {
   if (held_->isProduct(type)) {
     std::vector<uint32_t> parts;
     for (uint32_t k = 0, n = held_->partCount(type); k < n; ++k) parts.push_back(held_->partOffset(type, k));
-    return describeProduct(type, productFields(type, 0), parts);
+    return describeProduct(type, type, productFields(type, 0), parts);
   }
   switch (store.kind(type)) {
   case TypeKind::Array:

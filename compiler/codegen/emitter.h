@@ -113,7 +113,8 @@ private:
   llvm::Constant* recordName(types::TypeId type);
   llvm::Constant* packDescriptor(types::TypeId type);
   llvm::Constant* describe(types::TypeId type);
-  llvm::Constant* describeProduct(types::TypeId type, llvm::Constant* fields, Slots parts);
+  llvm::Constant* describeProduct(types::TypeId type, types::TypeId product, llvm::Constant* fields,
+                                  Slots parts);
   llvm::Constant* productFields(types::TypeId type, uint32_t shift);
   loops::Layouts* held_ = nullptr; ///< while a descriptor is made
   /// MelixType, MelixField, MelixCase.

@@ -119,17 +119,22 @@ private:
 
 } // namespace
 
+void addField(TypeStore& types, RecordId record, TypeId type) {
+  types.recordInfo(record).cases[0].fields.push_back({NameId(), type});
+  types.derived.flatEnums.clear();
+}
+
 const FlatEnum* flatEnum(TypeStore& types, TypeId type) {
   if (types.kind(type) != TypeKind::Enum) return nullptr;
   const RecordId id = types[type].record;
-  auto known = types.flatEnums.find(id);
-  if (known == types.flatEnums.end()) {
+  auto known = types.derived.flatEnums.find(id);
+  if (known == types.derived.flatEnums.end()) {
     const Contents contents(types, id);
     if (!contents.isDeclared) return nullptr;
     const bool isBoxed = contents.holdsItself || types.recordInfo(id).tangentOf.valid();
     std::optional<FlatEnum> found;
     if (!isBoxed) found = SlotMaker(types).run(id);
-    known = types.flatEnums.emplace(id, std::move(found)).first;
+    known = types.derived.flatEnums.emplace(id, std::move(found)).first;
   }
   return known->second ? &*known->second : nullptr;
 }

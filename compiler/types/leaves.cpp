@@ -34,7 +34,7 @@ TypeId partOf(TypeStore& types, TypeId product, uint32_t k) {
   case TypeKind::Struct: return types.fieldType(product, 0, k);
   case TypeKind::Enum: {
     const FlatEnum& flat = *flatEnum(types, product);
-    return k == 0 ? flat.tag : types.withSizesOf(product, flat.slots[k - 1]);
+    return k == 0 ? flat.tag : withSizesOf(types, product, flat.slots[k - 1]);
   }
   default: return types[product].parts[k];
   }

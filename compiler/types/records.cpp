@@ -121,21 +121,16 @@ const std::vector<TypeId>& TypeStore::typeArgs(TypeId record) const {
   return r.argSizes == 0 ? r.typeArgs : args_.at(record);
 }
 
-void TypeStore::addField(RecordId record, TypeId type) {
-  records_[record].cases[0].fields.push_back({NameId(), type});
-  flatEnums.clear(); // of enums that hold it
-}
-
-TypeId TypeStore::withSizesOf(TypeId recordType, TypeId declared) {
-  const Type& t = (*this)[recordType];
-  const Record& r = records_[t.record];
-  return r.dimParams.empty() ? declared : substitute(declared, sizesOf(r, t));
+TypeId withSizesOf(TypeStore& types, TypeId recordType, TypeId declared) {
+  const Type& t = types[recordType];
+  const Record& r = types.recordInfo(t.record);
+  return r.dimParams.empty() ? declared : types.substitute(declared, sizesOf(r, t));
 }
 
 TypeId TypeStore::fieldType(TypeId recordType, uint32_t c, uint32_t k) {
   const Record& r = records_[(*this)[recordType].record];
   assert(c < r.cases.size() && k < r.cases[c].fields.size() && "no such field");
-  return withSizesOf(recordType, r.cases[c].fields[k].type);
+  return withSizesOf(*this, recordType, r.cases[c].fields[k].type);
 }
 
 } // namespace melix::types

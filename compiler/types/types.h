@@ -117,9 +117,10 @@ struct FlatEnum {
   std::vector<std::vector<uint32_t>> slotsOf; ///< of each case: the slot of each leaf of its fields, in order
 };
 
-/// Records that tangent.cpp derives, by the record that they are derived from.
+/// Facts that follow from records: the records that tangent.cpp derives, and how enums lie.
 struct DerivedRecords {
   std::unordered_map<RecordId, RecordId> tangents, positional;
+  std::unordered_map<RecordId, std::optional<FlatEnum>> flatEnums; ///< kept by flat_enums.cpp
   /// The Dict with the keys of this one and values of that type; given by the checker, which declares Dicts.
   std::function<TypeId(TypeId dict, TypeId values)> dictOfValues;
 };
@@ -170,16 +171,11 @@ public:
   DimSym boundSym(uint32_t i);
 
   RecordId addRecord(Record record) { return records_.add(std::move(record)); }
-  /// A further field, without a name, of a struct.
-  void addField(RecordId record, TypeId type);
-  DerivedRecords derived;                                          ///< kept by tangent.cpp
-  std::unordered_map<RecordId, std::optional<FlatEnum>> flatEnums; ///< kept by flat_enums.cpp
+  DerivedRecords derived;
   Record& recordInfo(RecordId id) { return records_[id]; }
   const Record& recordInfo(RecordId id) const { return records_[id]; }
   /// Type of field `k` of case `c` with the record's dims substituted (D7).
   TypeId fieldType(TypeId recordType, uint32_t c, uint32_t k);
-  /// A type in terms of the parameters of a record, with the sizes of a type of it.
-  TypeId withSizesOf(TypeId recordType, TypeId declared);
 
   const TypeParam& paramInfo(TypeId id) const { return params_[(*this)[id].number]; }
   bool isParam(TypeId id) const { return kind(id) == TypeKind::Param; }
@@ -248,5 +244,8 @@ private:
   std::vector<DimSym> bound_;
   TypeId unit_;
 };
+
+/// A type in terms of the parameters of a record, with the sizes of a type of it.
+TypeId withSizesOf(TypeStore& types, TypeId recordType, TypeId declared);
 
 } // namespace melix::types

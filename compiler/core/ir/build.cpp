@@ -1,5 +1,7 @@
 #include "core/ir/build.h"
 
+#include "types/leaves.h"
+
 #include <algorithm>
 
 namespace melix::core {
@@ -112,7 +114,8 @@ void Builder::checkFits(std::span<const DimId> extents) {
   if (std::ranges::count_if(extents, counts) < 2) return;
   std::string numbers;
   for (size_t k = 0; k < extents.size(); ++k)
-    numbers += (k == 0 ? "" : ", ") + (k < mostNumbers ? "{" + std::to_string(k) + "}" : dims().show(extents[k]));
+    numbers +=
+        (k == 0 ? "" : ", ") + (k < mostNumbers ? "{" + std::to_string(k) + "}" : dims().show(extents[k]));
   CheckAttr attr{CheckKind::ArrayFits, "an array of shape [" + numbers + "] is too large", {}};
   Op check = simple(OpKind::Check, {}, std::move(attr));
   check.dims.assign(extents.begin(), extents.end());
@@ -148,6 +151,16 @@ void Builder::yield(Operands values, Dims dimsOut) {
   Op op = simple(OpKind::Yield, std::move(values));
   op.dims = std::move(dimsOut);
   append(std::move(op), {});
+}
+
+bool canMake(const Module& m, TypeId type) {
+  switch (m.types.kind(type)) {
+  case TypeKind::Tuple:
+  case TypeKind::Struct: return true;
+  case TypeKind::Enum: return m.recordsFlat && types::hasParts(m.types, type);
+  case TypeKind::Array: return m.recordsFlat && types::isFlattened(m.types, type);
+  default: return false;
+  }
 }
 
 } // namespace melix::core

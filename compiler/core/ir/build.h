@@ -86,6 +86,10 @@ public:
   void yield(Operands values, Dims dims = {});
 };
 
+/// Whether `make` puts a value of the type together: a tuple, a struct; where records are flat, a flat enum
+/// and an array of records too.
+bool canMake(const Module& m, TypeId type);
+
 /// The bits of `value` rounded to a float type (f8, f16, bf16, f32, f64).
 uint64_t floatBits(TypeKind kind, double value);
 /// Bits of a signed or unsigned integer kind as a number.

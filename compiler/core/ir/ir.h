@@ -131,8 +131,8 @@ struct LoopAttr {
   uint32_t collects = 0;
 };
 
-/// Region number for each case of the enum (several cases may share one that takes no payload), or for the
-/// numbers 0, 1, … of a bool or integer: any other number goes where the last of these goes.
+/// Region number for each case of the enum; several cases may share one that takes no payload. Of a bool or
+/// integer: for the numbers 0, 1, …; any other number goes where the last of these goes.
 struct MatchAttr {
   std::vector<uint32_t> regionOf;
 
@@ -290,9 +290,9 @@ struct Module {
   /// Bodies of math.<f>: (MathKind, F32 | F64) -> function.
   std::map<std::pair<ops::MathKind, TypeKind>, FunctionId> mathBodies;
   FunctionId entry; ///< the program's statements and main; none for libraries
-  /// Records are flat (State::RecordsFlat): an array of records is a record of the arrays of its parts, and a
-  /// path names the part before it indexes the array. Else it is an array whose elements are records, and a
-  /// path goes through an element.
+  /// Records are flat (State::RecordsFlat). An array of records is a record of the arrays of its parts, and a
+  /// path names the part before it indexes the array. A flat enum is a record of its tag and slots. Else the
+  /// elements of an array are records, a path goes through an element, and every enum is a case.
   bool recordsFlat = false;
   /// Results of analyses of its functions (analyses.h).
   std::shared_ptr<Analyses> analyses;

@@ -23,6 +23,11 @@ void forEachOp(const Function& f, Visit&& visit) {
   forEachOp(f, f.body, visit);
 }
 
+/// Whether an op is a match of an enum: it reads payloads, as a match of a number does not.
+inline bool isMatchOfEnum(const Module& m, const Function& f, const Op& op) {
+  return op.kind == OpKind::Match && m.types.kind(f.typeOf(op.operands[0])) == TypeKind::Enum;
+}
+
 inline OpId terminatorId(const Function& f, RegionId region) {
   assert(!f.regions[region].ops.empty() && "every region ends in yield");
   return f.regions[region].ops.back();

@@ -119,7 +119,7 @@ private:
     if (o.kind == OpKind::Derivative && states_.has(State::DerivativesGone))
       return "no derivative may be left here";
     if (o.kind == OpKind::Match && states_.has(State::EnumsMatched) && !o.operands.empty() &&
-        types_.kind(f_.typeOf(o.operands[0])) != TypeKind::Enum)
+        !isMatchOfEnum(m_, f_, o))
       return "no number may be matched here";
     return {};
   }

@@ -173,11 +173,7 @@ private:
     return out;
   }
   std::string make() const {
-    const bool isArray = types_.kind(result()) == TypeKind::Array,
-               isEnum = types_.kind(result()) == TypeKind::Enum;
-    const bool isProduct = isArray ? types::isFlattened(types_, result()) : types::hasParts(types_, result());
-    const bool isAllowed = m_.recordsFlat || (!isArray && !isEnum);
-    if (isProduct && isAllowed && types_.kind(result()) != TypeKind::Known) return list(partTypes(result()));
+    if (canMake(m_, result())) return list(partTypes(result()));
     return "makes a tuple, a struct or, where records are flat, an enum or an array of them, not " +
            name(result());
   }

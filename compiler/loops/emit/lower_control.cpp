@@ -66,15 +66,15 @@ void storeRow(Lower& l, const Collected& to, ValueId i, core::ValueId v) {
   storeStored(l, place, l.leaves(v), StoreMode::Fresh);
 }
 
-/// What a loop carries: the values that go round, and the Lists that grow by an element an iteration. These
-/// get room for all elements before the loop, which stores each in its place.
+/// What a loop carries: values that an iteration passes to the next, and Lists that grow by an element an
+/// iteration. These get room for all elements before the loop, which stores each in its place.
 struct Carried {
   struct Growing {
     size_t number;
     core::ValueId pushed;
     LongerList list{};
   };
-  std::vector<size_t> round;
+  std::vector<size_t> passed;
   std::vector<Growing> growing;
 
   Carried(Lower& l, const core::LoopView& loop) {
@@ -83,12 +83,12 @@ struct Carried {
       if (push.valid())
         growing.push_back({k, l.in.ops[push].results[0]});
       else
-        round.push_back(k);
+        passed.push_back(k);
     }
   }
   std::vector<core::ValueId> of(std::span<const core::ValueId> all) const {
     std::vector<core::ValueId> out;
-    for (size_t k : round) out.push_back(all[k]);
+    for (size_t k : passed) out.push_back(all[k]);
     return out;
   }
 };
@@ -120,7 +120,7 @@ RegionId forBody(Lower& l, const core::LoopView& loop, const std::vector<ValueTy
   return l.b.end(yields);
 }
 
-/// What a switch goes by: the number of an enum's case, or what is matched itself.
+/// The operand of a switch: the number of an enum's case, or the matched number itself.
 ValueId numberOf(Lower& l, TypeKind kind, ValueId matched) {
   if (kind == TypeKind::Enum) return l.b.value(StmtKind::Tag, {matched}, indexType);
   if (kind == TypeKind::Bool) return l.b.scalar(OpKind::Convert, {matched}, kind, TypeKind::U8);

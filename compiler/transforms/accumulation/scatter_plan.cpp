@@ -252,8 +252,7 @@ bool ScatterPlanner::mayFail(OpId id) {
   bool fails = false;
   auto look = [&](OpId at) {
     const Op& o = op(at);
-    const bool opens = o.kind == OpKind::Match && types().kind(fn().typeOf(o.operands[0])) == TypeKind::Enum;
-    const bool isIndexed = o.kind == OpKind::Set || o.kind == OpKind::AddAt || opens ||
+    const bool isIndexed = o.kind == OpKind::Set || o.kind == OpKind::AddAt || isMatchOfEnum(m_, fn(), o) ||
                            o.kind == OpKind::Length || o.kind == OpKind::Call;
     fails = fails || isIndexed || (o.kind == OpKind::Get && !readsInRange(m_, fn(), ranges, o)) ||
             std::ranges::any_of(o.dims, [&](DimId d) { return !types().dims.atLeast(d, 0); });

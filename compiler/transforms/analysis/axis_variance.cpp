@@ -43,9 +43,8 @@ std::optional<AxisVariance::Made> AxisVariance::make(OpId id, uint32_t position)
 
 bool AxisVariance::look(const Op& op, Made& made) const {
   if (mentionsSizes(op)) return false;
-  const bool opens = op.kind == OpKind::Match && m_.types.kind(fn().typeOf(op.operands[0])) == TypeKind::Enum;
-  const bool indexed =
-      op.kind == OpKind::Set || op.kind == OpKind::AddAt || opens || op.kind == OpKind::Length;
+  const bool indexed = op.kind == OpKind::Set || op.kind == OpKind::AddAt || isMatchOfEnum(m_, fn(), op) ||
+                       op.kind == OpKind::Length;
   made.within = made.within && !indexed && (op.kind != OpKind::Get || isIndexedByAxes(op));
   return std::ranges::all_of(op.operands, [&](ValueId v) { return lookAt(v, made); });
 }

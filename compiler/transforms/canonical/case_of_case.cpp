@@ -34,7 +34,7 @@ public:
   }
 
 private:
-  /// What a region of a branch gives: a number, or a variant of that case.
+  /// A region of a branch gives this number, or a variant of this case.
   struct Made {
     uint64_t number;
     OpId variant;
@@ -57,7 +57,7 @@ private:
     const Regions& all = f_.ops[op].regions;
     return std::any_of(all.begin(), all.end(), [&](RegionId r) { return !f_.regions[r].dimParams.empty(); });
   }
-  /// What is made as result `k` in each region; nothing if one of them is not known.
+  /// The number or variant that each region gives as result `k`; nothing if one of these is not known.
   std::vector<Made> madeBy(OpId from, uint32_t k) const {
     std::vector<Made> made;
     for (RegionId r : f_.ops[from].regions) {
@@ -101,7 +101,7 @@ private:
   /// branch.
   ValueId addLeaves(OpId from, const std::vector<ValueId>& yielded) {
     const TypeId type = f_.typeOf(yielded[0]);
-    if (!isMadeOfParts(type)) return addResult(from, yielded);
+    if (!canMake(m_, type) || !types::isFlattened(m_.types, type)) return addResult(from, yielded);
     Operands parts;
     for (uint32_t k = 0, n = types::partsOf(m_.types, type); k < n; ++k) {
       std::vector<ValueId> each;
@@ -114,13 +114,6 @@ private:
     uses_.enter(f_.values[v].def, uses_.regionOf(from));
     after_[from].push_back(f_.values[v].def);
     return v;
-  }
-  /// Whether a value leaves by its parts. Arrays and enums have parts where records are flat.
-  bool isMadeOfParts(TypeId type) const {
-    const TypeKind kind = m_.types.kind(type);
-    const bool isRecord = kind == TypeKind::Tuple || kind == TypeKind::Struct;
-    const bool hasParts = isRecord || (m_.recordsFlat && kind != TypeKind::Known);
-    return hasParts && types::isFlattened(m_.types, type);
   }
   ValueId part(RegionId r, ValueId record, uint32_t k) {
     const OpId def = f_.values[record].def;
@@ -167,9 +160,8 @@ private:
     }
     Builder b(m_, id_, f_.regions.add(Region{}), f_.ops[first.valid() ? first : from].loc);
     const TypeId type = f_.typeOf(chosen);
-    const auto number = static_cast<uint32_t>(made[0].number);
-    const ValueId same =
-        first.valid() ? b.variant(type, number, std::move(parts)) : b.constant(type, made[0].number);
+    const ValueId same = first.valid() ? b.variant(type, f_.ops[first].index(), std::move(parts))
+                                       : b.constant(type, made[0].number);
     uses_.enter(f_.values[same].def, uses_.regionOf(from));
     after_[from].push_back(f_.values[same].def);
     uses_.replace(chosen, same);
@@ -188,7 +180,7 @@ private:
 
   // --- several cases
 
-  /// The regions of a branch by the number of what it goes by.
+  /// The regions of a branch by the number of its operand.
   std::vector<uint32_t> regionsOf(OpId branch) const {
     const Op& op = f_.ops[branch];
     return op.kind == OpKind::Match ? op.as<MatchAttr>().regionOf : std::vector<uint32_t>{1, 0};

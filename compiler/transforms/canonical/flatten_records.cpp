@@ -277,7 +277,7 @@ private:
     results(b, id);
   }
 
-  /// The cases are told by the tag, and their fields are slots.
+  /// The tag selects the region, and the fields of its case are slots.
   void match(Builder& b, OpId id) {
     const Op op = f_.ops[id];
     const TypeId type = typeOf(op.operands[0]);

@@ -1,5 +1,7 @@
 #include "transforms/derivatives/backward.h"
 
+#include "types/flat_enums.h"
+
 #include <algorithm>
 
 namespace melix::transforms {
@@ -41,7 +43,7 @@ void Backward::fillSaved(const std::vector<ResidualItem>& items) {
     toRecord[g().dimParams[i]] = types().dims.symbol(saved.dimParams[i]);
   for (const ResidualItem& item : items) {
     TypeId t = types().substitute(item.type, toRecord);
-    types().addField(lin_.saved, t);
+    types::addField(types(), lin_.saved, t);
     lin_.atHand.push_back(atHand(item));
     if (lin_.atHand.back()) lin_.atHand.back()->exact = exact_.contains(item.values[0]);
   }

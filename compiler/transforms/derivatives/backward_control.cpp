@@ -293,7 +293,7 @@ void Backward::readItems(const LoopSweep& sweep, Scope& s, const std::vector<Res
   }
 }
 
-/// The items of a turn of a `while`, in the Lists behind the count.
+/// The items of an iteration of a `while`, in the Lists after the count.
 void Backward::readItemLists(const LoopSweep& sweep, Scope& s, const std::vector<ResidualItem>& items,
                              const Roots& roots) {
   const ItemLists lists = itemListsOf(types(), items);

@@ -16,8 +16,8 @@ namespace melix::transforms {
 //
 // Of the values that the backward companion asks for, and those that they are made of in the same region, a
 // minimum cut is kept: the least bytes from which all that is asked for can be rematerialised. Nothing is
-// made again that costs more than keeping it may (`isProfitable`), nor calls, loops, branches and nests, but
-// for those that collect what is scalar work at each point. Values from outside of a loop or nest cost
+// rematerialised that costs more than keeping it may (`isProfitable`), nor calls, loops, branches and nests,
+// but for those that collect what is scalar work at each point. Values from outside of a loop or nest cost
 // nothing within it: they are kept once, arrays by reference, and reads of them are rematerialised; but not
 // of arrays that are updated later, for keeping these would cost a copy at every update. A value that a nest
 // collects anyway is read there. An item of a branch lies in an enum, which is a block of its own.

@@ -45,8 +45,7 @@ struct Extremum {
 std::optional<Extremum> extremumOf(const core::Module& m, const core::Function& fn, const core::Op& choice,
                                    core::Ranges& ranges);
 
-/// The comparisons of which one holds where a match of a number enters a region; a bool is compared with
-/// true.
+/// A match of a number enters a region if one of these comparisons holds. A bool is compared with true.
 struct RegionTest {
   uint32_t region;
   ops::CmpKind how;

@@ -11,7 +11,7 @@ using namespace core;
 
 namespace {
 
-constexpr size_t mostChosen = 8; ///< constants, and ops that are made again
+constexpr size_t mostChosen = 8; ///< constants, and rematerialised ops
 constexpr size_t mostExits = 2;  ///< of how control left: what runs then stays behind branches
 
 /// For a time: the arms of a branch, in which what they choose between may be made.

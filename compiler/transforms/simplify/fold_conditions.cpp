@@ -1,5 +1,6 @@
 #include "transforms/simplify/folder.h"
 
+#include "core/ir/walk.h"
 #include "transforms/simplify/constant_choice.h"
 #include "transforms/simplify/fold_scalars.h"
 
@@ -12,7 +13,7 @@ void Folder::enterArm(RegionId r) {
   if (!parent.valid()) return;
   const Op& op = f_.ops[parent];
   if (op.kind == OpKind::If) decide(op.operands[0], r == op.regions[0]);
-  if (op.kind != OpKind::Match || types_.kind(f_.typeOf(op.operands[0])) == TypeKind::Enum) return;
+  if (op.kind != OpKind::Match || isMatchOfEnum(m_, f_, op)) return;
   const std::vector<uint32_t>& regionOf = op.as<MatchAttr>().regionOf;
   const auto isHere = [&](uint32_t k) { return op.regions[k] == r; };
   if (std::ranges::count_if(regionOf, isHere) != 1 || isHere(regionOf.back())) return; // other numbers too
