@@ -11,6 +11,7 @@
 namespace melix::codegen {
 namespace {
 
+using loops::StoredType;
 using types::TypeId;
 using types::TypeKind;
 
@@ -74,17 +75,27 @@ llvm::Constant* ModuleEmitter::text(const std::string& text) {
 // --- descriptors
 // ------------------------------------------------------------------------------------------------------
 
-llvm::Constant* ModuleEmitter::typeRecord(uint8_t kind, uint8_t rank, TypeId type, uint32_t fieldCount,
+llvm::Constant* ModuleEmitter::typeRecord(uint8_t kind, uint8_t rank, StoredType type, uint32_t fieldCount,
                                           uint32_t caseCount, llvm::Constant* name, llvm::Constant* elem,
                                           llvm::Constant* fields, llvm::Constant* cases) {
   loops::StoredForm form = held_->stored(type);
   auto orNull = [&](llvm::Constant* c) { return c ? c : llvm::ConstantPointerNull::get(ptr()); };
   auto byte = [&](uint8_t v) { return llvm::ConstantInt::get(i8(), v); };
   auto word = [&](uint32_t v) { return llvm::ConstantInt::get(i32(), v); };
-  return llvm::ConstantStruct::get(
-      records_.type, {byte(kind), byte(rank), byte(form.counted ? MELIX_HOLDS_REFS : 0),
-                      byte(static_cast<uint8_t>(form.align)), word(form.size), word(fieldCount),
-                      word(caseCount), orNull(name), orNull(elem), orNull(fields), orNull(cases)});
+  return llvm::ConstantStruct::get(records_.type,
+                                   {byte(kind), byte(rank), byte(form.counted ? MELIX_HOLDS_REFS : 0),
+                                    byte(static_cast<uint8_t>(form.align)), word(form.size), word(fieldCount),
+                                    word(caseCount), orNull(name), orNull(elem), orNull(fields),
+                                    orNull(cases), orNull(dimsInPlace(type))});
+}
+
+/// The sizes of an array that lies in place, else nothing.
+llvm::Constant* ModuleEmitter::dimsInPlace(StoredType type) {
+  if (!held_->isInPlace(type)) return nullptr;
+  std::vector<uint64_t> dims;
+  for (types::DimId d : held_->types[type.type].dims)
+    dims.push_back(static_cast<uint64_t>(*held_->types.dims.asConstant(d)));
+  return constantGlobal(*llvm, llvm::ConstantDataArray::get(context, dims), "dims");
 }
 
 llvm::Constant* ModuleEmitter::field(llvm::Constant* name, llvm::Constant* described, uint32_t offset) {
@@ -107,11 +118,11 @@ llvm::Constant* ModuleEmitter::fieldName(TypeId type, uint32_t c, uint32_t k) {
   return cString({text.data(), text.size()});
 }
 
-llvm::Constant* ModuleEmitter::productFields(TypeId type, uint32_t shift) {
+llvm::Constant* ModuleEmitter::productFields(StoredType type, uint32_t shift) {
   std::vector<llvm::Constant*> fields;
-  const bool isStruct = held_->types.kind(type) == TypeKind::Struct;
-  for (uint32_t k = 0, n = held_->partCount(type); k < n; ++k)
-    fields.push_back(field(isStruct ? fieldName(type, 0, k) : nullptr, describedType(held_->part(type, k)),
+  const bool isStruct = held_->types.kind(type.type) == TypeKind::Struct;
+  for (uint32_t k = 0, n = held_->partCount(type.type); k < n; ++k)
+    fields.push_back(field(isStruct ? fieldName(type.type, 0, k) : nullptr, described(held_->part(type, k)),
                            held_->partOffset(type, k) + shift));
   return fieldTable(fields);
 }
@@ -133,50 +144,49 @@ llvm::Constant* ModuleEmitter::caseTable(const std::vector<llvm::Constant*>& cas
   return constantGlobal(*llvm, llvm::ConstantArray::get(type, cases), "cases");
 }
 
-llvm::Constant* ModuleEmitter::casesInNodes(TypeId type) {
+llvm::Constant* ModuleEmitter::casesInNodes(StoredType type) {
   std::vector<llvm::Constant*> cases;
-  for (uint32_t c = 0, n = held_->caseCount(type); c < n; ++c) {
+  for (uint32_t c = 0, n = held_->caseCount(type.type); c < n; ++c) {
     FieldTable fields;
-    for (uint32_t k = 0, m = held_->fieldCount(type, c); k < m; ++k)
-      fields.push_back(field(fieldName(type, c, k), describedType(held_->field(type, c, k)),
+    for (uint32_t k = 0, m = held_->fieldCount(type.type, c); k < m; ++k)
+      fields.push_back(field(fieldName(type.type, c, k), described(held_->field(type, c, k)),
                              held_->fieldOffset(type, c, k)));
-    cases.push_back(caseRecord(type, c, fields, held_->nodeBytes(type, c)));
+    cases.push_back(caseRecord(type.type, c, fields, held_->nodeBytes(type, c)));
   }
   return caseTable(cases);
 }
 
 /// The cases of a flat enum whose tag and slots are at these offsets.
-llvm::Constant* ModuleEmitter::casesInSlots(TypeId type, Slots parts) {
-  const std::vector<std::vector<uint32_t>> slotsOf = types::flatEnum(held_->types, type)->slotsOf;
+llvm::Constant* ModuleEmitter::casesInSlots(StoredType type, Slots parts) {
+  const std::vector<std::vector<uint32_t>> slotsOf = types::flatEnum(held_->types, type.type)->slotsOf;
   std::vector<llvm::Constant*> cases;
   for (uint32_t c = 0; c < slotsOf.size(); ++c) {
     std::vector<uint32_t> offsets;
     for (uint32_t slot : slotsOf[c]) offsets.push_back(parts[1 + slot]);
     Slots left = offsets;
     FieldTable fields;
-    for (uint32_t k = 0, m = held_->fieldCount(type, c); k < m; ++k)
-      fields.push_back(fieldInSlots(fieldName(type, c, k), held_->field(type, c, k), left));
-    cases.push_back(caseRecord(type, c, fields, 0));
+    for (uint32_t k = 0, m = held_->fieldCount(type.type, c); k < m; ++k)
+      fields.push_back(fieldInSlots(fieldName(type.type, c, k), held_->field(type, c, k), left));
+    cases.push_back(caseRecord(type.type, c, fields, 0));
   }
   return caseTable(cases);
 }
 
-llvm::Constant* ModuleEmitter::fieldInSlots(llvm::Constant* name, TypeId type, Slots& slots) {
-  if (types::isFlattened(held_->types, type)) return field(name, productInSlots(type, slots), 0);
+llvm::Constant* ModuleEmitter::fieldInSlots(llvm::Constant* name, StoredType type, Slots& slots) {
+  if (types::isFlattened(held_->types, type.type)) return field(name, productInSlots(type, slots), 0);
   const uint32_t offset = slots.front();
   slots = slots.subspan(1);
-  return field(name, describedType(type), offset);
+  return field(name, described(type), offset);
 }
 
 /// The descriptor of a product whose leaves are at these offsets.
-llvm::Constant* ModuleEmitter::productInSlots(TypeId type, Slots& slots) {
-  const types::TypeStore& store = held_->types;
-  const TypeKind kind = store.kind(type);
+llvm::Constant* ModuleEmitter::productInSlots(StoredType type, Slots& slots) {
+  const bool isStruct = held_->types.kind(type.type) == TypeKind::Struct;
   const Slots own = slots;
   FieldTable fields;
-  for (uint32_t k = 0, n = held_->partCount(type); k < n; ++k)
-    fields.push_back(fieldInSlots(kind == TypeKind::Struct ? fieldName(type, 0, k) : nullptr,
-                                  held_->part(type, k), slots));
+  for (uint32_t k = 0, n = held_->partCount(type.type); k < n; ++k)
+    fields.push_back(
+        fieldInSlots(isStruct ? fieldName(type.type, 0, k) : nullptr, held_->part(type, k), slots));
   return constantGlobal(*llvm, describeProduct(type, type, fieldTable(fields), own), "type");
 }
 
@@ -192,64 +202,68 @@ static uint8_t structKind(const types::TypeStore& store, TypeId type) {
 }
 
 /// The hidden dims of a pack come first; a reader sees the inner product after them.
-llvm::Constant* ModuleEmitter::packDescriptor(TypeId type) {
-  TypeId inner = held_->packInner(type);
-  TypeKind kind = held_->types.kind(inner);
-  uint32_t shift = held_->packOffset(type);
+llvm::Constant* ModuleEmitter::packDescriptor(StoredType type) {
+  const StoredType inner = held_->inMemory(held_->packInner(type.type));
+  const TypeKind kind = held_->types.kind(inner.type);
+  const uint32_t shift = held_->packOffset(type.type);
   if (kind == TypeKind::Struct || kind == TypeKind::Tuple)
     return describeProduct(type, inner, productFields(inner, shift), {});
   return typeRecord(MELIX_KIND_INSIDE, 0, type, 1, 0, nullptr, nullptr,
-                    fieldTable({field(nullptr, describedType(inner), shift)}), nullptr);
+                    fieldTable({field(nullptr, described(inner), shift)}), nullptr);
 }
 
 /// Of a product with these fields, or an array of products, in a value of type `type`: the product itself, or
 /// a pack of it. The parts of an enum are at these offsets.
-llvm::Constant* ModuleEmitter::describeProduct(TypeId type, TypeId product, llvm::Constant* fields,
+llvm::Constant* ModuleEmitter::describeProduct(StoredType type, StoredType product, llvm::Constant* fields,
                                                Slots parts) {
   const types::TypeStore& store = held_->types;
-  const uint32_t count = held_->partCount(product);
-  switch (store.kind(product)) {
+  const TypeId id = product.type;
+  const uint32_t count = held_->partCount(id);
+  switch (store.kind(id)) {
   case TypeKind::Array:
-    return typeRecord(MELIX_KIND_RECORDS, static_cast<uint8_t>(store.rank(product)), type, count, 0, nullptr,
-                      describedType(store.element(product)), fields, nullptr);
+    return typeRecord(MELIX_KIND_RECORDS, static_cast<uint8_t>(store.rank(id)), type, count, 0, nullptr,
+                      describedType(store.element(id)), fields, nullptr);
   case TypeKind::Struct:
-    return typeRecord(structKind(store, product), 0, type, count, 0, recordName(product), nullptr, fields,
-                      nullptr);
+    return typeRecord(structKind(store, id), 0, type, count, 0, recordName(id), nullptr, fields, nullptr);
   case TypeKind::Enum:
-    return typeRecord(MELIX_KIND_CASES, 0, type, count, held_->caseCount(product), recordName(product),
-                      nullptr, fields, casesInSlots(product, parts));
+    return typeRecord(MELIX_KIND_CASES, 0, type, count, held_->caseCount(id), recordName(id), nullptr, fields,
+                      casesInSlots(product, parts));
   default: return typeRecord(MELIX_KIND_TUPLE, 0, type, count, 0, nullptr, nullptr, fields, nullptr);
   }
 }
 
 /// What stands in the descriptor of a type that is no scalar.
-llvm::Constant* ModuleEmitter::describe(TypeId type) {
+llvm::Constant* ModuleEmitter::describe(StoredType type) {
   const types::TypeStore& store = held_->types;
-  if (held_->isProduct(type)) {
+  const TypeId id = type.type;
+  if (held_->isProduct(id)) {
     std::vector<uint32_t> parts;
-    for (uint32_t k = 0, n = held_->partCount(type); k < n; ++k) parts.push_back(held_->partOffset(type, k));
+    for (uint32_t k = 0, n = held_->partCount(id); k < n; ++k) parts.push_back(held_->partOffset(type, k));
     return describeProduct(type, type, productFields(type, 0), parts);
   }
-  switch (store.kind(type)) {
+  switch (store.kind(id)) {
   case TypeKind::Array:
-    return typeRecord(MELIX_KIND_ARRAY, static_cast<uint8_t>(store.rank(type)), type, 0, 0, nullptr,
-                      describedType(store.element(type)), nullptr, nullptr);
+    return typeRecord(MELIX_KIND_ARRAY, static_cast<uint8_t>(store.rank(id)), type, 0, 0, nullptr,
+                      describedType(store.element(id)), nullptr, nullptr);
   case TypeKind::List:
-    return typeRecord(MELIX_KIND_LIST, 0, type, 0, 0, nullptr, describedType(store[type].parts[0]), nullptr,
+    return typeRecord(MELIX_KIND_LIST, 0, type, 0, 0, nullptr, describedType(store[id].parts[0]), nullptr,
                       nullptr);
   case TypeKind::Enum:
-    return typeRecord(MELIX_KIND_ENUM, 0, type, 0, held_->caseCount(type), recordName(type), nullptr, nullptr,
+    return typeRecord(MELIX_KIND_ENUM, 0, type, 0, held_->caseCount(id), recordName(id), nullptr, nullptr,
                       casesInNodes(type));
   case TypeKind::Pack: return packDescriptor(type);
   default:
-    return typeRecord(MELIX_KIND_OPAQUE, 0, type, 0, 0, cString(store.show(type)), nullptr, nullptr, nullptr);
+    return typeRecord(MELIX_KIND_OPAQUE, 0, type, 0, 0, cString(store.show(id)), nullptr, nullptr, nullptr);
   }
 }
 
-llvm::Constant* ModuleEmitter::describedType(TypeId type) {
+/// The descriptor of a value by itself.
+llvm::Constant* ModuleEmitter::describedType(TypeId type) { return described(held_->inMemory(type)); }
+
+llvm::Constant* ModuleEmitter::described(StoredType stored) {
   const types::TypeStore& store = held_->types;
-  type = held_->types.eraseDims(type);
-  TypeKind kind = store.kind(type);
+  const TypeId type = stored.type;
+  const TypeKind kind = store.kind(type);
   if (types::scalarBits(kind) != 0 || kind == TypeKind::Str || kind == TypeKind::Exit || store.isUnit(type)) {
     auto* all = llvm->getOrInsertGlobal("melix_scalar_types", llvm::ArrayType::get(records_.type, 20));
     return llvm::ConstantExpr::getInBoundsGetElementPtr(records_.type, all,
@@ -263,7 +277,7 @@ llvm::Constant* ModuleEmitter::describedType(TypeId type) {
   auto* global = new llvm::GlobalVariable(*llvm, records_.type, true, llvm::GlobalValue::PrivateLinkage,
                                           nullptr, "type");
   made = global;
-  global->setInitializer(describe(type));
+  global->setInitializer(describe(stored));
   return global;
 }
 

@@ -18,8 +18,8 @@ ModuleEmitter::ModuleEmitter(const Unit& u, const Options& o, SharedLayouts& l, 
     : unit(u), options(o), context(c), llvm(std::make_unique<llvm::Module>(o.sourceName, c)), layouts(l),
       debug(std::make_unique<DebugInfo>(*llvm, u.module.core, o)) {
   auto* p = ptr();
-  records_.type = llvm::StructType::create(context, {i8(), i8(), i8(), i8(), i32(), i32(), i32(), p, p, p, p},
-                                           "MelixType");
+  records_.type = llvm::StructType::create(
+      context, {i8(), i8(), i8(), i8(), i32(), i32(), i32(), p, p, p, p, p}, "MelixType");
   records_.field = llvm::StructType::create(context, {p, p, i32()}, "MelixField");
   records_.oneCase = llvm::StructType::create(context, {p, p, i32(), i32()}, "MelixCase");
 }

@@ -95,27 +95,29 @@ private:
   void emitEntry(loops::FunctionId f);
   // constants.cpp
   llvm::Constant* describedType(types::TypeId type);
-  llvm::Constant* typeRecord(uint8_t kind, uint8_t rank, types::TypeId type, uint32_t fieldCount,
+  llvm::Constant* described(loops::StoredType type);
+  llvm::Constant* dimsInPlace(loops::StoredType type);
+  llvm::Constant* typeRecord(uint8_t kind, uint8_t rank, loops::StoredType type, uint32_t fieldCount,
                              uint32_t caseCount, llvm::Constant* name, llvm::Constant* elem,
                              llvm::Constant* fields, llvm::Constant* cases);
   llvm::Constant* fieldTable(const std::vector<llvm::Constant*>& fields);
   llvm::Constant* field(llvm::Constant* name, llvm::Constant* described, uint32_t offset);
   /// Leaves in slots of an enum: the offsets of the leaves that come next.
   using Slots = std::span<const uint32_t>;
-  llvm::Constant* fieldInSlots(llvm::Constant* name, types::TypeId type, Slots& slots);
-  llvm::Constant* productInSlots(types::TypeId type, Slots& slots);
-  llvm::Constant* casesInSlots(types::TypeId type, Slots parts);
-  llvm::Constant* casesInNodes(types::TypeId type);
+  llvm::Constant* fieldInSlots(llvm::Constant* name, loops::StoredType type, Slots& slots);
+  llvm::Constant* productInSlots(loops::StoredType type, Slots& slots);
+  llvm::Constant* casesInSlots(loops::StoredType type, Slots parts);
+  llvm::Constant* casesInNodes(loops::StoredType type);
   using FieldTable = std::vector<llvm::Constant*>;
   llvm::Constant* caseRecord(types::TypeId type, uint32_t c, const FieldTable& fields, uint32_t bytes);
   llvm::Constant* caseTable(const std::vector<llvm::Constant*>& cases);
   llvm::Constant* fieldName(types::TypeId type, uint32_t c, uint32_t k);
   llvm::Constant* recordName(types::TypeId type);
-  llvm::Constant* packDescriptor(types::TypeId type);
-  llvm::Constant* describe(types::TypeId type);
-  llvm::Constant* describeProduct(types::TypeId type, types::TypeId product, llvm::Constant* fields,
+  llvm::Constant* packDescriptor(loops::StoredType type);
+  llvm::Constant* describe(loops::StoredType type);
+  llvm::Constant* describeProduct(loops::StoredType type, loops::StoredType product, llvm::Constant* fields,
                                   Slots parts);
-  llvm::Constant* productFields(types::TypeId type, uint32_t shift);
+  llvm::Constant* productFields(loops::StoredType type, uint32_t shift);
   loops::Layouts* held_ = nullptr; ///< while a descriptor is made
   /// MelixType, MelixField, MelixCase.
   struct Records {

@@ -84,7 +84,7 @@ private:
     case TypeKind::List:
     case TypeKind::Enum: return 8;
     case TypeKind::Pack: return bytesOfPack(types_[leaf]);
-    case TypeKind::Array: return bytesOfArray(types_[leaf]);
+    case TypeKind::Array: return bytesInPlace(types_, leaf);
     default: break;
     }
     if (!types_.isScalar(leaf)) return std::nullopt;
@@ -100,16 +100,6 @@ private:
       sum += *bytes;
     }
     return sum;
-  }
-  std::optional<uint64_t> bytesOfArray(const Type& array) const {
-    if (!types_.isScalar(array.parts[0])) return std::nullopt;
-    uint64_t bytes = scalarBits(types_.kind(array.parts[0])) / 8;
-    for (DimId d : array.dims) {
-      const std::optional<int64_t> size = types_.dims.asConstant(d);
-      if (!size || *size < 0 || *size > static_cast<int64_t>(mostSlotBytes)) return std::nullopt;
-      bytes = std::min<uint64_t>(bytes * static_cast<uint64_t>(*size), mostSlotBytes + 1);
-    }
-    return bytes;
   }
 
   TypeStore& types_;

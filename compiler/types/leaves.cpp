@@ -91,6 +91,19 @@ void addLeaves(TypeStore& types, Leaf at, size_t most, std::vector<Leaf>& out) {
 
 } // namespace
 
+std::optional<uint64_t> bytesInPlace(const TypeStore& types, TypeId array) {
+  const Type& t = types[array];
+  if (t.kind != TypeKind::Array || !types.isScalar(t.parts[0])) return std::nullopt;
+  uint64_t bytes = scalarBits(types.kind(t.parts[0])) / 8;
+  for (DimId d : t.dims) {
+    const std::optional<int64_t> size = types.dims.asConstant(d);
+    if (!size || *size < 0) return std::nullopt;
+    bytes =
+        std::min(bytes * std::min(static_cast<uint64_t>(*size), mostBytesInPlace + 1), mostBytesInPlace + 1);
+  }
+  return bytes <= mostBytesInPlace ? std::optional(bytes) : std::nullopt;
+}
+
 std::vector<Leaf> leavesOf(TypeStore& types, TypeId type, size_t most) {
   std::vector<Leaf> out;
   addLeaves(types, {type, {}}, most, out);

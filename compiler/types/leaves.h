@@ -4,6 +4,8 @@
 
 #include "types/types.h"
 
+#include <optional>
+
 namespace melix::types {
 
 /// Values of more leaves lie in one block (docs/decisions/large_records.md).
@@ -26,6 +28,11 @@ size_t leafCount(TypeStore& types, TypeId type, size_t most);
 /// many. A product without leaves is a leaf itself. So is an array whose elements have none, or more than
 /// `mostLeaves`.
 bool isFlattened(TypeStore& types, TypeId type, size_t most = mostLeaves);
+
+/// An array of scalars lies in place in a record if its sizes are numbers and it has at most so many bytes.
+inline constexpr uint64_t mostBytesInPlace = 256;
+/// Its bytes; nothing of an array that does not. Of a field, its type in the declaration decides.
+std::optional<uint64_t> bytesInPlace(const TypeStore& types, TypeId array);
 
 /// A leaf: its type, and the numbers of the parts on the way to it.
 struct Leaf {

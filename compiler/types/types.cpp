@@ -322,7 +322,7 @@ TypeId TypeStore::rewrite(TypeId id, FunctionRef<TypeId(TypeId)> map) {
 TypeId TypeStore::eraseDims(TypeId id) {
   return rewrite(id, [this](TypeId part) {
     Type t = (*this)[part];
-    std::fill(t.dims.begin(), t.dims.end(), dims.constant(0));
+    for (uint32_t k = 0; k < t.dims.size(); ++k) t.dims[k] = dims.symbol(boundSym(k));
     return t.kind == TypeKind::Array ? array(t.parts[0], std::move(t.dims)) : intern(std::move(t));
   });
 }

@@ -79,19 +79,30 @@ void writeArray(TextBuffer& out, const int64_t* dims, int rank, bool nested, Ele
   writer.axis(0, 0);
 }
 
-void Formatter::array(const MelixType* type, const uint8_t* stored, bool nested) {
+/// The elements and dims of an array.
+struct ArrayAt {
+  const uint8_t* data;
+  const int64_t* dims;
+};
+
+ArrayAt arrayAt(const MelixType* type, const uint8_t* stored) {
+  if (type->dims) return {stored, type->dims};
   const uint8_t* data;
   memcpy(&data, stored, sizeof data);
-  auto* dims = reinterpret_cast<const int64_t*>(stored + 8);
+  return {data, reinterpret_cast<const int64_t*>(stored + 8)};
+}
+
+void Formatter::array(const MelixType* type, const uint8_t* stored, bool nested) {
+  const ArrayAt at = arrayAt(type, stored);
   const MelixType* elem = type->elem;
-  writeArray(out, dims, type->rank, nested,
-             [&](int64_t i) { value(elem, data + static_cast<uint64_t>(i) * elem->size, true); });
+  writeArray(out, at.dims, type->rank, nested,
+             [&](int64_t i) { value(elem, at.data + static_cast<uint64_t>(i) * elem->size, true); });
 }
 
 /// The dims of an array of records, which begin those of each array that it is made of.
 const int64_t* dimsOf(const MelixType* type, const uint8_t* stored) {
   for (; type->kind == MELIX_KIND_RECORDS; type = type->fields->type) stored += type->fields->offset;
-  return reinterpret_cast<const int64_t*>(stored + 8);
+  return arrayAt(type, stored).dims;
 }
 
 /// Copies to `out`, without owners, element `index` over the first `axes` axes: `to` is its type.
@@ -103,13 +114,12 @@ void copyElement(const MelixType* from, const uint8_t* stored, int axes, int64_t
                   out + to->fields[k].offset);
     return;
   }
-  const uint8_t* data;
-  memcpy(&data, stored, sizeof data);
-  auto* dims = reinterpret_cast<const int64_t*>(stored + 8);
+  const auto [data, dims] = arrayAt(from, stored);
   const int inner = from->rank - axes;
-  const uint8_t* at = data + static_cast<uint64_t>(index * sizeOf(dims + axes, inner)) * from->elem->size;
-  if (inner == 0) {
-    memcpy(out, at, from->elem->size);
+  const int64_t count = sizeOf(dims + axes, inner);
+  const uint8_t* at = data + static_cast<uint64_t>(index * count) * from->elem->size;
+  if (inner == 0 || to->dims) {
+    memcpy(out, at, static_cast<uint64_t>(count) * from->elem->size);
     return;
   }
   memcpy(out, &at, sizeof at);

@@ -87,7 +87,7 @@ std::optional<LocalBlocks::Block> LocalBlocks::follow(StmtId alloc, OnlyElements
   if (s.kind != StmtKind::AllocArray || !module_.core.types.isScalar(s.as<AllocAttr>().type))
     return std::nullopt;
   Following at{onlyElements, homeOf(alloc), {}, {}, {}};
-  if (!followAll(s.results[0], at) || !at.block.drop.valid()) return std::nullopt;
+  if (!followAll(s.results[0], at) || at.block.drops.empty()) return std::nullopt;
   return std::move(at.block);
 }
 
@@ -123,8 +123,7 @@ bool LocalBlocks::followUse(const Use& use, Following& at) const {
   case StmtKind::Launch: // its operands stand where the parameters do
     return use.operand >= boundOperands && at.onlyElements(s.as<FunctionId>(), use.operand);
   case StmtKind::Drop:
-    if (at.block.drop.valid() || homeOf(use.stmt) != at.home) return false;
-    at.block.drop = use.stmt;
+    at.block.drops.push_back(use.stmt);
     return true;
   case StmtKind::EnsureUnique:
     at.block.uniques.push_back(use.stmt);
@@ -164,7 +163,7 @@ bool LocalBlocks::followCarry(const Use& use, Following& at) const {
 
 void LocalBlocks::release(const Block& block, ValueId by) {
   std::vector<StmtId> gone = block.uniques;
-  if (block.drop.valid()) gone.push_back(block.drop);
+  gone.insert(gone.end(), block.drops.begin(), block.drops.end());
   leave(gone);
   std::vector<std::pair<StmtId, size_t>> carries = block.carries;
   std::ranges::sort(carries, std::greater());

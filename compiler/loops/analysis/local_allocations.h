@@ -16,12 +16,12 @@ class LocalBlocks {
 public:
   LocalBlocks(const Module& module, Function& fn);
 
-  /// All values that are one block, and where it is given back.
+  /// All values that are one block, and where it is released.
   struct Block {
     std::unordered_set<ValueId> values;
     std::vector<StmtId> uniques;                    ///< statements that make it unique
     std::vector<std::pair<StmtId, size_t>> carries; ///< loops that carry it, and as which of their carries
-    StmtId drop;                                    ///< none of a parameter
+    std::vector<StmtId> drops;                      ///< of each path; none of a parameter
     std::optional<size_t> result;                   ///< the function's result that returns a parameter
   };
   /// Whether the callee uses only the elements of its parameter `k` while it runs.

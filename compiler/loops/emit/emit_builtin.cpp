@@ -87,7 +87,7 @@ private:
   void addTexts(std::span<const core::ValueId> texts) {
     ValueId pack = b_.scratch(16 * std::max<size_t>(texts.size(), 1));
     for (size_t k = 0; k < texts.size(); ++k) {
-      Place at = memoryPlace(pack, types_.str());
+      Place at = memoryPlace(lower_, pack, types_.str());
       at.offset = static_cast<int64_t>(16 * k);
       storeStored(lower_, at, lower_.leaves(texts[k]), StoreMode::Lend);
       slots_.alive.push_back(lower_.leaf(texts[k]));

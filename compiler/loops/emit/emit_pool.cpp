@@ -54,7 +54,7 @@ private:
   /// Memory for a scalar of each block.
   Place leftByBlocks(ValueId scalar, ValueId blocks) {
     const TypeId type = lower_.types.scalar(b_.fn.typeOf(scalar).scalar);
-    Place place = memoryPlace(allocArray(lower_, type, {blocks}, false), type);
+    Place place = memoryPlace(lower_, allocArray(lower_, type, {blocks}, false), type);
     place.scale = lower_.layouts.stored(type).size;
     return place;
   }

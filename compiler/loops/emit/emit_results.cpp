@@ -39,7 +39,7 @@ void SweepResults::allocateFilter(SweptResult& r) {
     const TypeId type = lower_.typeOf(result(r, k)), elem = lower_.types.element(type);
     const StoredForm form = lower_.layouts.stored(elem);
     const std::vector<ValueId> dims = filterDims(type, extents_[0]);
-    r.out[k] = memoryPlace(allocArray(lower_, elem, dims, form.counted), elem);
+    r.out[k] = memoryPlace(lower_, allocArray(lower_, elem, dims, form.counted), elem);
     r.out[k].scale = form.size;
     const std::vector<ValueId> strides = denseStrides(lower_, dims);
     for (size_t a = 0; a < dims.size(); ++a) r.out[k].axes.push_back({strides[a], dims[a], true});
@@ -132,7 +132,7 @@ Place SweepResults::placeOf(const SweptResult& r, uint32_t k) const {
 /// Stores an element, or an inner array that fits the axes left.
 void SweepResults::storeAt(const Place& place, const std::vector<ValueId>& value) {
   if (place.axes.empty()) return storeStored(lower_, place, value, StoreMode::Fresh);
-  Place from = memoryPlace(value[0], place.type);
+  Place from = memoryPlace(lower_, value[0], place.type);
   from.scale = place.scale;
   from.axes = place.axes; // dense on both sides, so the strides agree
   copyBetween(lower_, place, from, true);

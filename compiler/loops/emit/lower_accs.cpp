@@ -41,7 +41,7 @@ std::vector<ValueId> openAcc(Lower& l, TypeId type, std::vector<ValueId>& leaves
       return;
     }
     addresses.push_back(l.b.scratch(std::max(l.layouts.stored(part).size, 8u)));
-    storeStored(l, memoryPlace(addresses.back(), part),
+    storeStored(l, memoryPlace(l, addresses.back(), part),
                 {leaves.begin() + at, leaves.begin() + at + l.layouts.leafCount(part)}, StoreMode::Fresh);
   });
   return addresses;
@@ -58,7 +58,7 @@ std::vector<ValueId> closeAcc(Lower& l, TypeId type, const std::vector<ValueId>&
       l.b.stmt(StmtKind::KeepAlive, {leaves[at]});
       return;
     }
-    std::vector<ValueId> value = loadStored(l, memoryPlace(address, part), true);
+    std::vector<ValueId> value = loadStored(l, memoryPlace(l, address, part), true);
     std::copy(value.begin(), value.end(), leaves.begin() + at);
   });
   size_t from = 0;
@@ -77,7 +77,7 @@ void addToAcc(Lower& l, TypeId type, const ValueId* addresses, const std::vector
       l.b.stmt(StmtKind::KeepAlive, {value[at]});
       return;
     }
-    addStored(l, memoryPlace(address, part),
+    addStored(l, memoryPlace(l, address, part),
               {value.begin() + at, value.begin() + at + l.layouts.leafCount(part)});
   });
 }

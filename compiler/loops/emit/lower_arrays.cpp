@@ -74,9 +74,24 @@ Place densePlace(Lower& l, const Destination& at, TypeId arrayType) {
   place.base = at.base;
   place.terms = at.terms;
   place.type = l.types.element(arrayType);
+  place.stored = l.layouts.inMemory(place.type);
   place.scale = l.layouts.stored(place.type).size;
   std::vector<ValueId> extents = l.dimsOf(arrayType);
   std::vector<ValueId> strides = denseStrides(l, extents);
+  for (size_t k = 0; k < extents.size(); ++k) place.axes.push_back({strides[k], extents[k], true});
+  return place;
+}
+
+Place elementsInPlace(Lower& l, Place place) {
+  const TypeId type = place.type;
+  place.type = l.types.element(type);
+  place.stored = l.layouts.inMemory(place.type);
+  const uint32_t size = l.layouts.stored(place.stored).size;
+  // The indices before count records, which are whole numbers of elements.
+  for (Term& term : place.terms)
+    term.stride = l.b.arith(OpKind::Mul, term.stride, l.b.integer(place.scale / size));
+  place.scale = size;
+  const std::vector<ValueId> extents = l.dimsOf(type), strides = denseStrides(l, extents);
   for (size_t k = 0; k < extents.size(); ++k) place.axes.push_back({strides[k], extents[k], true});
   return place;
 }
@@ -85,10 +100,7 @@ ValueId copyToDense(Lower& l, const Place& place) {
   std::vector<ValueId> extents;
   for (const Axis& axis : place.axes) extents.push_back(axis.extent);
   ValueId data = allocArray(l, place.type, extents, false);
-  Place to;
-  to.inLeaves = false;
-  to.base = data;
-  to.type = place.type;
+  Place to = memoryPlace(l, data, place.type);
   to.scale = l.layouts.stored(place.type).size;
   std::vector<ValueId> strides = denseStrides(l, extents);
   for (size_t k = 0; k < extents.size(); ++k) to.axes.push_back({strides[k], extents[k], true});
@@ -101,7 +113,7 @@ ValueId copyToDense(Lower& l, const Place& place) {
 void copyBetween(Lower& l, const Place& to, const Place& from, bool fresh) {
   size_t outer = to.axes.size();
   while (outer > 0 && to.axes[outer - 1].whole && from.axes[outer - 1].whole) --outer;
-  StoredForm form = l.layouts.stored(to.type);
+  StoredForm form = l.layouts.stored(to.stored);
   if (outer == to.axes.size()) {
     if (outer == 0 && l.layouts.inBlock(to.type))
       return copyStored(l, to, from, l.b.integer(1), true, !fresh);
@@ -136,7 +148,7 @@ void lowerArrayOf(Lower& l, const core::Op& op) {
       } else if (nested) {
         copyBetween(l, densePlace(l, at, part), densePlace(l, l.leaf(v), part), true);
       } else {
-        Place place = memoryPlace(at.base, part);
+        Place place = memoryPlace(l, at.base, part);
         place.terms = at.terms;
         place.scale = l.layouts.stored(part).size;
         storeStored(l, place, l.leaves(v), StoreMode::Fresh);

@@ -60,7 +60,7 @@ void storeRow(Lower& l, const Collected& to, ValueId i, core::ValueId v) {
   TypeId type = l.typeOf(v);
   if (l.types.kind(type) == TypeKind::Array)
     return copyBetween(l, densePlace(l, row, type), densePlace(l, l.leaf(v), type), true);
-  Place place = memoryPlace(row.base, type);
+  Place place = memoryPlace(l, row.base, type);
   place.terms = row.terms;
   place.scale = l.layouts.stored(place.type).size;
   storeStored(l, place, l.leaves(v), StoreMode::Fresh);
@@ -154,9 +154,7 @@ void lowerMatch(Lower& l, const core::Op& op) {
     while (tagOfRegion < attr.regionOf.size() && attr.regionOf[tagOfRegion] != r) ++tagOfRegion;
     if (!region.dimParams.empty()) l.fail("a match arm that binds dimensions");
     for (uint32_t k = 0; k < region.params.size() && tagOfRegion < attr.regionOf.size(); ++k) {
-      Place place = memoryPlace(word, l.typeOf(region.params[k]));
-      place.offset = l.layouts.fieldOffset(type, tagOfRegion, k);
-      l.define(region.params[k], loadStored(l, place));
+      l.define(region.params[k], loadStored(l, fieldPlace(l, word, type, tagOfRegion, k)));
     }
     std::vector<ValueId> yields = l.lowerRegion(op.regions[r]);
     regions.push_back(l.b.end(yields));

@@ -52,7 +52,7 @@ void lowerDebug(Lower& l, const core::Op& op) {
   const std::vector<ValueId> v = l.leaves(op.operands[0]);
   std::vector<ValueId> text = formatted(l, l.typeOf(op.operands[0]), v, "", true, {});
   ValueId pack = l.b.scratch(16);
-  storeStored(l, memoryPlace(pack, l.types.str()), text, StoreMode::Lend);
+  storeStored(l, memoryPlace(l, pack, l.types.str()), text, StoreMode::Lend);
   callBuiltin(l.b, ops::BuiltinKind::Eprint, {l.b.integer(1), pack}, 0);
   l.b.stmt(StmtKind::KeepAlive, {text[0]});
   l.define(op.results[0], v);

@@ -136,7 +136,7 @@ void lowerPush(Lower& l, const core::Op& op) {
   }
   ValueId slot = listSlot(l, l.leaf(op.operands[0]));
   ValueId at = l.b.value(StmtKind::Runtime, {slot}, addressType, RuntimeCall{RuntimeKind::ListPush, elem});
-  storeStored(l, memoryPlace(at, elem), x, StoreMode::Fresh);
+  storeStored(l, memoryPlace(l, at, elem), x, StoreMode::Fresh);
   l.define(op.results[0], {takeSlot(l, slot)});
 }
 
@@ -148,7 +148,7 @@ void lowerPop(Lower& l, const core::Op& op) {
   ValueId some = l.b.compare(ops::CmpKind::Gt, length, l.b.integer(0));
   l.b.stmt(StmtKind::Check, {some}, {}, Message{"pop of an empty list"});
   ValueId at = l.b.value(StmtKind::Runtime, {slot}, addressType, RuntimeCall{RuntimeKind::ListPop, elem});
-  l.define(op.results[0], loadStored(l, memoryPlace(at, elem), true));
+  l.define(op.results[0], loadStored(l, memoryPlace(l, at, elem), true));
   l.define(op.results[1], {takeSlot(l, slot)});
 }
 
@@ -202,7 +202,7 @@ void lowerToList(Lower& l, const core::Op& op) {
     ValueId at = l.b.value(StmtKind::Runtime, {slot}, addressType, RuntimeCall{RuntimeKind::ListPush, elem});
     std::vector<ValueId> stored{copy};
     if (row != elem) stored.insert(stored.begin(), extents.begin() + 1, extents.end());
-    storeStored(l, memoryPlace(at, elem), stored, StoreMode::Fresh);
+    storeStored(l, memoryPlace(l, at, elem), stored, StoreMode::Fresh);
   });
   l.define(op.results[0], {takeSlot(l, slot)});
 }

@@ -5,6 +5,7 @@
 #include "loops/emit/lower.h"
 #include "loops/emit/lower_accs.h"
 #include "loops/emit/lower_arrays.h"
+#include "loops/emit/lower_records.h"
 #include "loops/emit/lower_values.h"
 #include "loops/layout/move_out_elements.h"
 
@@ -28,7 +29,7 @@ ValueId enterContainer(Lower& l, Place& place, std::vector<ValueId>& leaves, boo
     base = leaves[place.firstLeaf];
     place.inAcc = false;
     if (l.types.kind(place.type) != TypeKind::Array) {
-      place = memoryPlace(base, place.type);
+      place = memoryPlace(l, base, place.type);
       return enterContainer(l, place, leaves, unique);
     }
   } else if (place.inLeaves) {
@@ -55,12 +56,17 @@ ValueId enterContainer(Lower& l, Place& place, std::vector<ValueId>& leaves, boo
 }
 
 void enterArray(Lower& l, Place& place, std::vector<ValueId>& leaves, bool unique) {
+  if (!place.inLeaves && l.layouts.isInPlace(place.stored)) {
+    place = elementsInPlace(l, place);
+    return;
+  }
   TypeId type = place.type;
   enterContainer(l, place, leaves, unique);
   std::vector<ValueId> extents = l.dimsOf(type);
   std::vector<ValueId> strides = denseStrides(l, extents);
   for (size_t k = 0; k < extents.size(); ++k) place.axes.push_back({strides[k], extents[k], true});
   place.type = l.types.element(type);
+  place.stored = l.layouts.inMemory(place.type);
   place.scale = l.layouts.stored(place.type).size;
 }
 
@@ -72,14 +78,15 @@ Place followPath(Lower& l, Place place, std::vector<ValueId>& leaves, const core
       if (place.inLeaves && !place.inAcc && l.layouts.inBlock(place.type)) {
         ValueId& data = leaves[place.firstLeaf];
         if (unique) data = l.b.value(StmtKind::EnsureUnique, {data}, dataType);
-        place = memoryPlace(data, place.type);
+        place = memoryPlace(l, data, place.type);
       }
-      if (place.inLeaves)
-        place.firstLeaf += l.layouts.firstLeaf(place.type, step.number, place.inAcc);
-      else
-        place.offset += l.layouts.partOffset(place.type, step.number);
-      place.type = l.layouts.part(place.type, step.number);
       ++i;
+      if (!place.inLeaves) {
+        place = partOf(l, place, step.number);
+        continue;
+      }
+      place.firstLeaf += l.layouts.firstLeaf(place.type, step.number, place.inAcc);
+      place.type = l.layouts.part(place.type, step.number);
       continue;
     }
     if (step.kind == core::StepKind::Element) {
@@ -118,10 +125,26 @@ void enterList(Lower& l, Place& place, std::vector<ValueId>& leaves, ValueId ind
   TypeId type = place.type;
   enterContainer(l, place, leaves, unique);
   place.type = l.types[type].parts[0];
+  place.stored = l.layouts.inMemory(place.type);
   place.scale = l.layouts.stored(place.type).size;
   place.terms = {{index, l.b.integer(1)}};
   place.offset = 16;
 }
+
+namespace {
+
+/// A whole array that lies in place is its elements.
+void enterIfInPlace(Lower& l, Place& place) {
+  if (place.axes.empty() && l.layouts.isInPlace(place.stored)) place = elementsInPlace(l, place);
+}
+
+void addAtPlace(Lower& l, Place place, core::ValueId value, const std::vector<ValueId>& leaves) {
+  enterIfInPlace(l, place);
+  if (place.axes.empty()) return addStored(l, place, leaves);
+  addStoredArray(l, place, densePlace(l, leaves[0], l.typeOf(value)), OpKind::Add);
+}
+
+} // namespace
 
 void lowerGet(Lower& l, const core::Op& op) {
   core::ValueId root = op.operands[0], result = op.results[0];
@@ -139,6 +162,7 @@ void lowerGet(Lower& l, const core::Op& op) {
     uint32_t count = l.layouts.leafCount(place.type);
     return l.define(result, {all.begin() + place.firstLeaf, all.begin() + place.firstLeaf + count});
   }
+  enterIfInPlace(l, place);
   if (place.axes.empty()) {
     l.define(result, loadStored(l, place));
   } else if (const Destination* given = l.given.find(result)) {
@@ -165,7 +189,10 @@ void lowerSet(Lower& l, const core::Op& op) {
   if (place.inLeaves) {
     const std::vector<ValueId> v = l.leaves(value);
     std::copy(v.begin(), v.end(), all.begin() + place.firstLeaf);
-  } else if (place.axes.empty()) {
+    return l.define(op.results[0], all);
+  }
+  enterIfInPlace(l, place);
+  if (place.axes.empty()) {
     storeStored(l, place, l.leaves(value), StoreMode::Replace);
   } else {
     const std::optional<View> part = l.rep(value).view;
@@ -191,10 +218,8 @@ void lowerAddAt(Lower& l, const core::Op& op) {
     auto first = all.begin() + place.firstLeaf;
     std::vector<ValueId> sum = addLeaves(l, place.type, {first, first + count}, v);
     std::copy(sum.begin(), sum.end(), first);
-  } else if (place.axes.empty()) {
-    addStored(l, place, v);
   } else {
-    addStoredArray(l, place, densePlace(l, v[0], l.typeOf(value)), OpKind::Add);
+    addAtPlace(l, place, value, v);
   }
   l.define(op.results[0], all);
 }

@@ -11,8 +11,9 @@ namespace melix::loops {
 
 /// The place of a part of the product in memory at `place`.
 Place partOf(Lower& l, Place place, uint32_t k) {
-  place.offset += l.layouts.partOffset(place.type, k);
+  place.offset += l.layouts.partOffset(place.stored, k);
   place.type = l.layouts.part(place.type, k);
+  place.stored = l.layouts.part(place.stored, k);
   return place;
 }
 
@@ -24,7 +25,7 @@ std::vector<ValueId> leavesOfPart(Lower& l, TypeId type, uint32_t k, const std::
 
 /// A block of these parts.
 ValueId makeBlock(Lower& l, TypeId type, const std::vector<std::vector<ValueId>>& parts) {
-  Place place = memoryPlace(allocArray(l, type, {}, false), type);
+  Place place = memoryPlace(l, allocArray(l, type, {}, false), type);
   for (uint32_t k = 0; k < parts.size(); ++k) storeStored(l, partOf(l, place, k), parts[k], StoreMode::Fresh);
   return place.base;
 }
@@ -32,7 +33,7 @@ ValueId makeBlock(Lower& l, TypeId type, const std::vector<std::vector<ValueId>>
 /// Copies stored values. `retain`: what is copied gets owners of its own; `release`: what was there loses
 /// one.
 void copyStored(Lower& l, const Place& to, const Place& from, ValueId count, bool retain, bool release) {
-  StoredForm form = l.layouts.stored(to.type);
+  StoredForm form = l.layouts.stored(to.stored);
   ValueId target = l.b.addressOf(to.base, to.terms, to.scale, to.offset);
   ValueId source = l.b.addressOf(from.base, from.terms, from.scale, from.offset);
   // Retained first: the two may share what they hold.
@@ -48,12 +49,12 @@ void copyStored(Lower& l, const Place& to, const Place& from, ValueId count, boo
 /// A block of its own for the record in memory.
 ValueId loadBlock(Lower& l, const Place& place, bool take) {
   ValueId data = allocArray(l, place.type, {}, false);
-  copyStored(l, memoryPlace(data, place.type), place, l.b.integer(1), !take, false);
+  copyStored(l, memoryPlace(l, data, place.type), place, l.b.integer(1), !take, false);
   return data;
 }
 
 void storeBlock(Lower& l, const Place& place, ValueId data, StoreMode mode) {
-  copyStored(l, place, memoryPlace(data, place.type), l.b.integer(1), mode != StoreMode::Lend,
+  copyStored(l, place, memoryPlace(l, data, place.type), l.b.integer(1), mode != StoreMode::Lend,
              mode == StoreMode::Replace);
 }
 
@@ -82,8 +83,9 @@ ValueId blockTangent(Lower& l, TypeId type, ValueId a, ValueId b, OpKind how) {
   }
   ValueId data = l.b.value(StmtKind::EnsureUnique, {a}, dataType);
   for (uint32_t k = 0, n = l.layouts.partCount(type); k < n; ++k) {
-    Place to = partOf(l, memoryPlace(data, type), k);
-    std::vector<ValueId> y = b ? loadStored(l, partOf(l, memoryPlace(b, type), k)) : std::vector<ValueId>{};
+    Place to = partOf(l, memoryPlace(l, data, type), k);
+    std::vector<ValueId> y =
+        b ? loadStored(l, partOf(l, memoryPlace(l, b, type), k)) : std::vector<ValueId>{};
     std::vector<ValueId> x = loadStored(l, to, true);
     storeStored(l, to, b ? addLeaves(l, to.type, x, y, how) : negLeaves(l, to.type, x), StoreMode::Fresh);
   }
@@ -98,7 +100,7 @@ void flatten(Lower& l, TypeId type, const std::vector<ValueId>& leaves, std::vec
   }
   for (uint32_t k = 0, n = l.layouts.partCount(type); k < n; ++k)
     flatten(l, l.layouts.part(type, k),
-            l.layouts.inBlock(type) ? loadStored(l, partOf(l, memoryPlace(leaves[0], type), k))
+            l.layouts.inBlock(type) ? loadStored(l, partOf(l, memoryPlace(l, leaves[0], type), k))
                                     : leavesOfPart(l, type, k, leaves),
             out);
 }

@@ -78,7 +78,7 @@ ValueId elementTangents(Lower& l, TypeId type, ValueId count, ValueId a, ValueId
   TypeId elem = l.types[type].parts[0];
   ValueId sum = l.b.value(StmtKind::EnsureUnique, {a}, dataType);
   auto place = [&](ValueId list, ValueId i) {
-    Place at = memoryPlace(list, elem);
+    Place at = memoryPlace(l, list, elem);
     at.scale = l.layouts.stored(elem).size;
     at.terms = {{i, l.b.integer(1)}};
     at.offset = 16;
@@ -110,18 +110,14 @@ ValueId caseTangent(Lower& l, TypeId type, uint32_t c, ValueId a, ValueId b, OpK
   uint32_t count = l.layouts.fieldCount(type, c);
   if (count == 0) return l.b.constant(wordType, (uint64_t(c) << 1) | 1);
   std::vector<std::vector<ValueId>> fields;
-  auto place = [&](ValueId word, uint32_t k) {
-    Place at = memoryPlace(word, l.layouts.field(type, c, k));
-    at.offset = l.layouts.fieldOffset(type, c, k);
-    return at;
-  };
+  auto place = [&](ValueId word, uint32_t k) { return fieldPlace(l, word, type, c, k); };
   for (uint32_t k = 0; k < count; ++k) {
     TypeId field = l.layouts.field(type, c, k);
     std::vector<ValueId> x = loadStored(l, place(a, k));
     fields.push_back(b ? addLeaves(l, field, x, loadStored(l, place(b, k)), how) : negLeaves(l, field, x));
   }
-  ValueId node =
-      l.b.value(StmtKind::AllocNode, {}, wordType, AllocAttr{type, l.layouts.nodeBytes(type, c), false});
+  ValueId node = l.b.value(StmtKind::AllocNode, {}, wordType,
+                           AllocAttr{type, l.layouts.nodeBytes(l.layouts.inMemory(type), c), false});
   l.b.store(node, {}, {scalarType(TypeKind::I32), 4, 0, false, false},
             l.b.constant(scalarType(TypeKind::I32), c));
   for (uint32_t k = 0; k < count; ++k) storeStored(l, place(node, k), fields[k], StoreMode::Fresh);

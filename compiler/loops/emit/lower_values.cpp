@@ -2,6 +2,7 @@
 #include "loops/emit/lower_values.h"
 
 #include "loops/emit/lower.h"
+#include "loops/emit/lower_arrays.h"
 #include "loops/emit/lower_records.h"
 
 namespace melix::loops {
@@ -42,7 +43,7 @@ void lowerCapture(Lower& l, const core::Op& op) {
   TypeId type = l.typeOf(op.operands[0]);
   const std::vector<ValueId> all = l.leaves(op.operands[0]);
   if (l.layouts.inBlock(type))
-    return l.define(op.results[0], loadStored(l, partOf(l, memoryPlace(all[0], type), op.index())));
+    return l.define(op.results[0], loadStored(l, partOf(l, memoryPlace(l, all[0], type), op.index())));
   l.define(op.results[0], leavesOfPart(l, type, op.index(), all));
 }
 
@@ -52,18 +53,12 @@ void lowerVariant(Lower& l, const core::Op& op) {
   if (op.operands.empty()) return l.define(op.results[0], {l.b.constant(wordType, (uint64_t(tag) << 1) | 1)});
   std::vector<std::vector<ValueId>> fields;
   for (core::ValueId v : op.operands) fields.push_back(l.leaves(v));
-  ValueId node =
-      l.b.value(StmtKind::AllocNode, {}, wordType, AllocAttr{type, l.layouts.nodeBytes(type, tag), false});
+  ValueId node = l.b.value(StmtKind::AllocNode, {}, wordType,
+                           AllocAttr{type, l.layouts.nodeBytes(l.layouts.inMemory(type), tag), false});
   l.b.store(node, {}, {scalarType(TypeKind::I32), 4, 0, false, false},
             l.b.constant(scalarType(TypeKind::I32), tag));
-  for (uint32_t k = 0; k < op.operands.size(); ++k) {
-    Place place;
-    place.inLeaves = false;
-    place.base = node;
-    place.type = l.typeOf(op.operands[k]);
-    place.offset = l.layouts.fieldOffset(type, tag, k);
-    storeStored(l, place, fields[k], StoreMode::Fresh);
-  }
+  for (uint32_t k = 0; k < op.operands.size(); ++k)
+    storeStored(l, fieldPlace(l, node, type, tag, k), fields[k], StoreMode::Fresh);
   l.define(op.results[0], {node});
 }
 
@@ -103,6 +98,7 @@ std::vector<ValueId> loadStored(Lower& l, const Place& place, bool take) {
     return l.b.load(place.base, place.terms, a);
   };
   if (kind == TypeKind::Str) return {one(dataType, 0), one(indexType, 8)};
+  if (l.layouts.isInPlace(place.stored)) return {copyToDense(l, elementsInPlace(l, place))};
   if (l.layouts.inBlock(type)) return {loadBlock(l, place, take)};
   if (l.layouts.isProduct(type)) {
     std::vector<ValueId> out;
@@ -128,6 +124,7 @@ std::vector<ValueId> loadStored(Lower& l, const Place& place, bool take) {
     }
     Place part = place;
     part.type = inner;
+    part.stored = l.layouts.inMemory(inner);
     part.offset += l.layouts.packOffset(type);
     for (ValueId v : loadStored(l, part, take)) out.push_back(v);
     return out;
@@ -144,6 +141,8 @@ void storeStored(Lower& l, const Place& place, const std::vector<ValueId>& leave
     storeLeaf(l, place, dataType, 0, leaves[0], mode);
     return storeLeaf(l, place, indexType, 8, leaves[1], mode);
   }
+  if (l.layouts.isInPlace(place.stored))
+    return copyBetween(l, elementsInPlace(l, place), densePlace(l, leaves[0], type), true);
   if (l.layouts.hasDims(type)) return storeArray(l, place, leaves[0], l.dimsOf(type), mode);
   if (l.layouts.inBlock(type)) return storeBlock(l, place, leaves[0], mode);
   if (l.layouts.isProduct(type)) {
@@ -160,6 +159,7 @@ void storeStored(Lower& l, const Place& place, const std::vector<ValueId>& leave
       for (uint32_t k = 0; k < count; ++k) storeLeaf(l, place, indexType, 8 * k, leaves[k], mode);
     Place part = place;
     part.type = inner;
+    part.stored = l.layouts.inMemory(inner);
     part.offset += l.layouts.packOffset(type);
     storeStored(l, part, {leaves.begin() + count, leaves.end()}, mode);
     return;
@@ -168,18 +168,27 @@ void storeStored(Lower& l, const Place& place, const std::vector<ValueId>& leave
   if (!types.empty()) storeLeaf(l, place, types[0], 0, leaves[0], mode);
 }
 
-Place memoryPlace(ValueId address, TypeId type) {
+Place memoryPlace(Lower& l, ValueId address, TypeId type) {
   Place place;
   place.inLeaves = false;
   place.base = address;
   place.type = type;
+  place.stored = l.layouts.inMemory(type);
+  return place;
+}
+
+Place fieldPlace(Lower& l, ValueId word, TypeId enumType, uint32_t c, uint32_t k) {
+  const StoredType node = l.layouts.inMemory(enumType);
+  Place place = memoryPlace(l, word, l.layouts.field(enumType, c, k));
+  place.stored = l.layouts.field(node, c, k);
+  place.offset = l.layouts.fieldOffset(node, c, k);
   return place;
 }
 
 ValueId spill(Lower& l, TypeId type, const std::vector<ValueId>& leaves) {
   if (l.layouts.inBlock(type)) return l.b.pointerOf(leaves[0]);
   ValueId slot = l.b.scratch(std::max(l.layouts.stored(type).size, 8u));
-  storeStored(l, memoryPlace(slot, type), leaves, StoreMode::Lend);
+  storeStored(l, memoryPlace(l, slot, type), leaves, StoreMode::Lend);
   return slot;
 }
 

@@ -5,7 +5,10 @@
 
 namespace melix::loops {
 
-Place memoryPlace(ValueId address, TypeId type);
+/// A value by itself at the address.
+Place memoryPlace(Lower& l, ValueId address, TypeId type);
+/// Field `k` of case `c` of an enum that is no flat one, in the node that the word points to.
+Place fieldPlace(Lower& l, ValueId word, TypeId enumType, uint32_t c, uint32_t k);
 std::vector<ValueId> loadStored(Lower& l, const Place& place, bool take = false);
 void storeStored(Lower& l, const Place& place, const std::vector<ValueId>& leaves, StoreMode mode);
 /// Address of the stored form of a value, lent.

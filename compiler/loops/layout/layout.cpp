@@ -1,6 +1,5 @@
 #include "loops/layout/layout.h"
 
-#include "types/leaves.h"
 #include "types/tangent.h"
 
 namespace melix::loops {
@@ -79,17 +78,17 @@ uint32_t Layouts::firstLeaf(TypeId type, uint32_t k, bool inAcc) {
   return first;
 }
 
-uint32_t Layouts::partOffset(TypeId type, uint32_t k) {
-  if (auto known = partOffsets_.find(type); known != partOffsets_.end()) return known->second[k];
+uint32_t Layouts::partOffset(StoredType type, uint32_t k) {
+  if (auto known = partOffsets_.find(type.type); known != partOffsets_.end()) return known->second[k];
   std::vector<uint32_t> offsets;
   uint32_t offset = 0;
-  for (uint32_t i = 0, count = partCount(type); i < count; ++i) {
+  for (uint32_t i = 0, count = partCount(type.type); i < count; ++i) {
     const StoredForm form = stored(part(type, i));
     offset = alignUp(offset, form.align);
     offsets.push_back(offset);
     offset += form.size;
   }
-  return partOffsets_.emplace(type, std::move(offsets)).first->second[k];
+  return partOffsets_.emplace(type.type, std::move(offsets)).first->second[k];
 }
 
 uint32_t Layouts::packOffset(TypeId pack) const { return hasDims(packInner(pack)) ? 0 : 8 * packCount(pack); }
@@ -102,23 +101,30 @@ uint32_t Layouts::fieldCount(TypeId enumType, uint32_t c) const {
   return static_cast<uint32_t>(types.recordInfo(types[enumType].record).cases[c].fields.size());
 }
 
-uint32_t Layouts::fieldOffset(TypeId enumType, uint32_t c, uint32_t k) {
+uint32_t Layouts::fieldOffset(StoredType type, uint32_t c, uint32_t k) {
   uint32_t offset = 4;
   for (uint32_t i = 0;; ++i) {
-    StoredForm form = stored(field(enumType, c, i));
+    StoredForm form = stored(field(type, c, i));
     offset = alignUp(offset, form.align);
     if (i == k) return offset;
     offset += form.size;
   }
 }
 
-uint32_t Layouts::nodeBytes(TypeId enumType, uint32_t c) {
-  uint32_t count = fieldCount(enumType, c);
+uint32_t Layouts::nodeBytes(StoredType type, uint32_t c) {
+  uint32_t count = fieldCount(type.type, c);
   if (count == 0) return 8;
-  return alignUp(fieldOffset(enumType, c, count - 1) + stored(field(enumType, c, count - 1)).size, 8);
+  return alignUp(fieldOffset(type, c, count - 1) + stored(field(type, c, count - 1)).size, 8);
 }
 
-StoredForm Layouts::stored(TypeId type) {
+StoredType Layouts::inMemory(TypeId type) {
+  auto [known, isNew] = inMemory_.try_emplace(type);
+  if (isNew) known->second = types.eraseDims(type);
+  return {known->second};
+}
+
+StoredForm Layouts::stored(StoredType stored) {
+  const TypeId type = stored.type;
   if (auto found = stored_.find(type); found != stored_.end()) return found->second;
   StoredForm form;
   TypeKind kind = types.kind(type);
@@ -128,14 +134,18 @@ StoredForm Layouts::stored(TypeId type) {
     form = {8, 8, false};
   } else if (kind == TypeKind::Str) {
     form = {16, 8, true};
+  } else if (isInPlace(stored)) {
+    const TypeKind element = types.kind(types.element(type));
+    form = {static_cast<uint32_t>(*types::bytesInPlace(types, type)),
+            std::min(types::scalarBits(element) / 8, 8u), false};
   } else if (hasDims(type)) {
     form = {8 + 8 * static_cast<uint32_t>(types.rank(type)), 8, true};
   } else if (kind == TypeKind::Pack) {
-    StoredForm inner = stored(packInner(type));
+    StoredForm inner = this->stored(packInner(type));
     form = {alignUp(packOffset(type) + inner.size, 8), 8, inner.counted};
   } else if (isProduct(type)) {
     for (uint32_t k = 0, n = partCount(type); k < n; ++k) {
-      StoredForm part = stored(this->part(type, k));
+      StoredForm part = this->stored(this->part(stored, k));
       form.size = alignUp(form.size, part.align) + part.size;
       form.align = std::max(form.align, part.align);
       form.counted |= part.counted;

@@ -4,7 +4,9 @@
 //   type                    leaves                               stored form
 //   scalar, exit            one scalar                           its size
 //   str                     data, length                         16 bytes
-//   array                   data; dims belong to the type        data, dims
+//   array                   data; dims belong to the type        data, dims; a field whose declaration has
+//                                                                numbers for sizes, up to 256 bytes: the
+//                                                                elements, in place
 //   tuple, struct, known    leaves of the parts, in order; more  the parts, naturally aligned
 //                           than leafLimit are one: data of a
 //                           block that holds the stored form
@@ -18,6 +20,7 @@
 //                           is no product
 
 #include "loops/ir/ir.h"
+#include "types/leaves.h"
 
 #include <unordered_set>
 
@@ -33,6 +36,12 @@ struct StoredForm {
   bool counted = false; ///< some part is reference counted
 };
 
+/// A type as it lies in memory: its sizes are unknown, but for those that declarations write as numbers.
+/// Functions are polymorphic in sizes, so values of a type lie in the same way whatever their sizes are.
+struct StoredType {
+  TypeId type;
+};
+
 class Layouts {
 public:
   explicit Layouts(types::TypeStore& store) : types(store) {}
@@ -41,11 +50,20 @@ public:
 
   const std::vector<ValueType>& leaves(TypeId type);
   uint32_t leafCount(TypeId type) { return static_cast<uint32_t>(leaves(type).size()); }
-  StoredForm stored(TypeId type);
+
+  /// How a value lies in memory that is no part of a record: an element of a List or array, the insides of a
+  /// pack, what a slot of the frame holds.
+  StoredType inMemory(TypeId type);
+  StoredForm stored(StoredType type);
+  StoredForm stored(TypeId type) { return stored(inMemory(type)); }
+  /// Whether an array's elements lie in the record that it is a field of. Else data and dims do.
+  bool isInPlace(StoredType type) const {
+    return hasDims(type.type) && types::bytesInPlace(types, type.type);
+  }
 
   /// A tuple, struct, known function value or flat enum, or an array of them, whose parts are arrays.
   bool isProduct(TypeId type) const;
-  /// Whether its stored form is data and dims.
+  /// Whether it is an array that is no product.
   bool hasDims(TypeId type) const { return types.kind(type) == TypeKind::Array && !isProduct(type); }
   /// Whether a value is one pointer to a block with its stored form.
   bool inBlock(TypeId type);
@@ -58,14 +76,16 @@ public:
   TypeId part(TypeId type, uint32_t k);
   /// The index of part `k`'s first leaf among the leaves of the type, or of an accumulator of it.
   uint32_t firstLeaf(TypeId type, uint32_t k, bool inAcc = false);
-  uint32_t partOffset(TypeId type, uint32_t k);
+  StoredType part(StoredType type, uint32_t k) { return inRecord(part(type.type, k)); }
+  uint32_t partOffset(StoredType type, uint32_t k);
 
   uint32_t caseCount(TypeId enumType) const;
   /// Nodes of an enum that is not flat: the tag is an i32 at offset 0.
   uint32_t fieldCount(TypeId enumType, uint32_t c) const;
   TypeId field(TypeId enumType, uint32_t c, uint32_t k) { return types.fieldType(enumType, c, k); }
-  uint32_t fieldOffset(TypeId enumType, uint32_t c, uint32_t k);
-  uint32_t nodeBytes(TypeId enumType, uint32_t c);
+  StoredType field(StoredType type, uint32_t c, uint32_t k) { return inRecord(field(type.type, c, k)); }
+  uint32_t fieldOffset(StoredType type, uint32_t c, uint32_t k);
+  uint32_t nodeBytes(StoredType type, uint32_t c);
 
   /// The inner type of a pack, with Bound symbols left in it.
   TypeId packInner(TypeId pack) const { return types[pack].parts[0]; }
@@ -77,12 +97,15 @@ public:
   std::string unsupported(TypeId type);
 
 private:
+  /// Of a part of a stored type. What has a block as a value is copied to one and back.
+  StoredType inRecord(TypeId part) { return inBlock(part) ? inMemory(part) : StoredType{part}; }
   /// Leaves of a type, to an empty list.
   void addLeaves(TypeId type, std::vector<ValueType>& out);
   void addParts(TypeId type, std::vector<ValueType>& out);
   void append(TypeId type, std::vector<ValueType>& out);
   void addAddresses(TypeId type, std::vector<ValueType>& out);
   std::unordered_map<TypeId, std::vector<ValueType>> leaves_;
+  std::unordered_map<TypeId, TypeId> inMemory_;
   std::unordered_map<TypeId, StoredForm> stored_;
   std::unordered_map<TypeId, std::vector<uint32_t>> partOffsets_;
   std::unordered_set<TypeId> inBlock_;

@@ -2,6 +2,7 @@
 // The representation of Core values while they are lowered: leaves, or places in memory.
 
 #include "loops/ir/build.h"
+#include "loops/layout/layout.h"
 
 #include <optional>
 
@@ -17,7 +18,8 @@ struct Axis {
 /// The target of a path: some leaves, or memory. In memory: base + offset + scale · Σ terms, over the
 /// remaining axes.
 struct Place {
-  TypeId type; ///< of one element when there are axes
+  TypeId type;       ///< of one element when there are axes
+  StoredType stored; ///< in memory: how that lies
   bool inLeaves = true;
   bool inAcc = false; ///< the leaves are addresses: of an array's elements, of another part's slot
   uint32_t firstLeaf = 0;

@@ -187,7 +187,8 @@ std::optional<RowArray> RowSweeps::arrayOf(StmtId alloc) const {
       blocks_.follow(alloc, [](FunctionId, size_t) { return false; });
   if (!block || block->values.size() != 1 || !block->uniques.empty() || !block->carries.empty())
     return std::nullopt;
-  RowArray out{alloc, block->drop, s.results[0], {}};
+  if (block->drops.size() != 1 || blocks_.homeOf(block->drops[0]) != home_) return std::nullopt;
+  RowArray out{alloc, block->drops[0], s.results[0], {}};
   for (size_t k = 0; k < sweeps_.size(); ++k)
     if (sweeps_[k].memory.touches(out.array)) out.sweeps.push_back(k);
   if (out.sweeps.size() < 2 || opaqueBefore_[out.sweeps[0]] != opaqueBefore_[out.sweeps.back()])

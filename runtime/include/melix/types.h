@@ -20,12 +20,13 @@ typedef struct MelixType MelixType;
 //    i8..i64, u8..u64    their size                f8* f16 bf16 f32 f64 c64 c128   their size
 //    str                 MelixStr, 16 bytes        unit   0 bytes
 //    array of rank r     8 + 8 r bytes: data pointer, then the dims as i64 (dense, row-major)
+//    array in place      its elements: a field of a record whose declaration has numbers for the dims
 //    array of records    an array for each field, at its offset; the dims of the field come after the array's
 //    list                8 bytes: pointer to a list block's data, null when empty
 //    tuple, struct       the fields at the offsets of the descriptor
-//    flat enum           a tag (bool, u8 or i32) and slots, as a tuple; a field of a case lies in one slot or
-//    several other enum          8 bytes: an immediate word `tag << 1 | 1` for a case without fields, else a
-//    pointer
+//    flat enum           a tag (bool, u8 or i32) and slots, as a tuple; a field of a case lies in one slot
+//                        or several
+//    other enum          8 bytes: an immediate word `tag << 1 | 1` for a case without fields, else a pointer
 //                        to a node block's data: i32 tag, then the fields at the offsets of the case
 //
 //    All pointers to counted data point at the *data* of a block; the header begins 64 bytes before it.
@@ -89,8 +90,7 @@ enum MelixKind {
 // Fields of a DICT.
 enum MelixDictField {
   // A list of u32: 2^BITS of them, then one for each entry, with its highest bit set if it is gone; of
-  // integer
-  // keys a bit for each entry.
+  // integer keys a bit for each entry.
   MELIX_DICT_TABLE = 0,
   MELIX_DICT_ENTRIES = 1, // a list of pairs of a key and a value
   MELIX_DICT_GONE = 2,    // how many of them are gone, in the lower half
@@ -126,6 +126,7 @@ struct MelixType {
   const MelixType* elem; // ARRAY, LIST, RECORDS
   const MelixField* fields;
   const MelixCase* cases;
+  const int64_t* dims; // ARRAY in place, else null
 };
 
 // A value together with its type; the value is borrowed.

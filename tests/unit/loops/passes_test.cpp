@@ -200,6 +200,38 @@ fn @same(own %x: data) -> data {
 )");
 }
 
+TEST(PlaceInFrames, ABlockMayBeReleasedOnEachPath) {
+  EXPECT_EQ(textAfter(R"(fn @f(%v: f64, %first: bool) -> f64 {
+  %two = const 2 : i64
+  %a = alloc f64 %two : data
+  store %a[%two*%two] = %v
+  %r = if %first : f64 {
+    %x = load %a[%two*%two] : f64
+    drop %a
+    yield %x
+  } {
+    drop %a
+    yield %v
+  }
+  yield %r
+}
+)",
+                      promoteToStack),
+            R"(fn @f(%v: f64, %first: bool) -> f64 {
+  %two = const 2 : i64
+  %a = frame f64 bytes 16 : data
+  store %a[%two*%two] = %v
+  %r = if %first : f64 {
+    %x = load %a[%two*%two] : f64
+    yield %x
+  } {
+    yield %v
+  }
+  yield %r
+}
+)");
+}
+
 TEST(MarkClosed, FunctionsOfScalarsWithoutChecksThatCallSuch) {
   EXPECT_EQ(textAfter(R"(fn @top(%a: f64) -> f64 {
   %b = call @leaf %a : f64
