@@ -32,34 +32,38 @@ bool isDirect(BodyLowering& fn, const std::vector<check::Arm>& arms, TypeId scru
   return true;
 }
 
+ValueId noArm(BodyLowering& fn) {
+  fn.b.append(Builder::simple(OpKind::Panic, {fn.b.text("no arm matches")}), {});
+  fn.exits.flow = FlowKind::Off;
+  return fn.unit();
+}
+
 ValueId matchDirect(BodyLowering& fn, const Matching& m) {
-  TypeId scrutinee = fn.b.typeOf(m.value);
-  core::Op op = Builder::simple(OpKind::Match, {m.value}, core::MatchAttr{});
-  std::vector<std::function<ValueId(RegionId)>> makes;
-  const auto& cases = fn.types.recordInfo(fn.types[scrutinee].record).cases;
-  for (uint32_t c = 0; c < cases.size(); ++c) {
-    op.as<core::MatchAttr>().regionOf.push_back(c);
-    makes.push_back([&, c](RegionId) {
-      std::vector<ValueId> payload;
-      for (uint32_t k = 0; k < cases[c].fields.size(); ++k)
-        payload.push_back(fn.b.param(fn.types.fieldType(scrutinee, c, k), cases[c].fields[k].name));
-      for (const check::Arm& arm : m.arms) {
-        const Pattern& p = fn.instance.patterns[arm.pattern];
-        if (p.kind == PatternKind::Case && p.caseIndex != c) continue;
-        if (p.kind == PatternKind::Case) {
-          for (uint32_t k = 0; k < p.subs.size(); ++k) bindPattern(fn, payload[k], p.subs[k]);
-          fn.patterns.payloads[arm.pattern] = payload;
-        } else {
-          bindPattern(fn, m.value, arm.pattern);
-        }
-        return armBody(fn, m, arm);
-      }
-      fn.b.append(Builder::simple(OpKind::Panic, {fn.b.text("no arm matches")}), {});
-      fn.exits.flow = FlowKind::Off;
-      return fn.unit();
+  // The first arm that takes the case; the last of all is for those that no arm names.
+  auto armOf = [&](std::optional<uint32_t> c) {
+    return std::ranges::find_if(m.arms, [&](const check::Arm& arm) {
+      const Pattern& p = fn.instance.patterns[arm.pattern];
+      return p.kind != PatternKind::Case || p.caseIndex == c;
     });
-  }
-  return branches(fn, std::move(op), makes, m.type, m.sizes);
+  };
+  auto isNamed = [&](uint32_t c) {
+    const auto arm = armOf(c);
+    return arm != m.arms.end() && fn.instance.patterns[arm->pattern].kind == PatternKind::Case;
+  };
+  auto named = [&](uint32_t c, const std::vector<ValueId>& payload) {
+    const check::Arm& arm = *armOf(c);
+    const Pattern& p = fn.instance.patterns[arm.pattern];
+    for (uint32_t k = 0; k < p.subs.size(); ++k) bindPattern(fn, payload[k], p.subs[k]);
+    fn.patterns.payloads[arm.pattern] = payload;
+    return armBody(fn, m, arm);
+  };
+  auto others = [&] {
+    const auto arm = armOf(std::nullopt);
+    if (arm == m.arms.end()) return noArm(fn);
+    bindPattern(fn, m.value, arm->pattern);
+    return armBody(fn, m, *arm);
+  };
+  return matchCases(fn, m.value, {isNamed, named, others}, m.type, m.sizes);
 }
 
 ValueId rebuiltAlternative(BodyLowering& fn, const Pattern& p, size_t k, ValueId original) {
@@ -73,21 +77,12 @@ ValueId rebuiltAlternative(BodyLowering& fn, const Pattern& p, size_t k, ValueId
 
 ValueId rebuiltCase(BodyLowering& fn, const Pattern& p, ValueId original) {
   TypeId type = fn.b.typeOf(original);
-  core::Op op = Builder::simple(OpKind::Match, {original}, core::MatchAttr{});
-  std::vector<std::function<ValueId(RegionId)>> makes;
-  const auto& cases = fn.types.recordInfo(fn.types[type].record).cases;
-  for (uint32_t c = 0; c < cases.size(); ++c) {
-    op.as<core::MatchAttr>().regionOf.push_back(c);
-    makes.push_back([&, c](RegionId) {
-      std::vector<ValueId> payload;
-      for (uint32_t k = 0; k < cases[c].fields.size(); ++k)
-        payload.push_back(fn.b.param(fn.types.fieldType(type, c, k)));
-      if (c != p.caseIndex) return original;
-      for (size_t k = 0; k < p.subs.size(); ++k) payload[k] = rebuilt(fn, p.subs[k], payload[k], true);
-      return fn.b.variant(type, c, std::move(payload));
-    });
-  }
-  return branches(fn, std::move(op), makes, type, {});
+  auto isIt = [&](uint32_t c) { return c == p.caseIndex; };
+  auto apart = [&](uint32_t c, std::vector<ValueId> payload) {
+    for (size_t k = 0; k < p.subs.size(); ++k) payload[k] = rebuilt(fn, p.subs[k], payload[k], true);
+    return fn.b.variant(type, c, std::move(payload));
+  };
+  return matchCases(fn, original, {isIt, apart, [&] { return original; }}, type, {});
 }
 
 /// What a pattern matched, with the places that it bound as they are now. `again`: what it matched is taken
@@ -127,12 +122,42 @@ ValueId rebuilt(BodyLowering& fn, PatternId id, ValueId original, bool again) {
 
 } // namespace
 
-ValueId matchChain(BodyLowering& fn, const Matching& m, size_t k) {
-  if (k == m.arms.size()) {
-    fn.b.append(Builder::simple(OpKind::Panic, {fn.b.text("no arm matches")}), {});
-    fn.exits.flow = FlowKind::Off;
-    return fn.unit();
+std::vector<ValueId> payloadParams(BodyLowering& fn, TypeId type, uint32_t c) {
+  const std::vector<types::Field> fields = fn.types.recordInfo(fn.types[type].record).cases[c].fields;
+  std::vector<ValueId> payload;
+  for (uint32_t k = 0; k < fields.size(); ++k)
+    payload.push_back(fn.b.param(fn.types.fieldType(type, c, k), fields[k].name));
+  return payload;
+}
+
+ValueId matchCases(BodyLowering& fn, ValueId value, const CaseRegions& regions, TypeId type,
+                   const std::vector<DimSym>& sizes) {
+  const TypeId scrutinee = fn.b.typeOf(value);
+  const size_t cases = fn.types.recordInfo(fn.types[scrutinee].record).cases.size();
+  core::MatchAttr attr;
+  std::vector<std::function<ValueId(RegionId)>> makes;
+  std::optional<uint32_t> shared;
+  uint32_t left = 0;
+  for (uint32_t c = 0; c < cases; ++c) left += !regions.isApart(c);
+  for (uint32_t c = 0; c < cases; ++c) {
+    const bool isApart = regions.isApart(c);
+    if (!isApart && shared) {
+      attr.regionOf.push_back(*shared);
+      continue;
+    }
+    attr.regionOf.push_back(static_cast<uint32_t>(makes.size()));
+    if (!isApart) shared = attr.regionOf.back();
+    makes.push_back([&, c, isApart](RegionId) {
+      if (!isApart && left > 1) return regions.others();
+      const std::vector<ValueId> payload = payloadParams(fn, scrutinee, c);
+      return isApart ? regions.apart(c, payload) : regions.others();
+    });
   }
+  return branches(fn, Builder::simple(OpKind::Match, {value}, std::move(attr)), makes, type, sizes);
+}
+
+ValueId matchChain(BodyLowering& fn, const Matching& m, size_t k) {
+  if (k == m.arms.size()) return noArm(fn);
   if (const std::optional<ValueId> found = matchTable(fn, m, k)) return *found;
   const check::Arm& arm = m.arms[k];
   auto bound = [&](const Make& make) {

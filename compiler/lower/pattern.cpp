@@ -27,21 +27,22 @@ void bindCase(BodyLowering& fn, ValueId value, PatternId id) {
   std::vector<TypeId> fields;
   for (uint32_t k = 0; k < p.subs.size(); ++k) fields.push_back(fn.types.fieldType(type, p.caseIndex, k));
   core::Op op = Builder::simple(OpKind::Match, {value}, core::MatchAttr{});
-  RegionId outer = fn.b.region;
-  for (uint32_t c = 0; c < fn.types.recordInfo(fn.types[type].record).cases.size(); ++c) {
-    RegionId region = fn.b.newRegion();
-    fn.b.region = region;
-    std::vector<ValueId> payload;
-    for (uint32_t k = 0; k < fn.types.recordInfo(fn.types[type].record).cases[c].fields.size(); ++k)
-      payload.push_back(fn.b.param(fn.types.fieldType(type, c, k)));
-    if (c != p.caseIndex) {
-      payload.clear();
-      for (TypeId f : fields) payload.push_back(fn.b.undef(f));
-    }
-    fn.b.yield(std::move(payload));
-    op.as<core::MatchAttr>().regionOf.push_back(c);
-    op.regions.push_back(region);
+  const size_t cases = fn.types.recordInfo(fn.types[type].record).cases.size();
+  const RegionId outer = fn.b.region;
+  auto begin = [&] {
+    fn.b.region = fn.b.newRegion();
+    op.regions.push_back(fn.b.region);
+  };
+  begin();
+  fn.b.yield(payloadParams(fn, type, p.caseIndex));
+  if (cases > 1) {
+    begin();
+    if (cases == 2) payloadParams(fn, type, 1 - p.caseIndex); // the only case takes its payload
+    std::vector<ValueId> nothing;
+    for (TypeId f : fields) nothing.push_back(fn.b.undef(f));
+    fn.b.yield(std::move(nothing));
   }
+  for (uint32_t c = 0; c < cases; ++c) op.as<core::MatchAttr>().regionOf.push_back(c == p.caseIndex ? 0 : 1);
   fn.b.region = outer;
   core::OpId made = fn.b.append(std::move(op), std::span<const TypeId>(fields));
   fn.patterns.payloads[id].clear();
@@ -121,20 +122,11 @@ ValueId testElements(BodyLowering& fn, ValueId list, const Pattern& p) {
 }
 
 ValueId testCase(BodyLowering& fn, ValueId value, const Pattern& p) {
-  TypeId type = fn.b.typeOf(value);
-  core::Op op = Builder::simple(OpKind::Match, {value}, core::MatchAttr{});
-  std::vector<std::function<ValueId(RegionId)>> makes;
-  for (uint32_t c = 0; c < fn.types.recordInfo(fn.types[type].record).cases.size(); ++c) {
-    op.as<core::MatchAttr>().regionOf.push_back(c);
-    makes.push_back([&, c](RegionId) {
-      std::vector<ValueId> payload;
-      for (uint32_t k = 0; k < fn.types.recordInfo(fn.types[type].record).cases[c].fields.size(); ++k)
-        payload.push_back(fn.b.param(fn.types.fieldType(type, c, k)));
-      if (c != p.caseIndex) return fn.b.boolean(false);
-      return testParts(fn, p.subs, [&](uint32_t k) { return payload[k]; });
-    });
-  }
-  return branches(fn, std::move(op), makes, fn.types.boolean(), {});
+  auto isIt = [&](uint32_t c) { return c == p.caseIndex; };
+  auto apart = [&](uint32_t, const std::vector<ValueId>& payload) {
+    return testParts(fn, p.subs, [&](uint32_t k) { return payload[k]; });
+  };
+  return matchCases(fn, value, {isIt, apart, [&] { return fn.b.boolean(false); }}, fn.types.boolean(), {});
 }
 
 } // namespace

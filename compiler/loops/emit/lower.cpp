@@ -112,7 +112,8 @@ const std::vector<ValueId>& Lower::leaves(core::ValueId v) {
   Rep& r = env_[v.index];
   if (!r.view) return r.leaves;
   // A view that turned out to be needed whole: only in a place that use counting did not foresee.
-  r.leaves = {copyToDense(*this, r.view->place)};
+  const Place& place = r.view->place;
+  r.leaves = place.axes.empty() ? loadStored(*this, place) : std::vector<ValueId>{copyToDense(*this, place)};
   r.view.reset();
   return r.leaves;
 }

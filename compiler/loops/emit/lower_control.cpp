@@ -141,6 +141,18 @@ void lowerIf(Lower& l, const core::Op& op) {
   bindResults(l, op, l.b.stmt(StmtKind::If, {condition}, resultTypes(l, op), {}, regions));
 }
 
+namespace {
+
+/// A payload is loaded, or it stays in its node.
+void definePayload(Lower& l, core::ValueId payload, Place place) {
+  const bool isArray = l.types.kind(place.type) == TypeKind::Array;
+  const bool mayStay = l.layouts.isInPlace(place.stored) || (l.layouts.isProduct(place.type) && !isArray);
+  if (!mayStay || !l.facts->views.mayStay(payload)) return l.define(payload, loadStored(l, place));
+  l.setRep(payload, {{}, View{l.layouts.isInPlace(place.stored) ? elementsInPlace(l, place) : place}, false});
+}
+
+} // namespace
+
 void lowerMatch(Lower& l, const core::Op& op) {
   const auto& attr = op.as<core::MatchAttr>();
   TypeId type = l.typeOf(op.operands[0]);
@@ -153,9 +165,8 @@ void lowerMatch(Lower& l, const core::Op& op) {
     uint32_t tagOfRegion = 0;
     while (tagOfRegion < attr.regionOf.size() && attr.regionOf[tagOfRegion] != r) ++tagOfRegion;
     if (!region.dimParams.empty()) l.fail("a match arm that binds dimensions");
-    for (uint32_t k = 0; k < region.params.size() && tagOfRegion < attr.regionOf.size(); ++k) {
-      l.define(region.params[k], loadStored(l, fieldPlace(l, word, type, tagOfRegion, k)));
-    }
+    for (uint32_t k = 0; k < region.params.size() && tagOfRegion < attr.regionOf.size(); ++k)
+      definePayload(l, region.params[k], fieldPlace(l, word, type, tagOfRegion, k));
     std::vector<ValueId> yields = l.lowerRegion(op.regions[r]);
     regions.push_back(l.b.end(yields));
   }

@@ -173,9 +173,9 @@ void lowerGet(Lower& l, const core::Op& op) {
   } else {
     l.define(result, {copyToDense(l, place)});
   }
-  if (place.indirect)
-    for (ValueId v : all)
-      if (l.b.fn.typeOf(v).counted()) l.b.stmt(StmtKind::KeepAlive, {v});
+  if (!place.indirect) return;
+  for (ValueId v : start.inLeaves ? all : std::vector<ValueId>{start.base})
+    if (l.b.fn.typeOf(v).counted()) l.b.stmt(StmtKind::KeepAlive, {v});
 }
 
 void lowerSet(Lower& l, const core::Op& op) {

@@ -36,7 +36,7 @@ struct StoredForm {
   bool counted = false; ///< some part is reference counted
 };
 
-/// A type as it lies in memory: its sizes are unknown, but for those that declarations write as numbers.
+/// A type as it lies in memory: its sizes are unknown, but for the sizes that declarations write as numbers.
 /// Functions are polymorphic in sizes, so values of a type lie in the same way whatever their sizes are.
 struct StoredType {
   TypeId type;
@@ -52,7 +52,7 @@ public:
   uint32_t leafCount(TypeId type) { return static_cast<uint32_t>(leaves(type).size()); }
 
   /// How a value lies in memory that is no part of a record: an element of a List or array, the insides of a
-  /// pack, what a slot of the frame holds.
+  /// pack, a value in a slot of the frame.
   StoredType inMemory(TypeId type);
   StoredForm stored(StoredType type);
   StoredForm stored(TypeId type) { return stored(inMemory(type)); }
@@ -97,8 +97,12 @@ public:
   std::string unsupported(TypeId type);
 
 private:
-  /// Of a part of a stored type. What has a block as a value is copied to one and back.
-  StoredType inRecord(TypeId part) { return inBlock(part) ? inMemory(part) : StoredType{part}; }
+  /// Of a part of a stored type. After a pointer begins a value by itself. So does a product that has a
+  /// block as a value: it is copied to one and back.
+  StoredType inRecord(TypeId part) {
+    const bool isHere = isProduct(part) ? !inBlock(part) : isInPlace({part});
+    return isHere ? StoredType{part} : inMemory(part);
+  }
   /// Leaves of a type, to an empty list.
   void addLeaves(TypeId type, std::vector<ValueType>& out);
   void addParts(TypeId type, std::vector<ValueType>& out);

@@ -64,12 +64,22 @@ bool Views::isRun(const core::Op& get) const {
   return !def || fn_.ops[def].kind != OpKind::Get || isRun(fn_.ops[def]);
 }
 
+bool Views::mayStay(core::ValueId payload) {
+  Part part{fn_.values[payload].region};
+  follow(payload, part);
+  bool isTaken = false; // by ops other than reads of parts
+  uses_.forEach(payload, [&](core::Use use) { isTaken |= fn_.ops[use.op].kind != OpKind::Get; });
+  if (part.isRead || !isTaken) staying_.insert(payload);
+  return part.isRead || !isTaken;
+}
+
 bool Views::mayView(const core::Op& get) {
   const core::ValueId result = get.results[0];
   if (!uses_.used(result)) return false;
   Part part{uses_.homeOf(result)};
   follow(result, part);
-  return part.isRead && (!part.isPassed || isRun(get)) && part.end < readUntil(get.operands[0], part.region);
+  if (!part.isRead || (part.isPassed && !isRun(get))) return false;
+  return staying_.contains(get.operands[0]) || part.end < readUntil(get.operands[0], part.region);
 }
 
 } // namespace melix::loops

@@ -9,6 +9,7 @@
 #include "loops/layout/element_params.h"
 
 #include <map>
+#include <unordered_set>
 
 namespace melix::loops {
 
@@ -22,6 +23,9 @@ public:
   /// The part that a call reads is one run of memory. A view must not make an update copy its parent. So up
   /// to the last use of the view, its region only reads the parent and the sources of the parent.
   bool mayView(const core::Op& get);
+  /// Whether a payload stays in its node: an array of which only elements are read, or a record of which only
+  /// parts are. The node does not change. The caller asks this before mayView of a `get` of the payload.
+  bool mayStay(core::ValueId payload);
 
 private:
   /// How the part of an array is used in the region of its `get`.
@@ -40,6 +44,7 @@ private:
   const core::Function& fn_;
   const core::Uses& uses_;
   const ElementParams& elementParams_;
+  std::unordered_set<core::ValueId> staying_;
   std::map<std::pair<core::ValueId, core::RegionId>, size_t> readUntil_; ///< results so far
   std::map<core::RegionId, std::unordered_map<core::OpId, size_t>> places_;
 };

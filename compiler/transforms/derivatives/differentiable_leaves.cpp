@@ -143,7 +143,7 @@ ValueId Leaves::throughFunction(Emit& e, const std::string& purpose, ValueId x, 
   if (fresh) {
     Function f;
     f.name = purpose + " " + types_.print(from);
-    f.key = f.name;
+    f.key = f.name + "#" + std::to_string(e.module.functions.size());
     f.device = e.fn().device;
     f.loc = e.loc;
     f.dimParams = {sizes_.begin(), sizes_.begin() + static_cast<std::ptrdiff_t>(mine.size())};
