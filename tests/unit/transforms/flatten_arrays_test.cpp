@@ -28,7 +28,7 @@ fn f (%x: f32[3], %n: i64) -> (f32[3], f32, f32) {
   yield %at, %mass, %v
 }
 )");
-  m.apply(flatten, numbers());
+  m.apply(flatten, flattenArguments());
   EXPECT_EQ(m.count("make"), 0u) << m.text();
   EXPECT_EQ(m.count("-> collect[i], collect[i]"), 1u) << m.text();
   EXPECT_EQ(m.count(": f32[n, 3], f32[n]"), 1u) << m.text();
@@ -57,7 +57,7 @@ fn f (%x: f32[3], %n: i64) -> (i64, f32) {
   yield %size, %s
 }
 )");
-  m.apply(flatten, numbers());
+  m.apply(flatten, flattenArguments());
   EXPECT_EQ(m.count("filter 2 defines [d]"), 1u) << m.text();
   EXPECT_EQ(m.count(": f32[d], i64[d]"), 1u) << m.text();
 }
@@ -82,7 +82,7 @@ fn f (%x: f32[3], %n: i64) -> (f32, i64) {
   yield %a, %b
 }
 )");
-  m.apply(flatten, numbers());
+  m.apply(flatten, flattenArguments());
   EXPECT_EQ(m.count("make"), 1u) << m.text();
   EXPECT_EQ(m.count("<%one>.0[%zero]"), 2u) << m.text();
 }
@@ -105,7 +105,7 @@ fn f (%x: f32[3], %n: i64) -> (f32, i64, i64) {
   yield %a, %b, %len
 }
 )");
-  m.apply(flatten, numbers());
+  m.apply(flatten, flattenArguments());
   EXPECT_EQ(m.count("to_array"), 0u) << m.text();
   EXPECT_EQ(m.count("to_list"), 0u) << m.text();
 }
@@ -138,7 +138,7 @@ fn f (%x: f32[3], %n: i64) -> (i64) {
   yield %most
 }
 )");
-  m.apply(flatten, numbers());
+  m.apply(flatten, flattenArguments());
 }
 
 } // namespace

@@ -26,7 +26,7 @@ TEST(FlattenRecords, ALoopCarriesParts) {
   yield %y, %z, %t
 }
 )");
-  m.apply(flatten, numbers());
+  m.apply(flatten, flattenArguments());
   EXPECT_EQ(m.count("make"), 0u) << m.text();
   EXPECT_EQ(m.count("(%i: i64, %a_1_0: f32[3], %a_1_1: f32)"), 1u) << m.text();
   EXPECT_EQ(m.count("set %a_1_0[%i]"), 1u) << m.text();
@@ -55,7 +55,7 @@ TEST(FlattenRecords, AWhileTestsParts) {
   yield %y, %j
 }
 )");
-  m.apply(flatten, numbers());
+  m.apply(flatten, flattenArguments());
   EXPECT_EQ(m.count("make"), 0u) << m.text();
   EXPECT_EQ(m.count("get"), 1u) << m.text();
 }
@@ -82,7 +82,7 @@ TEST(FlattenRecords, BranchesYieldParts) {
   yield %z, %t
 }
 )");
-  m.apply(flatten, numbers());
+  m.apply(flatten, flattenArguments());
   EXPECT_EQ(m.count("make"), 0u) << m.text();
   EXPECT_EQ(m.count("(f32[3], f32)"), 0u) << m.text();
 }
@@ -104,7 +104,7 @@ fn f (%x: f32[3], %n: i64) -> ((f32[3], i64)) keep {
   yield %r
 }
 )");
-  m.apply(flatten, numbers());
+  m.apply(flatten, flattenArguments());
   EXPECT_EQ(m.count("make"), 1u) << m.text();
   EXPECT_EQ(m.count("(%i: i64, %a_1: i64)"), 1u) << m.text();
   EXPECT_EQ(m.count("fn g () -> ()"), 1u) << "callers have what it gives\n" << m.text();
@@ -134,7 +134,7 @@ fn f (%x: f32[3], %k: i64) -> (f32, f32[3], i64) keep {
   yield %a, %y, %l
 }
 )");
-  m.apply(flatten, numbers());
+  m.apply(flatten, flattenArguments());
   EXPECT_EQ(m.count("-> (f32, f32[N], i64) {"), 1u) << m.text();
   EXPECT_EQ(m.count("make"), 0u) << m.text();
   EXPECT_EQ(m.count("get %q"), 0u) << m.text();
@@ -159,7 +159,7 @@ fn f (%x: f32[3], %k: i64) -> (f32[3], f32, (f32, f32[3]), i64) keep {
   yield %y, %a, %t, %l
 }
 )");
-  m.apply(flatten, numbers());
+  m.apply(flatten, flattenArguments());
   EXPECT_EQ(m.count("fn update [N] (%x: f32[N], %k: i64) -> (f32, f32) {"), 1u) << m.text();
   EXPECT_EQ(m.count("yield %x, %q_1, %0, %k"), 1u) << m.text();
 }
@@ -188,7 +188,7 @@ fn f (%x: f32[3], %k: i64) -> (f32, f32[3]) keep {
   yield %a, %b
 }
 )");
-  m.apply(flatten, numbers());
+  m.apply(flatten, flattenArguments());
   EXPECT_EQ(m.count("-> (f32) {"), 1u) << m.text();
 }
 
@@ -223,7 +223,7 @@ fn f (%x: f32[3], %k: i64) -> (f32[3], f32[3], f32) keep {
   yield %u, %v, %b
 }
 )");
-  m.apply(flatten, numbers());
+  m.apply(flatten, flattenArguments());
   EXPECT_EQ(m.count("fn walk [N] (%s_0: f32[N], %s_1: f32[N], %s_2: f32, %k: i64) -> (f32[N], f32) {"), 1u)
       << m.text();
   EXPECT_EQ(m.count("yield %x, %r_1, %r_2"), 1u) << m.text();
@@ -263,7 +263,7 @@ fn f (%x: f32[3], %k: i64) -> (i64) keep {
   yield %n
 }
 )");
-  m.apply(flattenRecords, numbers());
+  m.apply(flattenRecords, flattenArguments());
   EXPECT_EQ(m.count("fn even [N] (%k: i64) -> (i64) {"), 1u) << m.text();
   EXPECT_EQ(m.count("fn odd [N] (%k: i64) -> (i64) {"), 1u) << m.text();
   EXPECT_EQ(m.count("set"), 0u) << m.text();
@@ -295,7 +295,7 @@ fn f (%x: f32[3], %k: i64) -> (i64) keep {
   yield %k
 }
 )");
-  m.apply(flattenRecords, numbers());
+  m.apply(flattenRecords, flattenArguments());
   EXPECT_EQ(m.count("fn test (%s_1: i64, %k: i64) -> () {"), 1u) << m.text();
 }
 
@@ -322,7 +322,7 @@ fn f (%x: f32[3], %k: i64) -> (f32) keep {
   yield %r
 }
 )");
-  m.apply(flattenRecords, numbers());
+  m.apply(flattenRecords, flattenArguments());
   EXPECT_EQ(m.count("(%s_0: f32[N], %s_1: f32, %k: i64) -> (f32, f32[N]) inout 0=1 {"), 1u) << m.text();
 }
 
@@ -345,7 +345,7 @@ fn f (%x: f32[3], %n: i64) -> (f32, f32) keep {
   yield %l, %w
 }
 )");
-  m.apply(flattenRecords, numbers());
+  m.apply(flattenRecords, flattenArguments());
   EXPECT_EQ(m.count("fn pass (%a_1: acc f32, %v: f32) -> (acc f32) {"), 1u) << m.text();
 }
 
@@ -356,7 +356,7 @@ TEST(FlattenRecords, AFunctionCalledFromOutsideKeepsItsResults) {
   yield %p
 }
 )");
-  m.apply(flatten, numbers());
+  m.apply(flatten, flattenArguments());
   EXPECT_EQ(m.count("-> ((f32[3], i64)) keep {"), 1u) << m.text();
 }
 
@@ -402,7 +402,7 @@ fn f (%x: f32[3], %n: i64) -> (f32, f32, i64) keep {
   yield %r, %a, %k
 }
 )");
-  m.apply(flatten, numbers());
+  m.apply(flatten, flattenArguments());
   EXPECT_EQ(core::verifyRecords(m.module), std::vector<std::string>{}) << m.text();
   EXPECT_EQ(m.count("fn sum (%s_0: f32, %s_1_0: f32[3], %xs: List[(f32, i64)], %n: i64)"), 1u) << m.text();
 }
@@ -437,7 +437,7 @@ TEST(FlattenRecords, SumsCombinationsAndAccumulatorsAreByLeaf) {
   yield %t, %j, %k, %l, %w
 }
 )");
-  m.apply(flattenRecords, numbers());
+  m.apply(flattenRecords, flattenArguments());
   EXPECT_EQ(core::verifyRecords(m.module), std::vector<std::string>{}) << m.text();
   EXPECT_EQ(m.count("combine 2"), 1u) << m.text();
 }
@@ -459,7 +459,7 @@ TEST(FlattenRecords, CombinedElementsOfArraysAreWhole) {
   yield %m
 }
 )");
-  m.apply(flattenRecords, numbers());
+  m.apply(flattenRecords, flattenArguments());
   EXPECT_EQ(core::verifyRecords(m.module), std::vector<std::string>{}) << m.text();
 }
 

@@ -12,7 +12,7 @@ inline void flatten(core::Module& m) {
 }
 
 /// Arguments of the functions of the tests: (f32[3], i64).
-inline std::vector<interp::Value> numbers() {
+inline std::vector<interp::Value> flattenArguments() {
   return {interp::Value::floats(std::vector<float>{1, 2, 3}), interp::Value::integer(2)};
 }
 
