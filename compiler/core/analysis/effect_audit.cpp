@@ -89,7 +89,8 @@ std::string EffectAudit::after(std::string_view pass) {
   });
   for (const Entry& entry : entries_) {
     const bool isWanted = reached[entry.function.index] || isOpened_[entry.function.index];
-    if (!entry.isKept && isWanted && !isSilent(effects, entry)) return lost(pass, entry);
+    const bool isKept = entry.isKept || (entry.with != none && entries_[entry.with].isKept);
+    if (!isKept && isWanted && !isSilent(effects, entry)) return lost(pass, entry);
   }
   number(reached, effects);
   return {};
@@ -105,8 +106,16 @@ void EffectAudit::copied(FunctionId from, OpId op, FunctionId to, OpId copy) {
   if (const uint32_t n = known(from, op); n != none) numberOf(to, copy) = n;
 }
 
-void EffectAudit::written(FunctionId from, OpId op, FunctionId to, size_t first) {
-  const uint32_t n = known(from, op);
+void EffectAudit::written(FunctionId from, std::span<const OpId> ops, FunctionId to, size_t first) {
+  uint32_t n = none;
+  for (OpId op : ops) {
+    const uint32_t own = known(from, op);
+    if (own == none) continue;
+    if (n == none)
+      n = own;
+    else
+      entries_[own].with = n;
+  }
   if (n == none) return;
   for (size_t k = first; k < module_.functions[to].ops.size(); ++k) {
     uint32_t& number = numberOf(to, OpId(static_cast<uint32_t>(k)));
@@ -130,8 +139,8 @@ void noteCopy(FunctionId from, OpId op, FunctionId to, OpId copy) {
   if (running) running->copied(from, op, to, copy);
 }
 
-void noteWritten(FunctionId from, OpId op, FunctionId to, size_t first) {
-  if (running) running->written(from, op, to, first);
+void noteWritten(FunctionId from, std::span<const OpId> ops, FunctionId to, size_t first) {
+  if (running) running->written(from, ops, to, first);
 }
 
 void noteGone(const Function& fn, FunctionId f, OpId op, GoneKind why) {

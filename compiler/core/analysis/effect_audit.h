@@ -15,6 +15,7 @@
 
 #include "core/ir/ir.h"
 
+#include <span>
 #include <string>
 
 namespace melix::core {
@@ -39,20 +40,20 @@ public:
   std::string after(std::string_view pass);
 
   void copied(FunctionId from, OpId op, FunctionId to, OpId copy);
-  void written(FunctionId from, OpId op, FunctionId to, size_t first);
+  void written(FunctionId from, std::span<const OpId> ops, FunctionId to, size_t first);
   void goes(FunctionId f, OpId op, GoneKind why);
   void opened(FunctionId f, OpId call);
 
 private:
+  static constexpr uint32_t none = ~uint32_t(0);
   /// An op with an effect, when the pass began.
   struct Entry {
     FunctionId function;
     OpId op;
     OpKind kind;
-    bool isKept = false; ///< there is it or a copy, which still has an effect, or the reason why not
+    bool isKept = false;  ///< there is it or a copy, which still has an effect, or the reason why not
+    uint32_t with = none; ///< the entry of the same ops in its place
   };
-  static constexpr uint32_t none = ~uint32_t(0);
-
   uint32_t& numberOf(FunctionId f, OpId op);
   uint32_t known(FunctionId f, OpId op) const;
   void number(const std::vector<bool>& reached, const class Effects& effects);
@@ -73,8 +74,12 @@ private:
 
 /// `copy` has the effect of `op`, beside it or in its place.
 void noteCopy(FunctionId from, OpId op, FunctionId to, OpId copy);
-/// The ops of `to` from number `first` on have the effect of `op`, except ops that are known to have another.
-void noteWritten(FunctionId from, OpId op, FunctionId to, size_t first);
+/// The ops of `to` from number `first` on have the effects of these ops, except ops that are known to have
+/// another.
+void noteWritten(FunctionId from, std::span<const OpId> ops, FunctionId to, size_t first);
+inline void noteWritten(FunctionId from, OpId op, FunctionId to, size_t first) {
+  noteWritten(from, std::span(&op, 1), to, first);
+}
 /// The op is removed, with all ops in its regions.
 void noteGone(const Function& fn, FunctionId f, OpId op, GoneKind why);
 /// The ops of a region are removed.

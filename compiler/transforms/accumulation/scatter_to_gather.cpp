@@ -156,20 +156,23 @@ private:
     const KeptValues kept = keep(id, todo);
     Emit e(m_, f_, region, fn().ops[id].loc);
     std::vector<std::pair<uint32_t, ValueId>> totals;
+    std::vector<OpId> adds;
     for (auto& [k, conversions] : todo) {
       totals.emplace_back(k, total(id, k, conversions, kept, e));
-      for (const Conversion& c : conversions) note(c.site.add, first);
+      for (const Conversion& c : conversions) adds.push_back(c.site.add);
     }
+    note(adds, first);
     return replaceAccumulators(m_, f_, effects_, uses_, id, region, totals);
   }
 
   /// A sum may panic, as those of tangents of enums do. Where each place gets one term, nothing is summed.
-  void note(OpId add, size_t first) {
-    noteWritten(f_, add, f_, first);
+  void note(const std::vector<OpId>& adds, size_t first) {
+    noteWritten(f_, adds, f_, first);
     bool sums = false;
     for (size_t k = first; k < fn().ops.size() && !sums; ++k)
       sums = !panickingSums(m_, fn(), fn().ops[OpId(static_cast<uint32_t>(k))]).empty();
-    if (!sums) noteGone(fn(), f_, add, GoneKind::Proved);
+    if (sums) return;
+    for (OpId add : adds) noteGone(fn(), f_, add, GoneKind::Proved);
   }
 
   /// What accumulator `k` began with and all that is added to it.

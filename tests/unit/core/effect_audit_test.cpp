@@ -53,6 +53,21 @@ TEST(EffectAudit, ACheckThatIsMadeHarmlessWhereItStandsIsTold) {
   EXPECT_NE(m.audit.after("bad_pass"), "");
 }
 
+TEST(EffectAudit, OpsMayHaveTheEffectsOfSeveral) {
+  Audited m("fn f [N] (%x: f64[N], %i: i64, %j: i64) -> () {\n"
+            "  check index \"\" %i dims [N]\n"
+            "  check index \"\" %j dims [N]\n"
+            "  yield\n"
+            "}\n");
+  const OpId checks[] = {m.takeFirst("f"), m.takeFirst("f")};
+  Function& f = m.fn("f");
+  const size_t first = f.ops.size();
+  const OpId both = f.ops.add(Op(f.ops[checks[0]]));
+  f.regions[f.body].ops.insert(f.regions[f.body].ops.begin(), both);
+  noteWritten(m.function("f"), checks, m.function("f"), first);
+  EXPECT_EQ(m.audit.after("joins_checks"), "");
+}
+
 TEST(EffectAudit, AReasonIsEnough) {
   Audited m(readsOne);
   const OpId check = m.takeFirst("read");

@@ -28,6 +28,13 @@ TEST(Verify, ValuesOfARegionStayInside) {
   EXPECT_NE(m.problems().find("not defined here"), std::string::npos) << m.problems();
 }
 
+TEST(Verify, KeysOfFunctionsAreUnique) {
+  TextModule m("fn f () -> () {\n  yield\n}\nfn g () -> () {\n  yield\n}\n");
+  EXPECT_EQ(m.problems(), "");
+  m.module.functions[FunctionId(1)].key = m.module.functions[FunctionId(0)].key = "f";
+  EXPECT_NE(m.problems().find("two functions have the key f"), std::string::npos) << m.problems();
+}
+
 TEST(Verify, TypesMentionDefinedDimsOnly) {
   expectProblem("fn f (%a: f32[N]) -> () {\n  yield\n}\n", "mentions a dimension that is not defined here");
   expectProblem(
