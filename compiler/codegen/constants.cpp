@@ -122,8 +122,8 @@ llvm::Constant* ModuleEmitter::productFields(StoredType type, uint32_t shift) {
   std::vector<llvm::Constant*> fields;
   const bool isStruct = held_->types.kind(type.type) == TypeKind::Struct;
   for (uint32_t k = 0, n = held_->partCount(type.type); k < n; ++k)
-    fields.push_back(field(isStruct ? fieldName(type.type, 0, k) : nullptr, described(held_->part(type, k)),
-                           held_->partOffset(type, k) + shift));
+    fields.push_back(field(isStruct ? fieldName(type.type, 0, k) : nullptr,
+                           descriptorOf(held_->part(type, k)), held_->partOffset(type, k) + shift));
   return fieldTable(fields);
 }
 
@@ -149,7 +149,7 @@ llvm::Constant* ModuleEmitter::casesInNodes(StoredType type) {
   for (uint32_t c = 0, n = held_->caseCount(type.type); c < n; ++c) {
     FieldTable fields;
     for (uint32_t k = 0, m = held_->fieldCount(type.type, c); k < m; ++k)
-      fields.push_back(field(fieldName(type.type, c, k), described(held_->field(type, c, k)),
+      fields.push_back(field(fieldName(type.type, c, k), descriptorOf(held_->field(type, c, k)),
                              held_->fieldOffset(type, c, k)));
     cases.push_back(caseRecord(type.type, c, fields, held_->nodeBytes(type, c)));
   }
@@ -176,7 +176,7 @@ llvm::Constant* ModuleEmitter::fieldInSlots(llvm::Constant* name, StoredType typ
   if (types::isFlattened(held_->types, type.type)) return field(name, productInSlots(type, slots), 0);
   const uint32_t offset = slots.front();
   slots = slots.subspan(1);
-  return field(name, described(type), offset);
+  return field(name, descriptorOf(type), offset);
 }
 
 /// The descriptor of a product whose leaves are at these offsets.
@@ -209,7 +209,7 @@ llvm::Constant* ModuleEmitter::packDescriptor(StoredType type) {
   if (kind == TypeKind::Struct || kind == TypeKind::Tuple)
     return describeProduct(type, inner, productFields(inner, shift), {});
   return typeRecord(MELIX_KIND_INSIDE, 0, type, 1, 0, nullptr, nullptr,
-                    fieldTable({field(nullptr, described(inner), shift)}), nullptr);
+                    fieldTable({field(nullptr, descriptorOf(inner), shift)}), nullptr);
 }
 
 /// Of a product with these fields, or an array of products, in a value of type `type`: the product itself, or
@@ -222,7 +222,7 @@ llvm::Constant* ModuleEmitter::describeProduct(StoredType type, StoredType produ
   switch (store.kind(id)) {
   case TypeKind::Array:
     return typeRecord(MELIX_KIND_RECORDS, static_cast<uint8_t>(store.rank(id)), type, count, 0, nullptr,
-                      describedType(store.element(id)), fields, nullptr);
+                      descriptorOf(store.element(id)), fields, nullptr);
   case TypeKind::Struct:
     return typeRecord(structKind(store, id), 0, type, count, 0, recordName(id), nullptr, fields, nullptr);
   case TypeKind::Enum:
@@ -233,7 +233,7 @@ llvm::Constant* ModuleEmitter::describeProduct(StoredType type, StoredType produ
 }
 
 /// What stands in the descriptor of a type that is no scalar.
-llvm::Constant* ModuleEmitter::describe(StoredType type) {
+llvm::Constant* ModuleEmitter::makeDescriptor(StoredType type) {
   const types::TypeStore& store = held_->types;
   const TypeId id = type.type;
   if (held_->isProduct(id)) {
@@ -244,9 +244,9 @@ llvm::Constant* ModuleEmitter::describe(StoredType type) {
   switch (store.kind(id)) {
   case TypeKind::Array:
     return typeRecord(MELIX_KIND_ARRAY, static_cast<uint8_t>(store.rank(id)), type, 0, 0, nullptr,
-                      describedType(store.element(id)), nullptr, nullptr);
+                      descriptorOf(store.element(id)), nullptr, nullptr);
   case TypeKind::List:
-    return typeRecord(MELIX_KIND_LIST, 0, type, 0, 0, nullptr, describedType(store[id].parts[0]), nullptr,
+    return typeRecord(MELIX_KIND_LIST, 0, type, 0, 0, nullptr, descriptorOf(store[id].parts[0]), nullptr,
                       nullptr);
   case TypeKind::Enum:
     return typeRecord(MELIX_KIND_ENUM, 0, type, 0, held_->caseCount(id), recordName(id), nullptr, nullptr,
@@ -258,9 +258,9 @@ llvm::Constant* ModuleEmitter::describe(StoredType type) {
 }
 
 /// The descriptor of a value by itself.
-llvm::Constant* ModuleEmitter::describedType(TypeId type) { return described(held_->inMemory(type)); }
+llvm::Constant* ModuleEmitter::descriptorOf(TypeId type) { return descriptorOf(held_->inMemory(type)); }
 
-llvm::Constant* ModuleEmitter::described(StoredType stored) {
+llvm::Constant* ModuleEmitter::descriptorOf(StoredType stored) {
   const types::TypeStore& store = held_->types;
   const TypeId type = stored.type;
   const TypeKind kind = store.kind(type);
@@ -269,22 +269,22 @@ llvm::Constant* ModuleEmitter::described(StoredType stored) {
     return llvm::ConstantExpr::getInBoundsGetElementPtr(records_.type, all,
                                                         llvm::ConstantInt::get(i64(), kindOf(kind)));
   }
-  if (kind == TypeKind::Pack && held_->hasDims(held_->packInner(type)))
-    return describedType(held_->packInner(type));
+  if (kind == TypeKind::Pack && held_->isPlainArray(held_->packInner(type)))
+    return descriptorOf(held_->packInner(type));
   // Declared before it is filled: types may be recursive.
   llvm::GlobalVariable*& made = descriptors_[type.index];
   if (made) return made;
   auto* global = new llvm::GlobalVariable(*llvm, records_.type, true, llvm::GlobalValue::PrivateLinkage,
                                           nullptr, "type");
   made = global;
-  global->setInitializer(describe(stored));
+  global->setInitializer(makeDescriptor(stored));
   return global;
 }
 
 llvm::Constant* ModuleEmitter::descriptor(TypeId type) {
   return layouts.held([&](loops::Layouts& held) {
     held_ = &held;
-    return describedType(type);
+    return descriptorOf(type);
   });
 }
 

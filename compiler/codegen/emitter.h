@@ -94,8 +94,8 @@ private:
   void addAttributes(llvm::Function* f);
   void emitEntry(loops::FunctionId f);
   // constants.cpp
-  llvm::Constant* describedType(types::TypeId type);
-  llvm::Constant* described(loops::StoredType type);
+  llvm::Constant* descriptorOf(types::TypeId type);
+  llvm::Constant* descriptorOf(loops::StoredType type);
   llvm::Constant* dimsInPlace(loops::StoredType type);
   llvm::Constant* typeRecord(uint8_t kind, uint8_t rank, loops::StoredType type, uint32_t fieldCount,
                              uint32_t caseCount, llvm::Constant* name, llvm::Constant* elem,
@@ -114,7 +114,7 @@ private:
   llvm::Constant* fieldName(types::TypeId type, uint32_t c, uint32_t k);
   llvm::Constant* recordName(types::TypeId type);
   llvm::Constant* packDescriptor(loops::StoredType type);
-  llvm::Constant* describe(loops::StoredType type);
+  llvm::Constant* makeDescriptor(loops::StoredType type);
   llvm::Constant* describeProduct(loops::StoredType type, loops::StoredType product, llvm::Constant* fields,
                                   Slots parts);
   llvm::Constant* productFields(loops::StoredType type, uint32_t shift);

@@ -77,12 +77,12 @@ ValueId rebuiltAlternative(BodyLowering& fn, const Pattern& p, size_t k, ValueId
 
 ValueId rebuiltCase(BodyLowering& fn, const Pattern& p, ValueId original) {
   TypeId type = fn.b.typeOf(original);
-  auto isIt = [&](uint32_t c) { return c == p.caseIndex; };
-  auto apart = [&](uint32_t c, std::vector<ValueId> payload) {
+  auto isCase = [&](uint32_t c) { return c == p.caseIndex; };
+  auto own = [&](uint32_t c, std::vector<ValueId> payload) {
     for (size_t k = 0; k < p.subs.size(); ++k) payload[k] = rebuilt(fn, p.subs[k], payload[k], true);
     return fn.b.variant(type, c, std::move(payload));
   };
-  return matchCases(fn, original, {isIt, apart, [&] { return original; }}, type, {});
+  return matchCases(fn, original, {isCase, own, [&] { return original; }}, type, {});
 }
 
 /// What a pattern matched, with the places that it bound as they are now. `again`: what it matched is taken
@@ -136,21 +136,20 @@ ValueId matchCases(BodyLowering& fn, ValueId value, const CaseRegions& regions, 
   const size_t cases = fn.types.recordInfo(fn.types[scrutinee].record).cases.size();
   core::MatchAttr attr;
   std::vector<std::function<ValueId(RegionId)>> makes;
+  std::vector<bool> hasOwn;
+  for (uint32_t c = 0; c < cases; ++c) hasOwn.push_back(regions.hasOwn(c));
+  const bool isShared = std::ranges::count(hasOwn, false) > 1;
   std::optional<uint32_t> shared;
-  uint32_t left = 0;
-  for (uint32_t c = 0; c < cases; ++c) left += !regions.isApart(c);
   for (uint32_t c = 0; c < cases; ++c) {
-    const bool isApart = regions.isApart(c);
-    if (!isApart && shared) {
-      attr.regionOf.push_back(*shared);
-      continue;
-    }
-    attr.regionOf.push_back(static_cast<uint32_t>(makes.size()));
-    if (!isApart) shared = attr.regionOf.back();
-    makes.push_back([&, c, isApart](RegionId) {
-      if (!isApart && left > 1) return regions.others();
+    const auto next = static_cast<uint32_t>(makes.size());
+    const uint32_t number = hasOwn[c] ? next : shared.value_or(next);
+    attr.regionOf.push_back(number);
+    if (!hasOwn[c]) shared = number;
+    if (number != next) continue;
+    makes.push_back([&, c](RegionId) {
+      if (!hasOwn[c] && isShared) return regions.shared();
       const std::vector<ValueId> payload = payloadParams(fn, scrutinee, c);
-      return isApart ? regions.apart(c, payload) : regions.others();
+      return hasOwn[c] ? regions.own(c, payload) : regions.shared();
     });
   }
   return branches(fn, Builder::simple(OpKind::Match, {value}, std::move(attr)), makes, type, sizes);

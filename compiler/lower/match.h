@@ -14,14 +14,14 @@ struct Matching {
   std::optional<Held> held;
 };
 
-/// Parameters of the region at hand for the payload of a case.
+/// Parameters of the region that is being made, for the payload of a case.
 std::vector<ValueId> payloadParams(BodyLowering& fn, TypeId type, uint32_t c);
-/// A `match` op. A case for which `isApart` holds has a region of its own, which takes its payload; the
-/// others share one.
+/// A `match` op. A case for which `hasOwn` holds has a region of its own, which takes its payload; the others
+/// share one.
 struct CaseRegions {
-  FunctionRef<bool(uint32_t c)> isApart;
-  FunctionRef<ValueId(uint32_t c, const std::vector<ValueId>& payload)> apart;
-  FunctionRef<ValueId()> others;
+  FunctionRef<bool(uint32_t c)> hasOwn;
+  FunctionRef<ValueId(uint32_t c, const std::vector<ValueId>& payload)> own;
+  FunctionRef<ValueId()> shared;
 };
 ValueId matchCases(BodyLowering& fn, ValueId value, const CaseRegions& regions, TypeId type,
                    const std::vector<DimSym>& sizes);

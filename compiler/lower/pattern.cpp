@@ -122,11 +122,11 @@ ValueId testElements(BodyLowering& fn, ValueId list, const Pattern& p) {
 }
 
 ValueId testCase(BodyLowering& fn, ValueId value, const Pattern& p) {
-  auto isIt = [&](uint32_t c) { return c == p.caseIndex; };
-  auto apart = [&](uint32_t, const std::vector<ValueId>& payload) {
+  auto isCase = [&](uint32_t c) { return c == p.caseIndex; };
+  auto own = [&](uint32_t, const std::vector<ValueId>& payload) {
     return testParts(fn, p.subs, [&](uint32_t k) { return payload[k]; });
   };
-  return matchCases(fn, value, {isIt, apart, [&] { return fn.b.boolean(false); }}, fn.types.boolean(), {});
+  return matchCases(fn, value, {isCase, own, [&] { return fn.b.boolean(false); }}, fn.types.boolean(), {});
 }
 
 } // namespace

@@ -213,8 +213,9 @@ public:
   TypeId rewrite(TypeId id, FunctionRef<TypeId(TypeId)> map);
   void collectSymbols(TypeId id, std::vector<DimSym>& out) const;
   /// The type with unknown sizes: layouts depend on this form. Dimension `k` of each type in it is
-  /// boundSym(k), so a field has a number for a size only where its declaration does. In this form the types
-  /// that a type reaches are finitely many, although a node for size N may hold nodes for N - 1.
+  /// boundSym(k), so a field has a number for a size only where its declaration does. That two types in it have
+  /// a symbol in common says nothing. In this form the types that a type reaches are finitely many, although a
+  /// node for size N may hold nodes for N - 1.
   TypeId eraseDims(TypeId id);
   /// Source-like text: `f32[B, 2*N]`, `Mlp[64, H, 10]`.
   std::string print(TypeId id) const;

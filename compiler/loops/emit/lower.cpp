@@ -111,7 +111,8 @@ void Lower::fail(std::string what) {
 const std::vector<ValueId>& Lower::leaves(core::ValueId v) {
   Rep& r = env_[v.index];
   if (!r.view) return r.leaves;
-  // A view that turned out to be needed whole: only in a place that use counting did not foresee.
+  // A view that is needed whole: in an arm that takes a payload, else only in a place that use counting did
+  // not foresee.
   const Place& place = r.view->place;
   r.leaves = place.axes.empty() ? loadStored(*this, place) : std::vector<ValueId>{copyToDense(*this, place)};
   r.view.reset();
@@ -236,11 +237,17 @@ void Lower::lowerPoint(core::RegionId body, const std::optional<std::set<core::O
 
 std::vector<ValueId> Lower::lowerRegion(core::RegionId region) {
   DimValues::Scope scope(dims);
+  std::vector<std::pair<core::ValueId, Rep>> staying;
+  for (core::ValueId v : wholeIn_[region.index]) {
+    staying.emplace_back(v, rep(v));
+    leaves(v);
+  }
   lowerOps(region);
   if (context.error) return {};
   const core::Op& yield = yieldOf(region);
   std::vector<ValueId> out = leavesOf(yield.operands);
   for (types::DimId d : yield.dims) out.push_back(dim(d));
+  for (auto& [v, where] : staying) setRep(v, std::move(where)); // these leaves are of this region
   return out;
 }
 

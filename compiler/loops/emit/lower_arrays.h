@@ -13,7 +13,7 @@ ValueId allocArray(Lower& l, TypeId elem, const std::vector<ValueId>& dims, bool
 std::vector<ValueId> denseStrides(Lower& l, const std::vector<ValueId>& extents);
 Place densePlace(Lower& l, ValueId data, TypeId arrayType);
 Place densePlace(Lower& l, const Destination& at, TypeId arrayType);
-/// The elements of an array that lies in place.
+/// The elements of an array that lies in place; the place is that of the whole array.
 Place elementsInPlace(Lower& l, Place place);
 void copyBetween(Lower& l, const Place& to, const Place& from, bool fresh);
 ValueId zeroArray(Lower& l, TypeId type);

@@ -144,11 +144,13 @@ void lowerIf(Lower& l, const core::Op& op) {
 namespace {
 
 /// A payload is loaded, or it stays in its node.
-void definePayload(Lower& l, core::ValueId payload, Place place) {
-  const bool isArray = l.types.kind(place.type) == TypeKind::Array;
-  const bool mayStay = l.layouts.isInPlace(place.stored) || (l.layouts.isProduct(place.type) && !isArray);
-  if (!mayStay || !l.facts->views.mayStay(payload)) return l.define(payload, loadStored(l, place));
-  l.setRep(payload, {{}, View{l.layouts.isInPlace(place.stored) ? elementsInPlace(l, place) : place}, false});
+void definePayload(Lower& l, core::ValueId payload, const Place& place) {
+  const bool isInPlace = l.layouts.isInPlace(place.stored);
+  const bool isRecord = l.layouts.isProduct(place.type) && l.types.kind(place.type) != TypeKind::Array;
+  if (isInPlace || isRecord)
+    if (const auto arms = l.facts->views.armsThatTake(payload))
+      return l.stay(payload, isInPlace ? elementsInPlace(l, place) : place, *arms);
+  l.define(payload, loadStored(l, place));
 }
 
 } // namespace

@@ -150,6 +150,7 @@ void lowerGet(Lower& l, const core::Op& op) {
   core::ValueId root = op.operands[0], result = op.results[0];
   Place start = startOf(l, root);
   std::vector<ValueId> all = start.inLeaves ? l.leaves(root) : std::vector<ValueId>{};
+  const bool isInNode = !start.inLeaves && l.b.fn.typeOf(start.base).cls == ClassKind::Word;
   const core::Op* put =
       l.isFiltered(l.facts->uses.homeOf(result)) ? nullptr : putBack(l.in, l.facts->uses, op);
   Place place = followPath(l, start, all, op.as<core::Path>(), op, 1, put != nullptr);
@@ -168,7 +169,7 @@ void lowerGet(Lower& l, const core::Op& op) {
   } else if (const Destination* given = l.given.find(result)) {
     copyBetween(l, densePlace(l, *given, l.typeOf(result)), place, true);
     l.defineArray(result, given->base, true);
-  } else if (!place.indirect && l.facts->views.mayView(op)) {
+  } else if (!place.indirect && l.facts->views.mayView(op, isInNode)) {
     return l.setRep(result, {{}, View{place}, false});
   } else {
     l.define(result, {copyToDense(l, place)});

@@ -47,18 +47,39 @@ void lowerCapture(Lower& l, const core::Op& op) {
   l.define(op.results[0], leavesOfPart(l, type, op.index(), all));
 }
 
+namespace {
+
+/// Copies a value that lies in memory to fresh memory.
+void copyValue(Lower& l, const Place& to, const Place& from) {
+  const bool isElements = !from.axes.empty();
+  if (l.layouts.isInPlace(to.stored) && (isElements || l.layouts.isInPlace(from.stored)))
+    return copyBetween(l, elementsInPlace(l, to), isElements ? from : elementsInPlace(l, from), true);
+  if (!l.layouts.isProduct(to.type) || l.layouts.inBlock(to.type))
+    return storeStored(l, to, loadStored(l, from), StoreMode::Fresh);
+  for (uint32_t k = 0, n = l.layouts.partCount(to.type); k < n; ++k)
+    copyValue(l, partOf(l, to, k), partOf(l, from, k));
+}
+
+/// Stores a value in fresh memory, from where it lies if it is a view.
+void storeValue(Lower& l, const Place& to, core::ValueId v) {
+  const std::optional<View> view = l.rep(v).view;
+  const bool isRecord = view && view->place.axes.empty();
+  if (view && (isRecord || l.layouts.isInPlace(to.stored))) return copyValue(l, to, view->place);
+  storeStored(l, to, l.leaves(v), StoreMode::Fresh);
+}
+
+} // namespace
+
 void lowerVariant(Lower& l, const core::Op& op) {
   TypeId type = l.typeOf(op.results[0]);
   uint32_t tag = op.index();
   if (op.operands.empty()) return l.define(op.results[0], {l.b.constant(wordType, (uint64_t(tag) << 1) | 1)});
-  std::vector<std::vector<ValueId>> fields;
-  for (core::ValueId v : op.operands) fields.push_back(l.leaves(v));
   ValueId node = l.b.value(StmtKind::AllocNode, {}, wordType,
                            AllocAttr{type, l.layouts.nodeBytes(l.layouts.inMemory(type), tag), false});
   l.b.store(node, {}, {scalarType(TypeKind::I32), 4, 0, false, false},
             l.b.constant(scalarType(TypeKind::I32), tag));
   for (uint32_t k = 0; k < op.operands.size(); ++k)
-    storeStored(l, fieldPlace(l, node, type, tag, k), fields[k], StoreMode::Fresh);
+    storeValue(l, fieldPlace(l, node, type, tag, k), op.operands[k]);
   l.define(op.results[0], {node});
 }
 
@@ -113,7 +134,7 @@ std::vector<ValueId> loadStored(Lower& l, const Place& place, bool take) {
     const std::vector<types::DimId>& dims = l.types[inner].dims;
     for (uint32_t k = 0; k < count; ++k) {
       int64_t at = 8 * k;
-      if (l.layouts.hasDims(inner)) {
+      if (l.layouts.isPlainArray(inner)) {
         // The array carries its dims; one of them is the hidden dimension itself.
         size_t axis = 0;
         while (axis < dims.size() && l.types.dims.asSymbol(dims[axis]) != l.types.boundSym(k)) ++axis;
@@ -143,7 +164,7 @@ void storeStored(Lower& l, const Place& place, const std::vector<ValueId>& leave
   }
   if (l.layouts.isInPlace(place.stored))
     return copyBetween(l, elementsInPlace(l, place), densePlace(l, leaves[0], type), true);
-  if (l.layouts.hasDims(type)) return storeArray(l, place, leaves[0], l.dimsOf(type), mode);
+  if (l.layouts.isPlainArray(type)) return storeArray(l, place, leaves[0], l.dimsOf(type), mode);
   if (l.layouts.inBlock(type)) return storeBlock(l, place, leaves[0], mode);
   if (l.layouts.isProduct(type)) {
     for (uint32_t k = 0, n = l.layouts.partCount(type); k < n; ++k)

@@ -11,7 +11,6 @@ using core::OpKind;
 namespace {
 
 /// Whether an array that goes to the place is copied there: it is a part of another along some of the axes.
-/// A field or an element of a List is stored by its pointer.
 bool isPartOfArray(const core::Path& path) { return !path.empty() && core::isIndexLike(path.back().kind); }
 
 /// Whether the path leads to leaves of the value itself: through fields of records that lie in no block.
@@ -21,6 +20,15 @@ bool isAmongLeaves(Layouts& layouts, types::TypeId type, const core::Path& path)
     type = layouts.part(type, step.number);
   }
   return true;
+}
+
+/// Whether the operand goes to a field of a node in which arrays lie in place: it is copied there.
+bool isCopiedToNode(Layouts& layouts, const core::Function& fn, core::Use use) {
+  const core::Op& op = fn.ops[use.op];
+  const types::TypeId node = fn.typeOf(op.results[0]);
+  if (layouts.isProduct(node)) return false;
+  return layouts.isInPlace(
+      layouts.field(layouts.inMemory(node), op.index(), static_cast<uint32_t>(use.operand)));
 }
 
 bool hasBlocks(Layouts& layouts, types::TypeId type) {
@@ -43,6 +51,7 @@ BlockUseKind blockUse(Layouts& layouts, const core::Function& fn, core::Use use)
   case OpKind::Add:
   case OpKind::Sub: return isArray && use.operand == 1 && types.isScalar(types.element(type)) ? Reads : Keeps;
   case OpKind::ArrayOf: return isArray ? Reads : Keeps;
+  case OpKind::Variant: return isCopiedToNode(layouts, fn, use) ? Reads : Keeps;
   case OpKind::ArgSort:
   case OpKind::Length: return Reads;
   case OpKind::Pack:

@@ -91,7 +91,9 @@ uint32_t Layouts::partOffset(StoredType type, uint32_t k) {
   return partOffsets_.emplace(type.type, std::move(offsets)).first->second[k];
 }
 
-uint32_t Layouts::packOffset(TypeId pack) const { return hasDims(packInner(pack)) ? 0 : 8 * packCount(pack); }
+uint32_t Layouts::packOffset(TypeId pack) const {
+  return isPlainArray(packInner(pack)) ? 0 : 8 * packCount(pack);
+}
 
 uint32_t Layouts::caseCount(TypeId enumType) const {
   return static_cast<uint32_t>(types.recordInfo(types[enumType].record).cases.size());
@@ -135,10 +137,9 @@ StoredForm Layouts::stored(StoredType stored) {
   } else if (kind == TypeKind::Str) {
     form = {16, 8, true};
   } else if (isInPlace(stored)) {
-    const TypeKind element = types.kind(types.element(type));
-    form = {static_cast<uint32_t>(*types::bytesInPlace(types, type)),
-            std::min(types::scalarBits(element) / 8, 8u), false};
-  } else if (hasDims(type)) {
+    const uint32_t align = this->stored(types.element(type)).align;
+    form = {static_cast<uint32_t>(*types::bytesInPlace(types, type)), align, false};
+  } else if (isPlainArray(type)) {
     form = {8 + 8 * static_cast<uint32_t>(types.rank(type)), 8, true};
   } else if (kind == TypeKind::Pack) {
     StoredForm inner = this->stored(packInner(type));

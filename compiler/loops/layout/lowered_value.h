@@ -31,12 +31,12 @@ struct Place {
   bool indirect = false; ///< the base was loaded from memory that another value owns
 };
 
-/// A slice that is only read by `get`: nothing is copied.
+/// A slice, or a payload in its node, that is only read: nothing is copied.
 struct View {
   Place place;
 };
 
-/// The representation of a Core value: its leaves, or a view (arrays only), or nothing if it was written
+/// The representation of a Core value: its leaves, or a view, or nothing if it was written
 /// directly to its destination. For the result of a later `set` for which an element was taken out: leaves
 /// and place.
 struct Rep {

@@ -8,6 +8,11 @@ using core::OpKind;
 
 namespace {
 constexpr size_t nowhere = SIZE_MAX;
+
+/// Whether the lowering of such an op takes a view.
+bool isReader(OpKind kind) {
+  return kind == OpKind::Get || kind == OpKind::Set || kind == OpKind::Call || kind == OpKind::Variant;
+}
 } // namespace
 
 /// The place of the op of a region that an op is or stands in; `nowhere` outside of the region.
@@ -44,8 +49,7 @@ void Views::follow(core::ValueId v, Part& part) {
     const core::Op& op = fn_.ops[use.op];
     part.end = std::max(part.end, placeOf(part.region, use.op));
     if (op.kind == OpKind::CastDims) return follow(op.results[0], part);
-    const bool isReader = op.kind == OpKind::Get || op.kind == OpKind::Set || op.kind == OpKind::Call;
-    part.isRead = part.isRead && isReader && elementParams_.isRead(fn_, use);
+    part.isRead = part.isRead && isReader(op.kind) && elementParams_.isRead(fn_, use);
     part.isPassed = part.isPassed || op.kind == OpKind::Call;
   });
 }
@@ -64,22 +68,46 @@ bool Views::isRun(const core::Op& get) const {
   return !def || fn_.ops[def].kind != OpKind::Get || isRun(fn_.ops[def]);
 }
 
-bool Views::mayStay(core::ValueId payload) {
-  Part part{fn_.values[payload].region};
-  follow(payload, part);
-  bool isTaken = false; // by ops other than reads of parts
-  uses_.forEach(payload, [&](core::Use use) { isTaken |= fn_.ops[use.op].kind != OpKind::Get; });
-  if (part.isRead || !isTaken) staying_.insert(payload);
-  return part.isRead || !isTaken;
+/// Whether a use of a payload reads it where it lies.
+bool Views::isReadInNode(core::Use use) const {
+  const core::Op& op = fn_.ops[use.op];
+  const core::ValueId v = op.operands[use.operand];
+  if (types_.kind(fn_.typeOf(v)) != types::TypeKind::Array)
+    return op.kind == OpKind::Get || op.kind == OpKind::Variant;
+  if (op.kind != OpKind::CastDims) return isReader(op.kind) && elementParams_.isRead(fn_, use);
+  bool isRead = true;
+  uses_.forEach(op.results[0], [&](core::Use next) { isRead = isRead && isReadInNode(next); });
+  return isRead;
 }
 
-bool Views::mayView(const core::Op& get) {
+/// The arm of a branch in the region that an op stands in.
+core::RegionId Views::armOf(core::RegionId region, core::OpId op) const {
+  const core::OpId branch = uses_.ancestorIn(region, op);
+  const OpKind kind = fn_.ops[branch].kind;
+  if (branch == op || (kind != OpKind::If && kind != OpKind::Match)) return {};
+  for (core::RegionId arm : fn_.ops[branch].regions)
+    if (uses_.ancestorIn(arm, op).valid()) return arm;
+  return {};
+}
+
+std::optional<std::vector<core::RegionId>> Views::armsThatTake(core::ValueId payload) const {
+  std::vector<core::RegionId> arms;
+  uses_.forEach(payload, [&](core::Use use) {
+    if (isReadInNode(use)) return;
+    const core::RegionId arm = armOf(fn_.values[payload].region, use.op);
+    if (std::ranges::find(arms, arm) == arms.end()) arms.push_back(arm);
+  });
+  const bool isTaken = std::ranges::any_of(arms, [](core::RegionId arm) { return !arm.valid(); });
+  return isTaken ? std::nullopt : std::optional(std::move(arms));
+}
+
+bool Views::mayView(const core::Op& get, bool isInNode) {
   const core::ValueId result = get.results[0];
   if (!uses_.used(result)) return false;
   Part part{uses_.homeOf(result)};
   follow(result, part);
   if (!part.isRead || (part.isPassed && !isRun(get))) return false;
-  return staying_.contains(get.operands[0]) || part.end < readUntil(get.operands[0], part.region);
+  return isInNode || part.end < readUntil(get.operands[0], part.region);
 }
 
 } // namespace melix::loops

@@ -62,11 +62,11 @@ private:
   }
 
   /// Whether the statement writes to the block that it is given first, or somebody may by what it gives.
-  static bool changes(const Stmt& s) {
+  bool changes(const Stmt& s) const {
     switch (s.kind) {
-    case StmtKind::Store:
-    case StmtKind::AddressOf:
-    case StmtKind::PointerOf: return true;
+    case StmtKind::Store: return true;
+    case StmtKind::AddressOf: // a node only changes while it is made, which begins with a store
+    case StmtKind::PointerOf: return fn_.typeOf(s.operands[0]).cls != ClassKind::Word;
     case StmtKind::Load: return s.as<Access>().transfersOwnership;
     default: return false;
     }
