@@ -163,6 +163,7 @@ void lowerGet(Lower& l, const core::Op& op) {
     uint32_t count = l.layouts.leafCount(place.type);
     return l.define(result, {all.begin() + place.firstLeaf, all.begin() + place.firstLeaf + count});
   }
+  const bool isFieldInPlace = place.axes.empty() && !place.indirect && l.layouts.isInPlace(place.stored);
   enterIfInPlace(l, place);
   if (place.axes.empty()) {
     l.define(result, loadStored(l, place));
@@ -171,6 +172,9 @@ void lowerGet(Lower& l, const core::Op& op) {
     l.defineArray(result, given->base, true);
   } else if (!place.indirect && l.facts->views.mayView(op, isInNode)) {
     return l.setRep(result, {{}, View{place}, false});
+  } else if (const auto arms =
+                 isInNode && isFieldInPlace ? l.facts->views.armsThatTake(result) : std::nullopt) {
+    return l.stay(result, place, *arms);
   } else {
     l.define(result, {copyToDense(l, place)});
   }

@@ -94,7 +94,7 @@ std::optional<std::vector<core::RegionId>> Views::armsThatTake(core::ValueId pay
   std::vector<core::RegionId> arms;
   uses_.forEach(payload, [&](core::Use use) {
     if (isReadInNode(use)) return;
-    const core::RegionId arm = armOf(fn_.values[payload].region, use.op);
+    const core::RegionId arm = armOf(uses_.homeOf(payload), use.op);
     if (std::ranges::find(arms, arm) == arms.end()) arms.push_back(arm);
   });
   const bool isTaken = std::ranges::any_of(arms, [](core::RegionId arm) { return !arm.valid(); });

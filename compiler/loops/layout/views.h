@@ -27,9 +27,9 @@ public:
   /// A part of a payload that stays in its node is as good as one of an array that does not change.
   bool mayView(const core::Op& get, bool isInNode);
 
-  /// The arms of branches that need a payload whole. Elsewhere it is only read where it lies, in its node,
-  /// which does not change: elements of an array, parts of a record. None if it is needed whole outside of
-  /// arms.
+  /// The arms of branches that need a payload, or a field of one, whole. Elsewhere it is only read where it
+  /// lies, in its node, which does not change: elements of an array, parts of a record. None if it is needed
+  /// whole outside of arms.
   std::optional<std::vector<core::RegionId>> armsThatTake(core::ValueId payload) const;
 
 private:
