@@ -269,7 +269,7 @@ llvm::Constant* ModuleEmitter::descriptorOf(StoredType stored) {
     return llvm::ConstantExpr::getInBoundsGetElementPtr(records_.type, all,
                                                         llvm::ConstantInt::get(i64(), kindOf(kind)));
   }
-  if (kind == TypeKind::Pack && held_->isPlainArray(held_->packInner(type)))
+  if (kind == TypeKind::Pack && held_->isArrayLeaf(held_->packInner(type)))
     return descriptorOf(held_->packInner(type));
   // Declared before it is filled: types may be recursive.
   llvm::GlobalVariable*& made = descriptors_[type.index];

@@ -197,9 +197,9 @@ ValueId zeroArray(Lower& l, TypeId type) {
 
 std::vector<ValueId> zeroOf(Lower& l, TypeId type) {
   TypeKind kind = l.types.kind(type);
-  if (l.layouts.isPlainArray(type) && l.layouts.holdsItself(type))
+  if (l.layouts.isArrayLeaf(type) && l.layouts.holdsItself(type))
     return callTangent(l, type, OpKind::Zero, {}, {});
-  if (l.layouts.isPlainArray(type)) return {zeroArray(l, type)};
+  if (l.layouts.isArrayLeaf(type)) return {zeroArray(l, type)};
   if (l.layouts.inBlock(type)) return callTangent(l, type, OpKind::Zero, {}, {});
   if (l.layouts.isProduct(type)) {
     std::vector<ValueId> out;
@@ -228,9 +228,9 @@ std::vector<ValueId> zeroOf(Lower& l, TypeId type) {
 std::vector<ValueId> addLeaves(Lower& l, TypeId type, const std::vector<ValueId>& a,
                                const std::vector<ValueId>& b, OpKind how) {
   TypeKind kind = l.types.kind(type);
-  if (l.layouts.isPlainArray(type) && l.layouts.holdsItself(type)) return callTangent(l, type, how, a, b);
+  if (l.layouts.isArrayLeaf(type) && l.layouts.holdsItself(type)) return callTangent(l, type, how, a, b);
   const bool isNegative = how == OpKind::Neg;
-  if (l.layouts.isPlainArray(type))
+  if (l.layouts.isArrayLeaf(type))
     return {isNegative ? negArray(l, type, a[0]) : addArrays(l, type, a[0], b[0], how)};
   if (l.layouts.inBlock(type) || kind == TypeKind::List || kind == TypeKind::Enum)
     return callTangent(l, type, how, a, b);

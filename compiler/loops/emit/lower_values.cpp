@@ -134,7 +134,7 @@ std::vector<ValueId> loadStored(Lower& l, const Place& place, bool take) {
     const std::vector<types::DimId>& dims = l.types[inner].dims;
     for (uint32_t k = 0; k < count; ++k) {
       int64_t at = 8 * k;
-      if (l.layouts.isPlainArray(inner)) {
+      if (l.layouts.isArrayLeaf(inner)) {
         // The array carries its dims; one of them is the hidden dimension itself.
         size_t axis = 0;
         while (axis < dims.size() && l.types.dims.asSymbol(dims[axis]) != l.types.boundSym(k)) ++axis;
@@ -164,7 +164,7 @@ void storeStored(Lower& l, const Place& place, const std::vector<ValueId>& leave
   }
   if (l.layouts.isInPlace(place.stored))
     return copyBetween(l, elementsInPlace(l, place), densePlace(l, leaves[0], type), true);
-  if (l.layouts.isPlainArray(type)) return storeArray(l, place, leaves[0], l.dimsOf(type), mode);
+  if (l.layouts.isArrayLeaf(type)) return storeArray(l, place, leaves[0], l.dimsOf(type), mode);
   if (l.layouts.inBlock(type)) return storeBlock(l, place, leaves[0], mode);
   if (l.layouts.isProduct(type)) {
     for (uint32_t k = 0, n = l.layouts.partCount(type); k < n; ++k)

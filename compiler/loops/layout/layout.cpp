@@ -92,7 +92,7 @@ uint32_t Layouts::partOffset(StoredType type, uint32_t k) {
 }
 
 uint32_t Layouts::packOffset(TypeId pack) const {
-  return isPlainArray(packInner(pack)) ? 0 : 8 * packCount(pack);
+  return isArrayLeaf(packInner(pack)) ? 0 : 8 * packCount(pack);
 }
 
 uint32_t Layouts::caseCount(TypeId enumType) const {
@@ -139,7 +139,7 @@ StoredForm Layouts::stored(StoredType stored) {
   } else if (isInPlace(stored)) {
     const uint32_t align = this->stored(types.element(type)).align;
     form = {static_cast<uint32_t>(*types::bytesInPlace(types, type)), align, false};
-  } else if (isPlainArray(type)) {
+  } else if (isArrayLeaf(type)) {
     form = {8 + 8 * static_cast<uint32_t>(types.rank(type)), 8, true};
   } else if (kind == TypeKind::Pack) {
     StoredForm inner = this->stored(packInner(type));

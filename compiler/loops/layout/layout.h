@@ -58,13 +58,13 @@ public:
   StoredForm stored(TypeId type) { return stored(inMemory(type)); }
   /// Whether an array's elements lie in the record that it is a field of. Else data and dims do.
   bool isInPlace(StoredType type) const {
-    return isPlainArray(type.type) && types::bytesInPlace(types, type.type);
+    return isArrayLeaf(type.type) && types::bytesInPlace(types, type.type);
   }
 
   /// A tuple, struct, known function value or flat enum, or an array of them, whose parts are arrays.
   bool isProduct(TypeId type) const;
   /// Whether it is an array that is no product.
-  bool isPlainArray(TypeId type) const { return types.kind(type) == TypeKind::Array && !isProduct(type); }
+  bool isArrayLeaf(TypeId type) const { return types.kind(type) == TypeKind::Array && !isProduct(type); }
   /// Whether a value is one pointer to a block with its stored form.
   bool inBlock(TypeId type);
   /// Whether a struct in `type` contains itself through arrays: inlining an operation on its parts would not
