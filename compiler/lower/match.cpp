@@ -39,7 +39,7 @@ ValueId noArm(BodyLowering& fn) {
 }
 
 ValueId matchDirect(BodyLowering& fn, const Matching& m) {
-  // The first arm that takes the case; the last of all is for those that no arm names.
+  // The first arm that takes the case; without one, the first that takes every case.
   auto armOf = [&](std::optional<uint32_t> c) {
     return std::ranges::find_if(m.arms, [&](const check::Arm& arm) {
       const Pattern& p = fn.instance.patterns[arm.pattern];

@@ -147,10 +147,11 @@ public:
   }
   void setPlaced(core::ValueId v, bool placed) { env_[v.index].placed = placed; }
   void setRep(core::ValueId v, Rep rep) { env_[v.index] = std::move(rep); }
-  /// A value that stays where it lies. These regions have it whole as leaves.
+  /// A value that stays where it lies. These regions have it whole as leaves. Sweeps of a nest may each say
+  /// so.
   void stay(core::ValueId v, const Place& place, const std::vector<core::RegionId>& whole) {
     env_[v.index] = {{}, View{place}, false};
-    for (core::RegionId r : whole) wholeIn_[r.index].push_back(v);
+    for (core::RegionId r : whole) wholeIn_[r.index].insert(v);
   }
   /// Takes back a value that was defined as a view; none if it was not.
   std::optional<Rep> takeView(core::ValueId v);
@@ -208,7 +209,7 @@ private:
 
   std::unordered_map<uint32_t, Rep> env_;
   std::unordered_map<uint32_t, Room> rooms_;
-  std::unordered_map<uint32_t, std::vector<core::ValueId>> wholeIn_;        ///< by region
+  std::unordered_map<uint32_t, std::set<core::ValueId>> wholeIn_;           ///< by region
   std::unordered_map<core::RegionId, const std::set<core::OpId>*> filters_; ///< ops that a sweep needs
   int nestDepth_ = 0;
 };
