@@ -158,16 +158,16 @@ void forEachSum(const Module& m, const Function& f, OpId nest, FunctionRef<void(
 
 Sides sidesOf(const Module& m, const Function& f, OpId nest) {
   Sides out;
-  auto add = [&](uint64_t& to, const Axes& axes) {
+  auto ownAxes = [&](const Axes& axes) {
+    uint64_t bits = 0;
     for (ValueId axis : axes)
       if (f.values[axis].region == f.ops[nest].regions[0] && f.values[axis].index < 64)
-        to |= uint64_t{1} << f.values[axis].index;
+        bits |= uint64_t{1} << f.values[axis].index;
+    return bits;
   };
   forEachSum(m, f, nest, [&](const SumInNest& sum) {
-    sum.kept.forEachPair([&](const Axes& one, const Axes& other) {
-      add(out.axes[0], one);
-      add(out.axes[1], other);
-    });
+    sum.kept.forEachPair(
+        [&](const Axes& one, const Axes& other) { out.add({ownAxes(one), ownAxes(other)}); });
   });
   return out;
 }

@@ -11,6 +11,7 @@
 #include "core/ir/analyses.h"
 #include "support/function_ref.h"
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -74,12 +75,23 @@ struct SumInNest {
 /// Visits the sums at a nest and inside of it, from the outside in.
 void forEachSum(const Module& m, const Function& f, OpId nest, FunctionRef<void(const SumInNest&)> visit);
 
-/// Axes of a nest by their numbers, as bits: the axes that vary one operand of a product in it and not the
-/// other.
+/// The products in a nest. Of each the axes of the nest, by their numbers as bits, that vary one operand and
+/// not the other.
 struct Sides {
-  std::array<uint64_t, 2> axes = {};
-  bool areTwo() const { return axes[0] != 0 && axes[1] != 0; }
-  uint64_t all() const { return axes[0] | axes[1]; }
+  using Product = std::array<uint64_t, 2>;
+  std::vector<Product> products; ///< each once
+
+  void add(const Product& product) {
+    if (product != Product{} && std::ranges::find(products, product) == products.end())
+      products.push_back(product);
+  }
+  uint64_t axes(size_t side) const {
+    uint64_t out = 0;
+    for (const Product& product : products) out |= product[side];
+    return out;
+  }
+  bool areTwo() const { return axes(0) != 0 && axes(1) != 0; }
+  uint64_t all() const { return axes(0) | axes(1); }
 };
 Sides sidesOf(const Module& m, const Function& f, OpId nest);
 

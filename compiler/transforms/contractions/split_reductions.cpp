@@ -52,7 +52,7 @@ private:
     if (!reducesAll(nest) || !holdsSum(nest)) return {};
     const Sides sides = sidesOf(m_, fn(), id);
     if (!sides.areTwo()) return {};
-    const uint64_t reduced = sides.axes[(sides.axes[0] & 1) != 0 ? 1 : 0];
+    const uint64_t reduced = sides.axes((sides.axes(0) & 1) != 0 ? 1 : 0);
     std::vector<uint32_t> out;
     for (uint32_t a = 0; a < nest.dims.size(); ++a)
       if ((reduced >> a & 1) == 0) out.push_back(a);

@@ -213,13 +213,16 @@ private:
   /// Of a product in it, axes of the reader that its own ones are.
   void noteSides(const Point& p, OpId reader, NestFacts& facts) const {
     const std::span<const ValueId> params = NestView(s_.f, s_.f.ops[reader]).axisParams();
-    for (size_t k = 0; k < view_.axes(); ++k) {
-      const auto at = std::ranges::find(params, p.index[k]);
-      if (at == params.end()) continue;
-      for (size_t side = 0; side < 2; ++side)
-        if ((facts_.sides.axes[side] >> k & 1) != 0)
-          facts.sides.axes[side] |= uint64_t(1) << (at - params.begin());
-    }
+    auto ofReader = [&](uint64_t side) {
+      uint64_t out = 0;
+      for (size_t k = 0; k < view_.axes(); ++k) {
+        const auto at = std::ranges::find(params, p.index[k]);
+        if (at != params.end() && (side >> k & 1) != 0) out |= uint64_t(1) << (at - params.begin());
+      }
+      return out;
+    };
+    for (const core::Sides::Product& product : facts_.sides.products)
+      facts.sides.add({ofReader(product[0]), ofReader(product[1])});
   }
 
   void copy(const Point& p) {

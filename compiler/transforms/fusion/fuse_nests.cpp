@@ -4,6 +4,7 @@
 #include "core/order/clone.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace melix::transforms {
 
@@ -55,8 +56,10 @@ private:
   static void merge(NestFacts& into, const NestFacts& facts, uint32_t axes) {
     into.cost += facts.cost;
     into.effects |= facts.effects;
-    for (size_t k = 0; k < 2; ++k)
-      into.sides.axes[k] = (into.sides.axes[k] | facts.sides.axes[k]) & leadingMask(axes);
+    const Sides sides[] = {std::exchange(into.sides, {}), facts.sides};
+    for (const Sides& of : sides)
+      for (const Sides::Product& p : of.products)
+        into.sides.add({p[0] & leadingMask(axes), p[1] & leadingMask(axes)});
     for (ValueId v : facts.captured)
       if (std::ranges::find(into.captured, v) == into.captured.end()) into.captured.push_back(v);
   }
@@ -291,9 +294,16 @@ private:
   /// Whether the nest, a product over tiles, would be one of a row and a matrix at each point of the axes,
   /// all of which read all of the matrix; few points are no tile.
   bool losesSide() const {
-    const Sides& sides = s_.factsOf(id_).sides;
-    auto isGone = [&](uint64_t side) { return (side & ~leadingMask(axes)) == 0; };
-    if (!sides.areTwo() || isGone(sides.axes[0]) == isGone(sides.axes[1])) return false;
+    const std::vector<Sides::Product>& products = s_.factsOf(id_).sides.products;
+    auto sidesIn = [](const Sides::Product& p, uint64_t mask) {
+      return ((p[0] & mask) != 0) + ((p[1] & mask) != 0);
+    };
+    auto most = [&](uint64_t mask) {
+      int out = 0;
+      for (const Sides::Product& p : products) out = std::max(out, sidesIn(p, mask));
+      return out;
+    };
+    if (most(~uint64_t{0}) != 2 || most(~leadingMask(axes)) != 1) return false;
     return !s_.costs.fewPointsOf(std::span(s_.f.ops[id_].dims).subspan(axes));
   }
 

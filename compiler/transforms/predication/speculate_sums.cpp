@@ -109,7 +109,7 @@ private:
       uint64_t axes = 0;
       for (ValueId axis : cmp->axes()) axes |= uint64_t{1} << fn().values[axis].index;
       out.areOrdered = true;
-      out.separatesSides |= (axes & sides.axes[0]) != 0 && (axes & sides.axes[1]) != 0;
+      out.separatesSides |= (axes & sides.axes(0)) != 0 && (axes & sides.axes(1)) != 0;
     }
     return out;
   }

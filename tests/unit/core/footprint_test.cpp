@@ -41,7 +41,7 @@ TEST(Footprint, OfAProduct) {
   EXPECT_EQ(term.operands[1], (Axes{s.axes[1], s.axes[2]}));
   EXPECT_TRUE(term.hasTwoSides());
   EXPECT_FALSE(term.within({s.axes[0], s.axes[2]}).hasTwoSides());
-  EXPECT_EQ(s.sides().axes, (std::array<uint64_t, 2>{1, 2}));
+  EXPECT_EQ(s.sides().products, (std::vector<Sides::Product>{{1, 2}}));
 }
 
 TEST(Footprint, ADistanceIsAProductToo) {
@@ -91,7 +91,8 @@ TEST(Footprint, SumsInsideAreVisitedWithTheirPart) {
     EXPECT_TRUE(sum.kept.hasTwoSides());
   });
   EXPECT_EQ(sums, 1u);
-  EXPECT_EQ(sidesOf(text.module, f, nest).axes, (std::array<uint64_t, 2>{1, 0})) << "the other is inside";
+  EXPECT_EQ(sidesOf(text.module, f, nest).products, (std::vector<Sides::Product>{{1, 0}}))
+      << "the other is inside";
 }
 
 } // namespace
