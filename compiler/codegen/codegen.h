@@ -31,6 +31,8 @@ struct Options {
   TargetKind target = TargetKind::Host;
   Addressing addressing;
   bool optimise = true;                 ///< false: LLVM's passes are left out (`-O0`)
+  bool forDevices = false;              ///< with code for the emulated device
+  Device device = Device::Host;         ///< where a program runs as a whole
   bool vectorise = false;               ///< LLVM vectorises loops where it can: a twin of lanes, for tests
   const SourceStore* sources = nullptr; ///< for places in traces; without it there are none
   std::string sourceName = "melix";     ///< of the compile unit
@@ -72,6 +74,7 @@ struct Object {
 struct Compiled {
   std::vector<Object> objects; ///< one for each unit of the module, in order (units.h)
   std::string entry;           ///< symbol of the entry, a MelixEntryFn; empty if the module has none
+  bool usesDevices = false;    ///< some of it would run on a device that is ready
   /// Symbols by which a host enters, MelixEntryFns: of kept functions without parameters.
   std::map<core::FunctionId, std::string> entries;
   std::string error; ///< of the code generator itself: a bug; empty if all is well

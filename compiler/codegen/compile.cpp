@@ -25,6 +25,15 @@ bool hasLoops(const loops::Module& module) {
   return false;
 }
 
+bool usesDevices(const loops::Module& module) {
+  return std::ranges::any_of(module.functions, [](const loops::Function& fn) {
+    return std::ranges::any_of(fn.stmts, [](const loops::Stmt& s) {
+      return s.kind == loops::StmtKind::Runtime &&
+             s.as<loops::RuntimeCall>().kind == loops::RuntimeKind::DeviceReady;
+    });
+  });
+}
+
 /// What the options come to for a module. Code without loops runs once: making it takes longer than running
 /// it.
 Options optionsFor(const loops::Module& module, Options options) {
@@ -91,6 +100,7 @@ Compiled compile(const loops::Module& module, const Options& given) {
     out.objects[k] = build.object(problems[k]);
   });
   for (auto& some : entries) out.entries.merge(some);
+  out.usesDevices = usesDevices(module);
   if (module.entry.valid()) out.entry = out.entries.at(module.functions[module.entry].source);
   for (const std::string& problem : problems) out.error += problem;
   return out;

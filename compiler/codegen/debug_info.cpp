@@ -40,7 +40,6 @@ Span DebugInfo::spanOf(core::LocId loc) const {
   while (loc) {
     const core::Loc& l = core_.locs[loc];
     if (l.span.valid()) span = l.span;
-    if (l.kind == core::LocKind::Source) break;
     loc = l.inner;
   }
   return span;
@@ -65,7 +64,6 @@ llvm::DILocation* DebugInfo::location(core::LocId loc) {
   std::vector<core::LocId> chain; // towards the source
   for (core::LocId at = loc; at; at = core_.locs[at].inner) {
     chain.push_back(at);
-    if (core_.locs[at].kind == core::LocKind::Source) break;
   }
   // What a function that was inlined shows of itself is the innermost place of the chain after the call.
   std::vector<Span> places(chain.size() + 1);
@@ -90,7 +88,8 @@ llvm::DILocation* DebugInfo::location(core::LocId loc) {
     if (!made) made = subprogram(l.function, "", places[k + 1]);
     scope = made;
   }
-  last_ = {loc, current_, make(position(places[0]))};
+  const bool isShown = chain.empty() || core_.locs[chain.back()].kind != core::LocKind::BlockCall;
+  last_ = {loc, current_, make(isShown ? position(places[0]) : Position{scope->getFile(), 0, 0})};
   return last_->made;
 }
 

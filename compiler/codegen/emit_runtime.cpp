@@ -205,6 +205,9 @@ void FunctionEmitter::emitRuntimeCall(const Stmt& s) {
   case RuntimeKind::ListFromArray:
     return setResult(s, call(runtime("melix_list_from_array", p, {p, p, m_.i64(), p}),
                              {task_, arg(0), arg(1), m_.descriptor(attr.type)}));
+  case RuntimeKind::DeviceReady:
+    return setResult(s, b_.CreateTrunc(call(runtime("melix_device_ready", m_.i64(), {m_.i64()}), {arg(0)}),
+                                       b_.getInt1Ty()));
   case RuntimeKind::ArgSort:
     call(runtime("melix_argsort", b_.getVoidTy(), {p, p, p, m_.i64(), m_.i32(), p}),
          {task_, m_.descriptor(attr.type), arg(0), arg(1), b_.CreateTrunc(arg(2), m_.i32()), arg(3)});

@@ -18,7 +18,8 @@ void FunctionEmitter::run() {
   switch (fn_.kind) {
   case FunctionKind::Orchestration: return emitOrchestration();
   case FunctionKind::Chunk: return emitChunk();
-  case FunctionKind::Kernel: emitKernel(); return emitKernelLauncher();
+  case FunctionKind::Kernel:
+  case FunctionKind::Device: emitKernel(); return emitKernelLauncher();
   }
 }
 

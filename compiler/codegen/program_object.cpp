@@ -88,6 +88,9 @@ public:
                   false);
   }
 
+  llvm::Constant* external(const char* symbol) {
+    return new llvm::GlobalVariable(module, i8, true, llvm::GlobalValue::ExternalLinkage, nullptr, symbol);
+  }
   llvm::Function* function(llvm::Type* result, llvm::ArrayRef<llvm::Type*> params, const std::string& name) {
     return llvm::Function::Create(llvm::FunctionType::get(result, params, false),
                                   llvm::Function::ExternalLinkage, name, module);
@@ -113,9 +116,11 @@ void addStart(Compiled& program, const Options& options) {
   const std::vector<llvm::Constant*> lines = m.allLines(program.objects);
   auto* entry = m.function(m.i32, {m.ptr}, program.entry);
   int level = options.target == TargetKind::Portable ? 3 : 0;
+  const char* symbol = options.forDevices ? "melix_devices_and_emulator" : "melix_devices";
+  llvm::Constant* devices = program.usesDevices ? m.external(symbol) : m.null;
   m.makeMain(
       m.global(llvm::ConstantStruct::getAnon({entry, m.arrayOf(lines), llvm::ConstantInt::get(m.i32, level),
-                                              llvm::ConstantInt::get(m.i32, lines.size())}),
+                                              llvm::ConstantInt::get(m.i32, lines.size()), devices}),
                true));
   std::optional<std::string> bytes = objectOf(m.module, *machine);
   if (!bytes) program.error = noObjectFiles;

@@ -64,6 +64,8 @@ const loops::Machine& machineOf(TargetKind target) {
 loops::Options loopOptions(const Options& options) {
   loops::Options out;
   if (options.optimise && !options.vectorise) out.machine = &machineOf(options.target);
+  out.forDevices = options.forDevices;
+  out.device = options.device;
   return out;
 }
 

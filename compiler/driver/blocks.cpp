@@ -24,10 +24,23 @@ bool Blocks::load(const std::string& file, BlockKind kind, const std::string& fi
   return code_.interpret || functions_.empty() || link();
 }
 
+/// Before the children that run the blocks: each would tell that there is no device.
+bool Blocks::startDevices() {
+  if (!usesDevices_) return true;
+  if (const int32_t refused = melix_devices_and_emulator.start(); refused != MELIX_OK) {
+    status_ = refused;
+    return false;
+  }
+  melix_device_ready(static_cast<int64_t>(Device::Gpu));
+  return true;
+}
+
 bool Blocks::link() {
   auto target = targetOf(code_, codegen::TargetKind::Host);
   std::optional<codegen::Compiled> compiled = compileCore(*session_, code_, target);
   if (!compiled) return false;
+  usesDevices_ = compiled->usesDevices;
+  if (!startDevices()) return false;
   jit_ = std::make_unique<jit::Jit>();
   std::string error = jit_->add(*compiled);
   for (const auto& [name, function] : functions_) {
@@ -49,11 +62,12 @@ Blocks::End Blocks::run(core::FunctionId function, const jit::EntryRunner& run) 
     end.status = interpretProgram(*session_, 1, argv, &end.returned);
     return end;
   }
-  end.status = jit::runEntry(entries_.at(function), 1, argv, [&](MelixEntryFn entry, MelixTask* task) {
+  auto runner = [&](MelixEntryFn entry, MelixTask* task) {
     const int32_t status = run ? run(entry, task) : entry(task);
     end.returned = true;
     return status;
-  });
+  };
+  end.status = jit::runEntry(entries_.at(function), usesDevices_, 1, argv, runner);
   return end;
 }
 

@@ -18,6 +18,10 @@ public:
   /// errors, which are written to standard error. A file without such blocks is not looked at any further.
   bool load(const std::string& file, BlockKind kind, const std::string& filter);
 
+  /// The exit status where nothing was loaded: Failure after errors, WrongCommandLine where MELIX_DEVICE is
+  /// no word that a program knows.
+  int status() const { return status_; }
+
   const session::Session::NamedFunctions& all() const { return functions_; }
   /// Runs one, as a program does. Gives its exit status, and whether it came to its end, which neither a
   /// panic nor `exit` does. Compiled code is called by `run`; otherwise the block is called once.
@@ -28,12 +32,15 @@ public:
   End run(core::FunctionId function, const jit::EntryRunner& run = {});
 
 private:
+  bool startDevices();
   bool link();
 
   const CodeOptions& code_;
   SessionPtr session_;
   session::Session::NamedFunctions functions_;
   std::map<core::FunctionId, MelixEntryFn> entries_;
+  bool usesDevices_ = false;
+  int status_ = 1;
   std::unique_ptr<jit::Jit> jit_; ///< made after the code, which brings the processor with it
 };
 

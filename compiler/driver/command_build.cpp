@@ -17,6 +17,7 @@ int commandBuild(const Invocation& invocation) {
     if (!compiled) return Failure;
     codegen::Options options;
     options.target = target;
+    options.forDevices = invocation.code.emulator;
     options.sources = &session->sources;
     codegen::addStart(*compiled, options);
     if (!compiled->error.empty()) {

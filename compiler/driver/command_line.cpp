@@ -58,6 +58,18 @@ void addOptimisation(CLI::App& command, CodeOptions& code) {
       ->option_text("LEVEL");
 }
 
+void addDevice(CLI::App& command, CodeOptions& code) {
+  auto setDevice = [&code](const std::string& name) {
+    code.device = deviceNamed(name);
+    if (code.device == Device::Caller)
+      throw CLI::ValidationError("there is no device `" + name + "`, only gpu and cpu");
+  };
+  command
+      .add_option_function<std::string>("--device", setDevice,
+                                        "where all of the program runs: gpu, as if in `on gpu { … }`, or cpu")
+      ->option_text("NAME");
+}
+
 void addCpu(CLI::App& command, CodeOptions& code, const char* description) {
   command.add_option("--cpu", code.cpu, description)->option_text("NAME");
 }
@@ -72,6 +84,7 @@ void addRun(CLI::App& command, Invocation& invocation) {
   addProgram(command, invocation);
   addInterpret(command, invocation.code);
   addOptimisation(command, invocation.code);
+  addDevice(command, invocation.code);
   addStrictness(command, invocation.code);
   addCpu(command, invocation.code, "compile for this processor (native)");
   command.footer("Options of melix stand before the file; everything after it belongs to the program:\n"
@@ -85,7 +98,10 @@ void addBuild(CLI::App& command, Invocation& invocation) {
       .add_option("-o,--output", invocation.output, "the executable to write (FILE without its ending, here)")
       ->option_text("OUT");
   command.add_flag("--strip", invocation.strip, "leave out symbols and debug information; traces still work");
+  command.add_flag("--with-emulator", invocation.code.emulator,
+                   "put the emulated device in, on which MELIX_DEVICE=emulated runs `on gpu`");
   addOptimisation(command, invocation.code);
+  addDevice(command, invocation.code);
   addStrictness(command, invocation.code);
   addCpu(command, invocation.code, "compile for this processor (x86-64-v3); native is this machine's");
   command.footer("The executable needs only the C library; no other tool is needed to make it:\n"
@@ -211,6 +227,7 @@ void addShow(CLI::App& command, Invocation& invocation) {
                    "the numbers of operations, nests and arrays of each function");
   command.add_option("--only", invocation.show.only, "only this function")->option_text("NAME");
   addOptimisation(command, invocation.code);
+  addDevice(command, invocation.code);
   addStrictness(command, invocation.code);
   addCpu(command, invocation.code, "compile for this processor (native)");
   command.footer(describeStages());
@@ -243,6 +260,7 @@ void addTest(CLI::App& command, Invocation& invocation) {
   addSeconds(command, "--timeout", invocation.timeout, 0, "stop a test after this time (60); 0: never");
   addInterpret(command, invocation.code);
   addOptimisation(command, invocation.code);
+  addDevice(command, invocation.code);
   addStrictness(command, invocation.code);
   command.footer("Each test runs in a process of its own. The status is 1 if any fails.");
 }
@@ -255,6 +273,7 @@ void addBench(CLI::App& command, Invocation& invocation) {
   addSeconds(command, "--timeout", invocation.timeout, 0,
              "stop one that takes so much longer than that (60); 0: never");
   addOptimisation(command, invocation.code);
+  addDevice(command, invocation.code);
   addStrictness(command, invocation.code);
   addCpu(command, invocation.code, "compile for this processor (native)");
   command.footer(
@@ -307,7 +326,7 @@ constexpr Command commands[] = {
 
 /// Options of `melix run` whose value is the next argument.
 bool takesNextArgument(const std::string& argument) {
-  return argument == "--cpu" || argument == "-O" || argument == "-e";
+  return argument == "--cpu" || argument == "--device" || argument == "-O" || argument == "-e";
 }
 
 /// Cuts off what belongs to the program: all that follows the file or `-e CODE`.

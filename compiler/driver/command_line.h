@@ -1,4 +1,6 @@
 #pragma once
+#include "support/device.h"
+
 #include <optional>
 #include <string>
 #include <variant>
@@ -22,9 +24,11 @@ struct CodeOptions {
   bool optimise = true;   ///< off under -O0: each nest alone, scalar
   bool strictFp = false;  ///< floats are summed in sequence, no fused multiply-add is formed
   bool expanded = false; ///< private items of other modules are seen: the program was printed after expansion
-  bool strictShapes = false;  ///< sizes that only the run can compare are errors
-  bool checkOverflow = false; ///< integers that wrap are a panic
-  std::string cpu;            ///< empty: this machine's for `run`, x86-64-v3 for `build`
+  bool strictShapes = false;    ///< sizes that only the run can compare are errors
+  bool checkOverflow = false;   ///< integers that wrap are a panic
+  Device device = Device::Host; ///< where a program runs as a whole
+  bool emulator = false;        ///< blocks on a device have code for the emulated device too
+  std::string cpu;              ///< empty: this machine's for `run`, x86-64-v3 for `build`
 };
 
 /// A pass of the stages opt and loops, and which of its runs.

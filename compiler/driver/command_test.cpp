@@ -21,10 +21,13 @@ struct Tally {
   }
 };
 
-/// Runs the tests of a file; false after errors.
-bool testFile(const std::string& file, const Invocation& invocation, Tally& tally) {
+/// Runs the tests of a file. The exit status of what keeps them from being run.
+int testFile(const std::string& file, const Invocation& invocation, Tally& tally) {
   Blocks tests(invocation.code);
-  if (!tests.load(file, BlockKind::Test, invocation.filter)) return false;
+  if (!tests.load(file, BlockKind::Test, invocation.filter)) {
+    tally.unread += tests.status() == Failure;
+    return tests.status();
+  }
   for (const auto& [name, function] : tests.all()) {
     const auto work = [&tests, test = function](std::optional<std::string>& told) {
       const Blocks::End end = tests.run(test);
@@ -37,7 +40,7 @@ bool testFile(const std::string& file, const Invocation& invocation, Tally& tall
     flushOutput();
     ++(end.returned ? tally.passed : tally.failed);
   }
-  return true;
+  return Success;
 }
 
 } // namespace
@@ -46,10 +49,12 @@ int commandTest(const Invocation& invocation) {
   if (!accepts(invocation.code)) return WrongCommandLine;
   Tally tally;
   std::vector<std::string> files = expandFolders(invocation.files);
-  onBigStack([&] {
-    for (const std::string& file : files) tally.unread += !testFile(file, invocation, tally);
-    return 0;
+  const int refused = onBigStack([&] {
+    int worst = Success;
+    for (const std::string& file : files) worst = std::max(worst, testFile(file, invocation, tally));
+    return worst;
   });
+  if (refused == WrongCommandLine) return refused;
   if (tally.passed + tally.failed + tally.unread == 0)
     return nothingToRun(BlockKind::Test, invocation.filter);
   writeOutput(tally.text());

@@ -155,6 +155,8 @@ codegen::Options codegenOptions(const session::Session& session, const CodeOptio
   codegen::Options options;
   options.target = target;
   options.optimise = code.optimise;
+  options.forDevices = code.emulator;
+  options.device = code.device;
   options.sources = &session.sources;
   return options;
 }

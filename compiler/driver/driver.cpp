@@ -10,6 +10,17 @@
 namespace melix::driver {
 namespace {
 
+/// Whether code is for the device that MELIX_DEVICE says.
+bool makesCodeToRunHere(CommandKind command) {
+  switch (command) {
+  case CommandKind::Run:
+  case CommandKind::Test:
+  case CommandKind::Bench:
+  case CommandKind::Show: return true;
+  default: return false;
+  }
+}
+
 int runCommand(const Invocation& invocation) {
   switch (invocation.command) {
   case CommandKind::Run: return commandRun(invocation);
@@ -36,7 +47,9 @@ int runMelix(std::vector<std::string> arguments) {
     (answer->status == 0 ? writeOutput : writeError)(answer->text);
     return endOutput(answer->status);
   }
-  return endOutput(runCommand(std::get<Invocation>(parsed)));
+  auto& invocation = std::get<Invocation>(parsed);
+  if (makesCodeToRunHere(invocation.command)) invocation.code.emulator = melix_device_emulates();
+  return endOutput(runCommand(invocation));
 }
 
 } // namespace melix::driver

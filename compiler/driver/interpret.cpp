@@ -28,7 +28,7 @@ std::vector<PlacedFrame> placedFrames(const core::Module& module, const interp::
       out.push_back({function, link.span});
       function = link.function;
     }
-    if (link.span.valid()) last = link.span;
+    if (link.span.valid()) last = link.kind == core::LocKind::BlockCall ? Span() : link.span;
   }
   out.push_back({function, last});
   std::erase_if(out, [](const PlacedFrame& f) { return !f.span.valid(); });

@@ -181,8 +181,9 @@ struct PayloadParts {
   void operator()(Sample& p) const {
     v.node(p.target, Role::Expr), v.node(p.type, Role::Type), v.node(p.value, Role::Expr);
   }
-  void operator()(Scope& p) const {
-    v.node(p.expr, Role::Expr), v.name(p.name, NameRole::Local), v.node(p.body, Role::Body);
+  void operator()(Scope& p) const { v.name(p.name, NameRole::Local), v.node(p.body, Role::Body); }
+  void operator()(On& p) const {
+    v.name(p.device, NameRole::Label), v.node(p.number, Role::Expr), v.node(p.body, Role::Body);
   }
   void operator()(FnItem& p) const {
     v.attributes(p.attributes), v.name(p.name, NameRole::Item), v.elements(p.generics), v.elements(p.params);

@@ -146,10 +146,13 @@ void Printer::node(NodeId id) {
     out += " ~ ";
     return node(n.as<Sample>().value);
   case NodeKind::Scope:
-  case NodeKind::On:
-    out += n.kind == NodeKind::On ? "on " : "scope ";
+    out += "scope ";
     name(n.as<Scope>().name), out += " ";
     return body(n.as<Scope>().body);
+  case NodeKind::On:
+    out += "on ";
+    name(n.as<On>().device), node(n.as<On>().number), out += " ";
+    return body(n.as<On>().body);
   case NodeKind::MacroUse: return macroUse(n.as<MacroUse>());
   case NodeKind::Quote: return quote(n.as<Quote>());
   case NodeKind::KindArgument:

@@ -117,6 +117,11 @@ void Writer::loopStatement(NodeId id) {
   }
   case NodeKind::While: node(n.as<While>().condition), doc_.space(); return block(n.as<While>().body);
   case NodeKind::Loop: return block(n.as<One>().inner);
+  case NodeKind::On:
+    token();
+    if (n.as<On>().number) node(n.as<On>().number);
+    doc_.space();
+    return block(n.as<On>().body);
   default: word(); return block(n.as<Scope>().body);
   }
 }

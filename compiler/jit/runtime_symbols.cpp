@@ -27,31 +27,8 @@ void* addressOf(F* function) {
 
 #define RUNTIME(name) {#name, addressOf(&name)}
 const RuntimeSymbol symbols[] = {
-    RUNTIME(melix_alloc),
-    RUNTIME(melix_alloc_zeroed),
-    RUNTIME(melix_alloc_typed),
-    RUNTIME(melix_argsort),
-    RUNTIME(melix_cancelled),
-    RUNTIME(melix_checked_bytes),
-    RUNTIME(melix_ensure_unique),
-    RUNTIME(melix_format_value),
-    RUNTIME(melix_list_from_array),
-    RUNTIME(melix_list_length),
-    RUNTIME(melix_list_pop),
-    RUNTIME(melix_list_push),
-    RUNTIME(melix_list_reserve),
-    RUNTIME(melix_list_to_array),
-    RUNTIME(melix_panic),
-    RUNTIME(melix_panic_format),
-    RUNTIME(melix_parallel),
-    RUNTIME(melix_release),
-    RUNTIME(melix_release_value),
-    RUNTIME(melix_release_word),
-    RUNTIME(melix_retain),
-    RUNTIME(melix_retain_value),
-    RUNTIME(melix_retain_word),
-    RUNTIME(melix_scratch),
-    RUNTIME(melix_unique_beside),
+#define FUNCTION(symbol) RUNTIME(symbol),
+#include "melix/functions.def"
     {"melix_scalar_types", const_cast<MelixType*>(&melix_scalar_types[0])},
 #define BUILTIN(Kind, Name, Symbol, Effects, Params, Results, Purpose) RUNTIME(Symbol),
 #include "ops/builtins.def"

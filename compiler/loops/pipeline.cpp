@@ -3,6 +3,7 @@
 #include "loops/analysis/closed_functions.h"
 #include "loops/checks/hoist_loop_checks.h"
 #include "loops/checks/kept_checks.h"
+#include "loops/emit/leaf_calls.h"
 #include "loops/emit/lower.h"
 #include "loops/index_sets/hoist_integer_division.h"
 #include "loops/index_sets/if_convert_shared_loads.h"
@@ -41,93 +42,125 @@
 #include "loops/tiles/unroll_and_jam.h"
 
 #include <cassert>
+#include <set>
 
 namespace melix::loops {
 namespace {
 
-/// Functions that the roots, and what they call, reach.
+/// Functions that the roots, and what they call, reach, and on which devices.
 class Reach {
 public:
-  explicit Reach(const core::Module& module) : module_(module) {}
-  std::vector<core::FunctionId> order;
+  Reach(const core::Module& module, bool forDevices) : module_(module), forDevices_(forDevices) {}
+  std::vector<std::pair<core::FunctionId, Device>> order;
 
-  void add(core::FunctionId f) {
-    if (!f || !module_.functions[f].body || !seen_.insert(f).second) return;
-    region(module_.functions[f], module_.functions[f].body);
-    order.push_back(f);
+  /// Those that run on devices.
+  std::vector<core::FunctionId> onDevices() const {
+    std::vector<core::FunctionId> out;
+    for (const auto& [f, device] : order)
+      if (device != Device::Host) out.push_back(f);
+    return out;
+  }
+
+  /// What a program begins with, on `device`.
+  void addRoots(Device device) {
+    addRoot(module_.entry, device);
+    for (uint32_t f = 0; f < module_.functions.size(); ++f)
+      if (module_.functions[core::FunctionId(f)].keep) addRoot(core::FunctionId(f), device);
   }
 
 private:
+  void addRoot(core::FunctionId f, Device device) {
+    add(f, Device::Host);
+    if (forDevices_) add(f, device);
+  }
+
+  void add(core::FunctionId f, Device device) {
+    if (!f || !module_.functions[f].body || !seen_.insert({f, device}).second) return;
+    region(module_.functions[f], module_.functions[f].body, device);
+    order.emplace_back(f, device);
+  }
   /// Only what stands in a region: passes leave dead ops in the store.
-  void region(const core::Function& fn, core::RegionId r) {
+  void region(const core::Function& fn, core::RegionId r, Device device) {
     for (core::OpId id : fn.regions[r].ops) {
       const core::Op& op = fn.ops[id];
-      if (op.kind == core::OpKind::Call) add(op.as<core::CallAttr>().callee);
+      if (op.kind == core::OpKind::Call) addCallee(op.as<core::CallAttr>().callee, device);
       if (op.kind == core::OpKind::Math) addMath(fn, op);
-      for (core::RegionId inner : op.regions) region(fn, inner);
+      for (core::RegionId inner : op.regions) region(fn, inner, device);
     }
+  }
+
+  /// Where no device is ready its code runs where the call stands.
+  void addCallee(core::FunctionId f, Device caller) {
+    const Device device = calledOn(module_.functions[f].device, caller);
+    if (device == caller || caller != Device::Host || forDevices_) add(f, device);
+    if (device != Device::Host && caller == Device::Host) add(f, Device::Host);
   }
 
   void addMath(const core::Function& fn, const core::Op& op) {
     TypeKind kind = module_.types.kind(fn.typeOf(op.results[0]));
     if (kind != TypeKind::F64) kind = TypeKind::F32;
     auto body = module_.mathBodies.find({static_cast<ops::MathKind>(op.index()), kind});
-    if (body != module_.mathBodies.end()) add(body->second);
+    if (body != module_.mathBodies.end()) add(body->second, Device::Host);
   }
 
   const core::Module& module_;
-  std::unordered_set<core::FunctionId> seen_;
+  const bool forDevices_;
+  std::set<std::pair<core::FunctionId, Device>> seen_;
 };
 
 /// A function for each that is reached, without bodies.
-void declareFunctions(LowerContext& context, const std::vector<core::FunctionId>& reached) {
+void declareFunctions(LowerContext& context, const Reach& reach) {
   const core::Module& core = context.core;
   std::unordered_set<core::FunctionId> mathBodies;
   for (const auto& [key, f] : core.mathBodies) mathBodies.insert(f);
-  for (core::FunctionId f : reached) {
-    const core::Function& source = core.functions[f];
-    Function fn;
-    fn.name = source.name;
-    fn.key = source.key.empty() ? source.name : source.key;
-    fn.source = f;
-    fn.loc = source.loc;
-    fn.exported = source.keep || f == core.entry;
+  for (const auto& [f, device] : reach.order) {
+    Function fn = context.declared(f, device);
+    fn.exported = device == Device::Host && (core.functions[f].keep || f == core.entry);
     fn.inlined = mathBodies.count(f) != 0;
-    context.functions[f] = context.made.module->functions.add(std::move(fn));
+    context.functions[{f, device}] = context.made.module->functions.add(std::move(fn));
   }
-  context.made.module->entry = core.entry ? context.functions[core.entry] : FunctionId();
+  context.made.module->entry = core.entry ? context.functions[{core.entry, Device::Host}] : FunctionId();
 }
 
-void lowerFunctions(LowerContext& context, const std::vector<core::FunctionId>& reached) {
-  for (core::FunctionId f : reached) {
-    Lower(context, context.made.module->functions[context.functions[f]], context.core.functions[f]).run(f);
+/// A body for a function that is declared.
+void lowerFunction(LowerContext& context, FunctionId function, const std::vector<uint32_t>& written = {}) {
+  Function& fn = context.made.module->functions[function];
+  Lower(context, fn, context.core.functions[fn.source]).run(fn.source, written);
+}
+
+void lowerFunctions(LowerContext& context, const Reach& reach) {
+  for (const auto& reached : reach.order) {
+    lowerFunction(context, context.functions.at(reached));
     if (context.error) return;
   }
   while (!context.writing.empty() && !context.error) {
-    LowerContext::Writing next = std::move(context.writing.back());
+    const LowerContext::Writing next = std::move(context.writing.back());
     context.writing.pop_back();
-    Lower(context, context.made.module->functions[next.function], context.core.functions[next.source])
-        .run(next.source, next.results);
+    lowerFunction(context, next.function, next.results);
   }
 }
 
 /// A pass over functions, for all those that there are when it begins.
+void forEachScheduled(Module& module, FunctionRef<void(FunctionId)> pass) {
+  const auto count = static_cast<uint32_t>(module.functions.size());
+  for (uint32_t f = 0; f < count; ++f)
+    if (module.functions[FunctionId(f)].isScheduled()) pass(FunctionId(f));
+}
 template <void (*pass)(const Module&, Function&)>
 void each(Module& module, const Options&) {
-  for (uint32_t f = 0; f < module.functions.size(); ++f) pass(module, module.functions[FunctionId(f)]);
+  forEachScheduled(module, [&](FunctionId f) { pass(module, module.functions[f]); });
 }
 template <void (*pass)(Function&)>
 void each(Module& module, const Options&) {
-  for (Function& fn : module.functions) pass(fn);
+  forEachScheduled(module, [&](FunctionId f) { pass(module.functions[f]); });
 }
 template <void (*pass)(const Module&, Function&, const StripSizes&)>
 void each(Module& module, const Options& options) {
-  for (Function& fn : module.functions) pass(module, fn, options.strips);
+  forEachScheduled(module, [&](FunctionId f) { pass(module, module.functions[f], options.strips); });
 }
 template <void (*pass)(Module&, FunctionId)>
 void each(Module& module, const Options&) {
-  auto count = static_cast<uint32_t>(module.functions.size());
-  for (uint32_t f = 0; f < count; ++f) pass(module, FunctionId(f));
+  forEachScheduled(module, [&](FunctionId f) { pass(module, f); });
 }
 
 /// A pass over the module.
@@ -141,7 +174,7 @@ void whole(Module& module, const Options& options) {
 }
 
 bool always(const Options&) { return true; }
-bool onPool(const Options& options) { return options.parallel; }
+bool onPool(const Options& options) { return options.parallel || options.forDevices; }
 bool schedules(const Options& options) { return options.machine != nullptr; }
 bool schedulesPool(const Options& options) { return schedules(options) && onPool(options); }
 
@@ -186,17 +219,36 @@ std::span<const Pass> passes() {
   return made;
 }
 
+/// Roots of a program that is to run on a device: these begin on the processor, and are what its users see.
+void startRoots(LowerContext& context, Device device) {
+  Module& module = *context.made.module;
+  const auto count = static_cast<uint32_t>(module.functions.size());
+  for (FunctionId f(0); f.index < count; ++f.index) {
+    if (!module.functions[f].exported) continue;
+    const FunctionId start = startOn(context, module.functions[f].source, device);
+    module.functions[f].exported = false;
+    if (module.entry == f) module.entry = start;
+  }
+}
+
 Result fromCore(const core::Module& core, const Options& options) {
   Result result{Module(core), {}, {}};
   Layouts layouts(core.types);
-  LowerContext context{
-      core, layouts, {}, {&result.module, {}}, {}, {}, {}, Placements(core), ElementParams(core, layouts)};
-  Reach reach(core);
-  reach.add(core.entry);
-  for (uint32_t f = 0; f < core.functions.size(); ++f)
-    if (core.functions[core::FunctionId(f)].keep) reach.add(core::FunctionId(f));
-  declareFunctions(context, reach.order);
-  lowerFunctions(context, reach.order);
+  Reach reach(core, options.forDevices);
+  reach.addRoots(options.device);
+  LowerContext context{core,
+                       layouts,
+                       {},
+                       {&result.module, {}},
+                       {},
+                       {},
+                       {},
+                       Placements(core),
+                       ElementParams(core, layouts, reach.onDevices()),
+                       options.forDevices};
+  declareFunctions(context, reach);
+  lowerFunctions(context, reach);
+  if (!context.error && options.device != Device::Host) startRoots(context, options.device);
   result.error = context.error;
   if (result.error) return result;
   dropUncalled(result.module);

@@ -12,7 +12,9 @@
 namespace melix::loops {
 
 struct Options {
-  bool parallel = true;             ///< nests on the pool
+  bool parallel = true;         ///< nests on the pool
+  bool forDevices = false;      ///< blocks that run on a device are made for it too, not only for the host
+  Device device = Device::Host; ///< where a program runs as a whole
   const Machine* machine = nullptr; ///< target of the schedules; none: loops stay as they are
   StripSizes strips;
   bool verify = false; ///< verify the module after every pass

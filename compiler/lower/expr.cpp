@@ -9,6 +9,7 @@
 #include "lower/loops.h"
 #include "lower/match.h"
 #include "lower/nest.h"
+#include "lower/on_device.h"
 #include "lower/place.h"
 #include "lower/sizes.h"
 
@@ -272,6 +273,7 @@ ValueId lowerNode(BodyLowering& fn, NodeId n) {
   case NodeKind::Nest: return lowerNest(fn, n);
   case NodeKind::Pop: return lowerPop(fn, node);
   case NodeKind::BlackBox: return lowerBlackBox(fn, node);
+  case NodeKind::On: return lowerOn(fn, node);
   default:
     return fn.after(node.children, node.type,
                     [&](std::vector<ValueId> v) { return madeOf(fn, node, std::move(v)); });

@@ -43,6 +43,7 @@ bool mayMove(NodeKind kind) {
   case NodeKind::ShortAnd:
   case NodeKind::ShortOr:
   case NodeKind::Loop:
+  case NodeKind::On:
   case NodeKind::Block: return true;
   default: return false;
   }

@@ -12,8 +12,7 @@ core::FunctionId Lowering::functionOf(check::InstanceId id) {
   core::Function fn;
   fn.name = instance.name;
   fn.key = instance.name + "#" + instance.key;
-  fn.device = instance.place.device;
-  fn.isCold = instance.place.isCold;
+  fn.isCold = instance.isCold;
   fn.dimParams = instance.dimParams;
   fn.resultDims = instance.resultDims;
   fn.results = {instance.result};

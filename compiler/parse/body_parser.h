@@ -29,7 +29,7 @@ protected:
   NodeId parseWhile();
   NodeId parseAssert();
   NodeId parseExpressionStatement();
-  NodeId parseScope(NodeKind kind);
+  NodeId parseScope();
   NodeId parseJump(NodeKind kind);
 
   // --- parse_expr.cpp

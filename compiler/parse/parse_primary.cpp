@@ -26,9 +26,10 @@ NodeId BodyParser::parsePrimary() {
     return ast_.add(NodeKind::BoolLit, tokenSpan(token), Text{std::string(textOf(token))});
   }
   case TokenKind::Identifier: {
-    if (!noBrace_ && (isWord("scope") || isWord("on")) && is(TokenKind::Identifier, 1) && sameLine(1) &&
-        is(TokenKind::LBrace, 2) && sameLine(2))
-      return parseScope(isWord("on") ? NodeKind::On : NodeKind::Scope);
+    const bool isOn = isWord("on"), isNamed = is(TokenKind::Identifier, 1) && sameLine(1) && sameLine(2);
+    if (!noBrace_ && (isOn || isWord("scope")) && isNamed &&
+        (is(TokenKind::LBrace, 2) || (isOn && is(TokenKind::LParen, 2))))
+      return parseScope();
     const Token& token = take();
     if (textOf(token) == "_") return ast_.add(NodeKind::Underscore, tokenSpan(token));
     return ast_.add(NodeKind::Name, tokenSpan(token), Name{nameOf(token)});

@@ -167,14 +167,16 @@ NodeId BodyParser::parseAssert() {
   return ast_.add(NodeKind::Assert, spanFrom(begin), node);
 }
 
-/// scope = "scope" name block;  on = "on" name block
-NodeId BodyParser::parseScope(NodeKind kind) {
+/// scope = "scope" name block;  on = "on" name [ "(" expr ")" ] block
+NodeId BodyParser::parseScope() {
+  const bool isOn = isWord("on");
   uint32_t begin = take().begin;
-  Scope node{};
-  const Token& name = take();
-  node.name = nameOf(name);
-  node.body = parseBlock();
-  return ast_.add(kind, spanFrom(begin), node);
+  const NameId name = nameOf(take());
+  NodeId number;
+  if (isOn && is(TokenKind::LParen)) number = nested([&] { return parseParen(); });
+  const NodeId body = parseBlock();
+  if (isOn) return ast_.add(NodeKind::On, spanFrom(begin), On{name, number, body});
+  return ast_.add(NodeKind::Scope, spanFrom(begin), Scope{name, body});
 }
 
 /// jump = "break" [ expr ] | "continue" | "return" [ expr ]

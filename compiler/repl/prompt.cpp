@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace melix::repl {
 
@@ -277,12 +278,22 @@ bool Prompt::enter(const std::string& text) {
   return ok;
 }
 
+/// Says once that the interpreter runs blocks on a device.
+void Prompt::tellOfDevices() {
+  const bool uses = std::ranges::any_of(session_.module().functions, [](const core::Function& f) {
+    return f.device == Device::Gpu && f.body.valid();
+  });
+  if (uses && !std::exchange(toldOfDevices_, true))
+    host_.writeError("melix: at the prompt `on gpu` runs on this processor\n");
+}
+
 bool Prompt::run(const check::PromptEntry& entry, const Variables& before) {
   session_.renewModule();
   if (!session_.lowerEntry(entry.instance) || !session_.advance(session::CoreStage::Optimised)) {
     if (!session_.bug().empty()) host_.writeError("a bug of the compiler: " + session_.bug() + "\n");
     return false;
   }
+  tellOfDevices();
   interp::Program program(session_.module(), host_.hooks);
   interp::RunResult result = program.run(session_.module().entry, before.values);
   if (result.panicked) {

@@ -64,6 +64,7 @@ private:
   void connect(names::ModuleId module, const Definitions& known);
   void setOutdated(const Renewal& renewal, bool isOutdated);
   bool checkDefinitions(names::ModuleId module, const std::vector<check::PromptVariable>& variables);
+  void tellOfDevices();
   bool run(const check::PromptEntry& entry, const Variables& before);
   bool keep(const check::PromptEntry& entry, interp::RunResult result);
 
@@ -71,6 +72,7 @@ private:
   Host host_;
   Definitions definitions_;
   Variables variables_;
+  bool toldOfDevices_ = false;
 };
 
 } // namespace melix::repl

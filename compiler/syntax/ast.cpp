@@ -129,7 +129,8 @@ struct Children {
   void operator()(const MacroUse& p) const { one(p.path), args(p.args), one(p.target); }
   void operator()(const Quote& p) const { one(p.block); }
   void operator()(const Sample& p) const { one(p.target), one(p.type), one(p.value); }
-  void operator()(const Scope& p) const { one(p.expr), one(p.body); }
+  void operator()(const Scope& p) const { one(p.body); }
+  void operator()(const On& p) const { one(p.number), one(p.body); }
   void operator()(const FnItem& p) const {
     attributes(p.attributes), generics(p.generics), params(p.params), one(p.result), one(p.body);
   }
@@ -200,6 +201,7 @@ struct Label {
   std::string operator()(const TypeItem& p) const { return name(p.name); }
   std::string operator()(const TestItem& p) const { return " \"" + p.name + "\""; }
   std::string operator()(const Scope& p) const { return name(p.name); }
+  std::string operator()(const On& p) const { return name(p.device); }
   std::string operator()(const UseItem& p) const {
     std::string out;
     for (const UseName& part : p.path) out += name(part.name);

@@ -265,10 +265,14 @@ struct Sample {
   NodeId target, type, value;
 }; // name: T ~ e
 struct Scope {
-  NodeId expr;
   NameId name;
   NodeId body;
-}; // scope s { }, on gpu { }
+}; // scope s { }
+struct On {
+  NameId device;
+  NodeId number;
+  NodeId body;
+}; // on gpu { }, on gpu(1) { }
 
 struct FnItem {
   NameId name;
@@ -345,7 +349,7 @@ struct CheckItem {
 using Payload = std::variant<None, Text, Name, Unary, Binary, One, Two, Range, Many, Member, TupleIndex, Call,
                              Brackets, StringLit, Lambda, Builder, If, LetCondition, Match, For, While, Let,
                              Assign, OpAssign, Assert, FunctionType, CasePattern, DictEntries, MacroUse,
-                             Quote, Sample, Scope, FnItem, StructItem, EnumItem, ConceptItem, MacroItem,
+                             Quote, Sample, Scope, On, FnItem, StructItem, EnumItem, ConceptItem, MacroItem,
                              UseItem, ConstItem, TypeItem, TestItem, CheckItem>;
 
 struct Node {

@@ -58,6 +58,29 @@ bool statsWanted() {
   return text && strcmp(text, "1") == 0;
 }
 
+void addStats(TextBuffer& out, const MelixStats& stats) {
+  out.add("live blocks ");
+  out.addInt(stats.liveBlocks);
+  out.add(", allocations ");
+  out.addInt(stats.allocations);
+  out.add(", peak ");
+  out.addInt(stats.peakBytes);
+  out.add(" bytes");
+}
+
+/// `onDevice`: of its blocks there; may be null.
+void printStats(MelixTask* task, const MelixStats* onDevice) {
+  ScopedBuffer out;
+  out.add("melix: ");
+  addStats(out, task->stats);
+  if (onDevice) {
+    out.add("; on the device: ");
+    addStats(out, *onDevice);
+  }
+  out.addByte('\n');
+  writeText(2, out.data, out.len);
+}
+
 int32_t runProgram(MelixTask* task, int32_t argc, char** argv, const MelixProgram* program) {
   Run run{program, 0};
   melix_set_arguments(argc, argv);
@@ -73,17 +96,7 @@ int32_t runProgram(MelixTask* task, int32_t argc, char** argv, const MelixProgra
 
 using namespace melix::runtime;
 
-void melix_print_stats(MelixTask* task) {
-  ScopedBuffer out;
-  out.add("melix: live blocks ");
-  out.addInt(task->stats.liveBlocks);
-  out.add(", allocations ");
-  out.addInt(task->stats.allocations);
-  out.add(", peak ");
-  out.addInt(task->stats.peakBytes);
-  out.add(" bytes\n");
-  writeText(2, out.data, out.len);
-}
+void melix_print_stats(MelixTask* task) { printStats(task, nullptr); }
 
 int32_t melix_main(int32_t argc, char** argv, const MelixProgram* program) {
   if (program->cpuLevel >= 3 && !hasLevel3()) {
@@ -95,6 +108,8 @@ int32_t melix_main(int32_t argc, char** argv, const MelixProgram* program) {
     writeMessage("error: MELIX_THREADS is a number of threads, 1 or more\n");
     return MELIX_USAGE;
   }
+  const MelixDevices* devices = program->devices;
+  if (const int32_t status = devices ? devices->start() : MELIX_OK; status != MELIX_OK) return status;
   melix_keep_heap();
   melix_hold_standard_files();
   for (int32_t k = 0; k < program->lineTables; ++k) melix_register_lines(&program->lines[k]);
@@ -105,7 +120,8 @@ int32_t melix_main(int32_t argc, char** argv, const MelixProgram* program) {
   }
   int32_t status = melix_end_output(runProgram(task, argc, argv, program));
   melix_pool_stop();
-  if (statsWanted()) melix_print_stats(task);
+  if (devices) devices->end();
+  if (statsWanted()) printStats(task, devices ? devices->stats() : nullptr);
   melix_watch_interrupt(nullptr);
   melix_task_destroy(task);
   for (int32_t k = 0; k < program->lineTables; ++k) melix_unregister_lines(&program->lines[k]);

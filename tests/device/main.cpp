@@ -90,8 +90,8 @@ int runModule(loops::Module& module, codegen::Options options, const driver::Inv
   std::vector<char*> argv(words.size() + 1);
   std::transform(words.begin(), words.end(), argv.begin(), [](std::string& word) { return word.data(); });
   holdMemory(memory, bytes);
-  const int result =
-      jit::runEntry(reinterpret_cast<MelixEntryFn>(entry), static_cast<int>(words.size()), argv.data());
+  const int result = jit::runEntry(reinterpret_cast<MelixEntryFn>(entry), compiled.usesDevices,
+                                   static_cast<int>(words.size()), argv.data());
   tellCounts();
   const int status = didWhatIsRequired() ? result : notOnMachine;
   std::fflush(nullptr);

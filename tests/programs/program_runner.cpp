@@ -136,12 +136,14 @@ harness::ProcessResult runIn(const std::string& melix, const std::string& mode, 
   harness::ProcessOptions options{
       .folder = MELIX_SOURCE_DIR,
       .environment = {{"MELIX_STATS", "1"}, {"MELIX_VERIFY", "1"}, {"TMPDIR", scratch}}};
+  if (mode == "emulated" || mode == "on_device") options.environment.push_back({"MELIX_DEVICE", "emulated"});
   if (mode == "build") return buildAndRun(melix, program, scratch, options);
   if (mode == "shown") return showAndRun(melix, program, scratch, options);
   if (mode == "expanded") return expandAndRun(melix, program, scratch, options);
   std::vector<std::string> words{mode == "check" ? "check" : "run"};
   if (mode == "interpret") words.push_back("--interpret");
   if (mode == "unoptimised") words.push_back("-O0");
+  if (mode == "on_device") words.insert(words.end(), {"--device", "gpu"});
   std::vector<std::string> command = commandFor(melix, program, words);
   command.insert(command.end(), program.arguments.begin(), program.arguments.end());
   return harness::runProcess(command, options);
@@ -223,7 +225,8 @@ bool checkLiveBlocks(const Program& program, const std::string& mode, const std:
 int main(int argc, char** argv) {
   using namespace melix::programs;
   if (argc != 4) {
-    std::puts("Usage: program_runner MELIX run|unoptimised|interpret|build|check|shown|expanded FILE");
+    std::puts("Usage: program_runner MELIX "
+              "run|unoptimised|interpret|build|emulated|on_device|check|shown|expanded FILE");
     return 2;
   }
   std::string melix = argv[1], mode = argv[2];

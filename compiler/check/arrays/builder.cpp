@@ -4,6 +4,7 @@
 #include "check/body/function_values.h"
 #include "check/body/iteration.h"
 #include "check/signatures/free_names.h"
+#include "check/statements/on_device.h"
 
 namespace melix::check {
 
@@ -314,6 +315,8 @@ NodeId BuilderCheck::check(TypeId want) {
                             {},
                             {}});
   ++body_.builderDepth;
+  refuseOnInBuilder(body_, builder_.body);
+  if (builder_.filter) refuseOnInBuilder(body_, builder_.filter);
   bool good = true;
   for (size_t k = 0; k < builder_.headers.size() && good; ++k) good = open(builder_.headers[k], ranges_[k]);
   NodeId filter, value = b_.error(span_);

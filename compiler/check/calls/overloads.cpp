@@ -72,6 +72,7 @@ static bool standsForItself(Body& body, SynId syntax) {
   case SynKind::Unary:
   case SynKind::Paren:
   case SynKind::Block:
+  case SynKind::On:
   case SynKind::If:
   case SynKind::Match:
   case SynKind::Builder:

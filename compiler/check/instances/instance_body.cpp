@@ -295,7 +295,7 @@ std::string_view withoutValue(const Ast& tree, SynId body) {
 void InstanceBody::checkFunction(Body& body) {
   const Ast& tree = c_.ast(key_.decl);
   const FunctionDecl& fn = c_.declarations.function(key_.decl);
-  instance_.place.isCold = fn.isCold;
+  instance_.isCold = fn.isCold;
   body.mayReturn = true;
   NodeId self = bindCaptures(body, fn);
   SignatureUse use(c_, signature());

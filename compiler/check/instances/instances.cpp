@@ -110,7 +110,6 @@ bool Instances::recursesDifferently(const InstanceKey& key) const {
 
 InstanceId Instances::addInstance(InstanceKey key) {
   InstanceId id = c_.program_.addInstance();
-  c_.program_.instance(id).place.device = key.device;
   infos_.push_back({});
   infos_.back().key = std::move(key);
   return id;
@@ -213,7 +212,6 @@ InstanceId Instances::atOwnSizes(const InstanceKey& key, Span call, const std::v
 }
 
 InstanceId Instances::instantiate(InstanceKey key, Span call, const std::vector<DimId>& stoodFor) {
-  if (!stack_.empty()) key.device = infos_[stack_.back().id.index].key.device;
   if (!key.sizes.empty())
     if (InstanceId own = atOwnSizes(key, call, stoodFor); own.valid()) return own;
   if (auto found = instances_.find(key); found != instances_.end() && found->second) {

@@ -64,8 +64,7 @@ private:
     case SynKind::MacroUse:
     case SynKind::Quote:
     case SynKind::Sample:
-    case SynKind::Scope:
-    case SynKind::On: hasMacros_ = true; break;
+    case SynKind::Scope: hasMacros_ = true; break;
     default: break;
     }
     forEachChild(ast_, s, [this](SynId child) { collect(child); });

@@ -9,6 +9,7 @@
 #include "check/calls/nested_reduction.h"
 #include "check/signatures/lookup.h"
 #include "check/signatures/scripts.h"
+#include "check/statements/on_device.h"
 #include "check/tree/bool_hint.h"
 #include "check/tree/literal_sign.h"
 #include "syntax/attributes.h"
@@ -92,7 +93,7 @@ NodeId Body::checkExprAsIs(SynId node, TypeId expected) {
     }
     return b.error(n.span);
   case SynKind::Scope: sink.report(DiagId::NoTasks, n.span); return b.error(n.span);
-  case SynKind::On: sink.report(DiagId::NoDevices, n.span); return b.error(n.span);
+  case SynKind::On: return checkOn(*this, n.as<syntax::On>(), n.span, expected);
   case SynKind::Sample: sink.report(DiagId::NoSampling, n.span); return b.error(n.span);
   case SynKind::Underscore: sink.report(DiagId::UnderscoreValue, n.span); return b.error(n.span);
   default: sink.report(DiagId::NoConstruct, n.span); return b.error(n.span);

@@ -55,7 +55,8 @@ bool Body::isUsedUp(NodeId value, SynId node) {
   const Node& n = instance.nodes[value];
   if (n.kind == NodeKind::Call) return !n.as<CallTarget>().inouts.empty();
   if (n.kind == NodeKind::Pop || n.kind == NodeKind::Debug || n.kind == NodeKind::BlackBox) return true;
-  if (n.kind == NodeKind::Unpack || n.kind == NodeKind::Within) return isUsedUp(n.children[0], node);
+  if (n.kind == NodeKind::Unpack || n.kind == NodeKind::Within || n.kind == NodeKind::On)
+    return isUsedUp(n.children[0], node);
   if (n.kind == NodeKind::Block && !n.children.empty())
     return isUsedUp(n.children.back(), node) && !n.children.empty() &&
            instance.nodes[n.children.back()].kind != NodeKind::Local;

@@ -132,7 +132,6 @@ struct InstanceKey {
   /// Dimension parameters that a call with a function value determines, by name, in the renamed sizes of
   /// typeArgs: the body is checked at these. Empty: they are numbers of its own.
   std::vector<std::pair<NameId, DimId>> sizes;
-  Device device = Device::Host; ///< the caller's
   bool isOpen() const { return !open.empty() && settled.empty(); }
   auto operator<=>(const InstanceKey&) const = default;
 };

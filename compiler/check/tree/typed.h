@@ -246,9 +246,13 @@ struct Pattern {
   Span span;
 };
 
+struct OnDevice {
+  Device device;
+};
+
 using Payload = std::variant<std::monostate, Const, LocalRef, Dim, Dims, Index, KnownRef, Steps, Place, OpRef,
                              ConvertRef, Elementwise, DimChecks, Update, Scatter, Within, Loop, For, Nest,
-                             CallTarget, BuiltinRef, FormatSpec, DerivativeRef, Arms, PatternRef>;
+                             CallTarget, BuiltinRef, FormatSpec, DerivativeRef, Arms, PatternRef, OnDevice>;
 
 struct Node {
   NodeKind kind = NodeKind::Error;
@@ -268,12 +272,6 @@ struct Node {
   }
 };
 
-/// Where the code of a function goes.
-struct CodePlace {
-  Device device = Device::Host;
-  bool isCold = false; ///< never into that of its callers
-};
-
 /// One checked instance of a function, lambda or script body.
 struct Instance {
   std::string name; ///< for traces: `forward`, `loss`, `main.lambda`
@@ -284,7 +282,7 @@ struct Instance {
   TypeId result;
   std::vector<DimSym> resultDims; ///< unknown sizes in the result
   NodeId body;
-  CodePlace place;
+  bool isCold = false; ///< its code never goes into that of its callers
   Span io;             ///< the first place in it that does input or output; none if nothing does
   bool failed = false; ///< errors were reported; not to be lowered
   Span span;

@@ -66,6 +66,7 @@ public:
     for (auto& place : arms.places) changes(place);
   }
   void operator()(Of<PatternRef>& ref) { children(), parts_.binds(ref.pattern); }
+  void operator()(Of<OnDevice>&) { children(); }
 
 private:
   void children() {

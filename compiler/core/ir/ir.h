@@ -36,11 +36,16 @@ using FunctionId = Id<FunctionTag>;
 using LocId = Id<LocTag>;
 
 /// One link of a location chain: where, and how the code came to be there.
-enum class LocKind : uint8_t { Source, InlinedAt, DerivativeOf };
+enum class LocKind : uint8_t {
+  Source,
+  BlockCall, ///< the call of a block of the function: no frame of a trace, which shows the place in the block
+  InlinedAt,
+  DerivativeOf,
+};
 struct Loc {
   LocKind kind = LocKind::Source;
   Span span;   ///< of Source: the code; of the others: the place that caused the step (the call, say)
-  LocId inner; ///< the rest of the chain, towards the source; none for Source
+  LocId inner; ///< the rest of the chain, towards the source; none for Source and BlockCall
   std::string function; ///< InlinedAt: name of the function for traces
 };
 
@@ -261,7 +266,7 @@ struct FunctionParts {
 struct Function : FunctionParts {
   std::string name; ///< for traces and text: `forward`, `loss.lambda`, `grad(loss)`
   std::string key;  ///< instance key: unique in the module, names argument types and known functions
-  Device device = Device::Host;
+  Device device = Device::Caller;
   std::vector<DimSym> dimParams;
   RegionId body;                  ///< its params are the function's
   std::vector<TypeId> results;    ///< in terms of dimParams and resultDims
@@ -270,7 +275,7 @@ struct Function : FunctionParts {
   FunctionId customJvp; ///< `@derivative` rule: (params, tangents) -> (results, tangents); keeps it from
                         ///< being inlined
   bool keep = false;    ///< a root (entry, export, test): never removed
-  bool isCold = false;  ///< never inlined: seldom executed work beside a frequent path
+  bool isCold = false;  ///< seldom executed work beside a frequent path
   LocId loc;
   /// Raised by Builder, LiveUses and the walks over functions (transforms/walks/for_each_function.h). Whoever
   /// writes into ops or lists of regions by hand raises it too.
@@ -278,6 +283,8 @@ struct Function : FunctionParts {
 
   const std::vector<ValueId>& params() const { return regions[body].params; }
   TypeId typeOf(ValueId v) const { return values[v].type; }
+  /// Whether its ops never move into a caller.
+  bool staysCalled() const { return isCold || device != Device::Caller; }
 };
 
 class Analyses;

@@ -101,7 +101,8 @@ Cloner::Yielded Cloner::body(RegionId id, Builder& b) {
 LocId inlinedLoc(Module& m, LocId inner, LocId call, const std::string& function) {
   if (!call.valid()) return m.locs.add(Loc{LocKind::InlinedAt, Span(), inner, function});
   Loc link = m.locs[call];
-  if (link.kind == LocKind::Source) return m.locs.add(Loc{LocKind::InlinedAt, link.span, inner, function});
+  if (link.kind == LocKind::Source || link.kind == LocKind::BlockCall)
+    return m.locs.add(Loc{LocKind::InlinedAt, link.span, inner, function});
   link.inner = inlinedLoc(m, inner, link.inner, function);
   return m.locs.add(std::move(link));
 }

@@ -79,7 +79,6 @@ FunctionId outline(Module& m, FunctionId f, OpId op, std::string name) {
   Function made;
   made.name = std::move(name);
   made.key = m.functions[f].key + "#" + made.name + std::to_string(op.index);
-  made.device = m.functions[f].device;
   made.loc = m.functions[f].ops[op].loc;
   made.body = made.regions.add(Region{});
   Builder b(m, {}, made.body, made.loc);

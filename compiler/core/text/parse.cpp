@@ -70,6 +70,11 @@ private:
     }
     return it->second;
   }
+  Device device() {
+    const Device named = deviceNamed(next().text);
+    if (named == Device::Caller) fail("`gpu` or `cpu` expected");
+    return named;
+  }
   void params(Builder& b) { // after `(`
     list(")", [&] {
       std::string name = valueName();
@@ -108,6 +113,7 @@ private:
     if (accept("jvp")) b.fn().customJvp = callee();
     b.fn().keep = accept("keep");
     b.fn().isCold = accept("cold");
+    if (accept("on")) b.fn().device = device();
     expect("{");
     ops(b);
   }

@@ -48,6 +48,7 @@ public:
     if (f_.customJvp.valid()) out_ += " jvp @" + names_.function(f_.customJvp);
     if (f_.keep) out_ += " keep";
     if (f_.isCold) out_ += " cold";
+    if (f_.device != Device::Caller) out_ += " on " + std::string(nameOf(f_.device));
     out_ += " {\n";
     indent_ = 1;
     noted(f_.body);

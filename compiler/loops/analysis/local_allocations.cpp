@@ -110,8 +110,22 @@ bool LocalBlocks::followAll(ValueId begun, Following& at) const {
   return std::ranges::all_of(at.needed, [&](ValueId v) { return at.block.values.contains(v); });
 }
 
+/// Whether a statement is inside a `grid` loop that begins inside `outside`.
+bool LocalBlocks::isLaunched(StmtId id, RegionId outside) const {
+  if (fn_.device == Device::Host) return false;
+  for (RegionId r = homeOf(id); r != outside;) {
+    const StmtId parent = parentOf(r);
+    if (!parent.valid()) return false;
+    const Stmt& s = fn_.stmts[parent];
+    if (s.kind == StmtKind::For && s.as<ForAttr>().grid) return true;
+    r = homeOf(parent);
+  }
+  return false;
+}
+
 bool LocalBlocks::followUse(const Use& use, Following& at) const {
   const Stmt& s = fn_.stmts[use.stmt];
+  if (isLaunched(use.stmt, at.home)) return false; // a device reads no frames
   switch (s.kind) {
   case StmtKind::PointerOf:
   case StmtKind::AllocArray: // where another one might lie
@@ -122,9 +136,7 @@ bool LocalBlocks::followUse(const Use& use, Following& at) const {
   case StmtKind::Call: return at.onlyElements(s.as<FunctionId>(), use.operand);
   case StmtKind::Launch: // its operands stand where the parameters do
     return use.operand >= boundOperands && at.onlyElements(s.as<FunctionId>(), use.operand);
-  case StmtKind::Drop:
-    at.block.drops.push_back(use.stmt);
-    return true;
+  case StmtKind::Drop: at.block.drops.push_back(use.stmt); return true;
   case StmtKind::EnsureUnique:
     at.block.uniques.push_back(use.stmt);
     at.join(s.results[0]);

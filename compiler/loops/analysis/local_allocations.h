@@ -60,6 +60,7 @@ private:
   struct Following;
 
   bool followAll(ValueId begun, Following& at) const;
+  bool isLaunched(StmtId id, RegionId outside) const;
   bool followUse(const Use& use, Following& at) const;
   bool followCarry(const Use& use, Following& at) const;
   void removeCarry(StmtId loop, size_t k);

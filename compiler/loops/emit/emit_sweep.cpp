@@ -6,6 +6,8 @@
 
 namespace melix::loops {
 
+using core::OpKind;
+
 SweepEmitter::SweepEmitter(Lower& lower, const core::Op& nest, const SweepPlan& plan,
                            const std::vector<ValueId>& extents, std::vector<ValueId> accs)
     : lower_(lower), b_(lower.b), nest_(nest), plan_(plan), extents_(extents), axes_(extents.size()),
@@ -18,6 +20,10 @@ void SweepEmitter::run() {
     sweepOnPool(lower_, *this);
     return results_.defineArrays();
   }
+  if (launches()) {
+    sweepGrid();
+    return results_.defineArrays();
+  }
   std::vector<ValueId> carried;
   for (SweptResult& r : results_.all())
     if (r.plan.isFilter()) r.begin(carried, {b_.integer(0)});
@@ -28,6 +34,33 @@ void SweepEmitter::run() {
   for (const SweptResult& r : results_.all())
     if (r.plan.isFilter()) results_.finishFilter(r, carried[r.at]);
   results_.defineArrays();
+}
+
+// --- launches on a device
+
+bool SweepEmitter::launches() const {
+  return lower_.b.fn.device != Device::Host && !lower_.inNest() && plan_.independentLevels() > 0;
+}
+
+/// One loop over the points of the independent levels. That of the innermost is the fastest: threads side by
+/// side read what lies side by side.
+void SweepEmitter::sweepGrid() {
+  const uint32_t levels = plan_.independentLevels();
+  ValueId points = extents_[plan_.order[0]];
+  for (uint32_t k = 1; k < levels; ++k) points = b_.arith(OpKind::Mul, points, extents_[plan_.order[k]]);
+  const RegionId region = b_.begin({indexType});
+  ValueId rest = b_.params(region)[0];
+  for (uint32_t k = levels; k-- > 0;) {
+    const ValueId extent = extents_[plan_.order[k]];
+    axes_[plan_.order[k]] = k == 0 ? rest : b_.arith(OpKind::IRem, rest, extent);
+    if (k > 0) rest = b_.arith(OpKind::IDiv, rest, extent);
+  }
+  sweepLevel(levels, {});
+  if (lower_.failed()) return;
+  ForAttr attr;
+  attr.dependence = Dependence::None;
+  attr.grid = true;
+  b_.stmt(StmtKind::For, {b_.integer(0), points}, {}, attr, {b_.end()});
 }
 
 // --- loops

@@ -26,6 +26,8 @@ public:
                                   std::vector<ValueId> carried);
 
 private:
+  bool launches() const;
+  void sweepGrid();
   std::vector<ValueId> sweepLevel(uint32_t level, std::vector<ValueId> carried);
   std::vector<ValueId> sweepAxis(uint32_t level, std::vector<ValueId> carried);
   std::vector<ValueId> sweepBlocks(std::vector<ValueId> carried);

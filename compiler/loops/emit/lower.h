@@ -23,19 +23,32 @@ namespace melix::loops {
 struct LowerContext {
   const core::Module& core;
   Layouts& layouts;
-  std::unordered_map<core::FunctionId, FunctionId> functions;
+  std::map<std::pair<core::FunctionId, Device>, FunctionId> functions;
   MadeFunctions made;
   std::vector<types::DimSym> slots; ///< dims of generalised types, by number
   std::optional<Unsupported> error;
   /// Functions requested in a version that writes some of its results to memory given by the caller.
   struct Writing {
     FunctionId function;
-    core::FunctionId source;
     std::vector<uint32_t> results;
   };
   std::vector<Writing> writing;
   Placements placements;
   const ElementParams elementParams;
+  const bool forDevices; ///< functions are lowered for the devices that they run on too
+
+  /// A function for `f` on `device`, still without a body.
+  Function declared(core::FunctionId f, Device device) const {
+    const core::Function& source = core.functions[f];
+    Function fn;
+    fn.name = source.name;
+    fn.key = source.key.empty() ? source.name : source.key;
+    if (device != Device::Host) fn.key += "." + std::string(nameOf(device));
+    fn.source = f;
+    fn.device = device;
+    fn.loc = source.loc;
+    return fn;
+  }
 };
 
 /// The values of dimensions at the current position.

@@ -2,28 +2,12 @@
 // takes the addresses as its last parameters.
 #include "loops/emit/lower_calls.h"
 
+#include "loops/emit/leaf_calls.h"
 #include "loops/emit/lower.h"
 
 namespace melix::loops {
 
 namespace {
-
-/// The function that writes these results to memory it is given.
-FunctionId writingFunction(Lower& l, core::FunctionId callee, const std::vector<uint32_t>& written) {
-  const core::Function& source = l.context.core.functions[callee];
-  std::string key = (source.key.empty() ? source.name : source.key) + ".dest";
-  for (uint32_t k : written) key += "." + std::to_string(k);
-  auto [found, isNew] = l.context.made.byKey.emplace(key, FunctionId());
-  if (!isNew) return found->second;
-  Function made;
-  made.name = source.name;
-  made.key = key;
-  made.source = callee;
-  made.loc = source.loc;
-  found->second = l.context.made.module->functions.add(std::move(made));
-  l.context.writing.push_back({found->second, callee, written});
-  return found->second;
-}
 
 /// The leaves of an argument. A part of an array that is read where it lies is the address of its elements.
 void addArgument(Lower& l, core::ValueId v, std::vector<ValueId>& operands, std::vector<ValueId>& kept) {
@@ -62,13 +46,12 @@ void lowerCall(Lower& l, const core::Op& op) {
     l.setRep(v, {{operands.back()}, {}, true});
     kept.push_back(at->base);
   }
-  core::FunctionId callee = op.as<core::CallAttr>().callee;
+  const core::FunctionId callee = op.as<core::CallAttr>().callee;
   std::vector<ValueType> types = l.leafTypes(others);
   types.insert(types.end(), op.resultDims.size(), indexType);
-  FunctionId function =
-      written.empty() ? l.context.functions.at(callee) : writingFunction(l, callee, written);
-  StmtId call = l.b.stmt(StmtKind::Call, operands, types, function);
-  const std::vector<ValueId>& values = l.b.results(call);
+  const LeafCall call{callee, std::move(operands), std::move(types), std::move(written)};
+  const Device device = calledOn(l.context.core.functions[callee].device, l.b.fn.device);
+  const std::vector<ValueId>& values = l.b.results(emitCall(l.context, l.b, call, device));
   size_t at = 0;
   l.bind(others, values, at);
   for (types::DimSym d : op.resultDims) l.defineDim(d, values[at++]);

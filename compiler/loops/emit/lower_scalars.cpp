@@ -69,7 +69,7 @@ void lowerMath(Lower& l, const core::Op& op) {
   for (core::ValueId v : op.operands)
     args.push_back(narrow ? l.b.scalar(OpKind::Convert, {l.leaf(v)}, kind, TypeKind::F32) : l.leaf(v));
   ValueId r = l.b.value(StmtKind::Call, args, scalarType(narrow ? TypeKind::F32 : kind),
-                        l.context.functions.at(body->second));
+                        l.context.functions.at({body->second, Device::Host}));
   l.define(op.results[0], {narrow ? l.b.scalar(OpKind::Convert, {r}, TypeKind::F32, kind) : r});
 }
 

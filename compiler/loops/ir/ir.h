@@ -137,6 +137,7 @@ struct ForAttr {
   Dependence dependence = Dependence::Carried;
   uint32_t minDistance = 0; ///< that many consecutive iterations share no written memory; 0: all of them
   bool polls = false;       ///< looks for cancellation at its back-edge
+  bool grid = false;        ///< its iterations are the threads of a launch on a device
   uint32_t vectorWidth = 0; ///< iterations side by side in a register; 0: scalar
   uint32_t interleave = 0;  ///< vectors of a vectorised loop in one step
   bool predicated = false;  ///< of a vectorised loop: all steps are masked, so one copy of the body suffices
@@ -194,6 +195,7 @@ enum class FunctionKind : uint8_t {
   Chunk,  ///< (captures…) with loop bounds: iterations of a parallel loop; parameters 0 and 1 are begin and
           ///< end
   Kernel, ///< the same, closed: only statements that stmts.def marks so; returns the number of a failed check
+  Device, ///< a kernel that a device runs: each thread some of the iterations
 };
 
 /// The effects of a function that a caller can observe, beside its results.
@@ -209,11 +211,19 @@ struct ChunkTripCount {
   uint64_t tripCountMultipleOf = 1; ///< divides the trip count of each launch
 };
 
-struct Function {
+/// The values, statements and regions of a function, by their ids.
+struct FunctionParts {
+  Store<ValueId, Value> values;
+  Store<StmtId, Stmt> stmts;
+  Store<RegionId, Region> regions;
+};
+
+struct Function : FunctionParts {
   std::string name; ///< for traces
   std::string key;  ///< unique in the module
   FunctionKind kind = FunctionKind::Orchestration;
-  core::FunctionId source; ///< none where lowering made it by itself
+  core::FunctionId source;      ///< none where lowering made it by itself
+  Device device = Device::Host; ///< whose nests it launches
   LocId loc;
   RegionId body;
   std::vector<ModeKind> modes; ///< one for each parameter of the body
@@ -223,11 +233,9 @@ struct Function {
   bool inlined = false;                   ///< a body of an elementary function: merged into its callers
   ChunkTripCount tripCount;
 
-  Store<ValueId, Value> values;
-  Store<StmtId, Stmt> stmts;
-  Store<RegionId, Region> regions;
-
   bool isClosed() const { return effects == EffectsKind::Closed; }
+  /// Whether its loops are scheduled for the processor: loops of kernels of a device are not.
+  bool isScheduled() const { return kind != FunctionKind::Device; }
   const std::vector<ValueId>& params() const { return regions[body].params; }
   ModeKind modeOf(size_t param) const { return param < modes.size() ? modes[param] : ModeKind::Borrow; }
   ValueType typeOf(ValueId v) const { return values[v].type; }

@@ -16,7 +16,7 @@ using core::OpKind;
 bool isReference(const Stmt& s) { return s.kind == StmtKind::Call || s.kind == StmtKind::Launch; }
 
 bool isSilent(const Function& fn) {
-  return fn.kind == FunctionKind::Kernel &&
+  return (fn.kind == FunctionKind::Kernel || fn.kind == FunctionKind::Device) &&
          std::ranges::none_of(fn.stmts, [](const Stmt& s) { return s.kind == StmtKind::Check; });
 }
 
@@ -99,6 +99,7 @@ private:
 
   bool joins(Group& group, FunctionId f) {
     const Function& first = module_.functions[group.first];
+    if (first.kind != module_.functions[f].kind) return false;
     std::optional<OtherConstants> others = differences(first, module_.functions[f]);
     if (!others) return false;
     std::vector<ValueId> given = group.given;

@@ -1,7 +1,9 @@
 #include "loops/kernels/outline.h"
 
 #include "loops/analysis/closed_functions.h"
+#include "loops/analysis/launching_functions.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
@@ -80,9 +82,36 @@ private:
   ValueId begin_, end_;
 };
 
-} // namespace
+/// Whether a kernel reaches no memory of the host but elements of its captures, has no checks, which tell the
+/// host, and stores numbers only.
+bool mayRunOnDevice(const Function& kernel) {
+  auto isNumber = [&](ValueId v) { return kernel.typeOf(v).cls == ClassKind::Scalar; };
+  auto isOwnMemory = [](StmtKind kind) {
+    return kind == StmtKind::AddressOf || kind == StmtKind::PointerOf || kind == StmtKind::FrameArray ||
+           kind == StmtKind::Scratch;
+  };
+  auto fits = [&](const Stmt& s) {
+    if (s.kind == StmtKind::Check || s.kind == StmtKind::Tag) return false;
+    if (s.kind == StmtKind::Store && !isNumber(s.operands.back())) return false;
+    return isOwnMemory(s.kind) || std::ranges::all_of(s.results, isNumber);
+  };
+  auto isCapture = [&](ValueId v) { return isNumber(v) || kernel.typeOf(v).cls == ClassKind::Data; };
+  return std::ranges::all_of(kernel.params(), isCapture) && std::ranges::all_of(kernel.stmts, fits);
+}
 
-void outlineKernels(Module& module, FunctionId function) {
+FunctionKind outlinedKind(const Module& module, const Function& made, bool grid) {
+  if (!isClosed(module, made, made.body)) return FunctionKind::Chunk;
+  return grid && mayRunOnDevice(made) ? FunctionKind::Device : FunctionKind::Kernel;
+}
+
+/// Whether a function that is made of a loop calls one of these.
+bool callsAny(const Function& made, const std::vector<bool>& functions) {
+  return std::ranges::any_of(made.stmts, [&](const Stmt& s) {
+    return s.kind == StmtKind::Call && functions[s.as<FunctionId>().index];
+  });
+}
+
+void outlineKernelsOf(Module& module, FunctionId function, const std::vector<bool>& launching) {
   std::vector<StmtId> loops;
   {
     const Function& fn = module.functions[function];
@@ -103,7 +132,14 @@ void outlineKernels(Module& module, FunctionId function) {
     Outliner outliner(fn, made);
     outliner.run(fn.stmts[id]);
     made.modes.assign(made.params().size(), ModeKind::Borrow);
-    made.kind = isClosed(module, made, made.body) ? FunctionKind::Kernel : FunctionKind::Chunk;
+    made.kind = outlinedKind(module, made, fn.stmts[id].as<ForAttr>().grid);
+    if (made.kind == FunctionKind::Device) made.device = fn.device;
+    if (made.kind == FunctionKind::Chunk && callsAny(made, launching)) {
+      auto& loop = fn.stmts[id].as<ForAttr>();
+      loop.dependence = Dependence::Carried;
+      loop.grid = false;
+      continue;
+    }
     ValueId extent = fn.stmts[id].operands[1];
     FunctionId callee = module.functions.add(std::move(made));
     Stmt& launch = module.functions[function].stmts[id];
@@ -113,6 +149,13 @@ void outlineKernels(Module& module, FunctionId function) {
     launch.regions.clear();
     launch.attr = callee;
   }
+}
+
+} // namespace
+
+void outlineKernels(Module& module) {
+  const std::vector<bool> launching = launchingFunctions(module);
+  for (uint32_t f = 0; f < launching.size(); ++f) outlineKernelsOf(module, FunctionId(f), launching);
 }
 
 } // namespace melix::loops

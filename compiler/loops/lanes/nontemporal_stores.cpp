@@ -128,7 +128,8 @@ private:
 void chooseNontemporalStores(Module& module) {
   const LargeArrays large(module);
   for (uint32_t f = 0; f < module.functions.size(); ++f)
-    if (module.functions[FunctionId(f)].kind != FunctionKind::Orchestration)
+    if (const Function& fn = module.functions[FunctionId(f)];
+        fn.kind != FunctionKind::Orchestration && fn.isScheduled())
       StreamChooser(module, FunctionId(f), large).run();
 }
 

@@ -369,7 +369,7 @@ void vectorize(Module& module, const Machine& machine) {
   const std::vector<LaunchTripCount> iterations = launchTripCounts(module);
   for (uint32_t f = 0; f < module.functions.size(); ++f) {
     Function& fn = module.functions[FunctionId(f)];
-    if (fn.inlined) continue;
+    if (fn.inlined || !fn.isScheduled()) continue;
     Vectorizer(module, fn, machine, iterations[f].most).region(fn.body);
     if (fn.kind != FunctionKind::Orchestration) fn.tripCount.unrolledBy = widestStepOf(fn, fn.body);
   }

@@ -65,9 +65,12 @@ BlockUseKind blockUse(Layouts& layouts, const core::Function& fn, core::Use use)
   }
 }
 
-ElementParams::ElementParams(const core::Module& module, Layouts& layouts)
+ElementParams::ElementParams(const core::Module& module, Layouts& layouts,
+                             std::span<const core::FunctionId> onDevices)
     : module_(module), layouts_(layouts), isOne_(module.functions.size()) {
   for (uint32_t f = 0; f < module.functions.size(); ++f) find(core::FunctionId(f));
+  for (core::FunctionId f : onDevices)
+    for (size_t k = 0; k < isOne_[f.index].size(); ++k) exclude({f, k});
   // A parameter that is passed on as an excluded one is excluded.
   while (!open_.empty()) {
     const Param p = open_.back();

@@ -8,6 +8,7 @@
 #include "core/ir/uses.h"
 #include "loops/layout/layout.h"
 
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -25,7 +26,9 @@ BlockUseKind blockUse(Layouts& layouts, const core::Function& fn, core::Use use)
 /// Linear in the ops, regardless of the call graph. A parameter that is passed on is one if the callee's is.
 class ElementParams {
 public:
-  ElementParams(const core::Module& module, Layouts& layouts);
+  /// Functions `onDevices` have none: launches need whole blocks.
+  ElementParams(const core::Module& module, Layouts& layouts,
+                std::span<const core::FunctionId> onDevices = {});
 
   bool operator()(core::FunctionId f, size_t k) const {
     return k < isOne_[f.index].size() && isOne_[f.index][k];

@@ -59,6 +59,8 @@ private:
   void findGiven(FunctionId id) {
     Function& fn = module_.functions[id];
     if (fn.exported || fn.inlined || fn.kind != FunctionKind::Orchestration) return;
+    if (fn.device != Device::Host)
+      return; // its launches take blocks, and not what their callers have in frames
     std::optional<LocalBlocks> blocks;
     std::vector<Given>& given = given_[id.index];
     for (size_t k = 0; k < fn.params().size(); ++k) {

@@ -263,6 +263,16 @@ private:
 
 } // namespace
 
+uint32_t SweepPlan::independentLevels() const {
+  if (withAccs) return 0;
+  size_t out = levels.size();
+  for (const ResultPlan& r : results) {
+    if (r.isFilter()) return 0;
+    if (r.isReduce()) out = std::min<size_t>(out, r.level());
+  }
+  return static_cast<uint32_t>(out);
+}
+
 NestPlan planNest(const core::Function& fn, Layouts& layouts, const core::Op& nest, bool inNest) {
   return Planner(fn, layouts, nest, inNest).run();
 }

@@ -93,6 +93,8 @@ struct SweepPlan {
   std::optional<std::set<core::OpId>> needed; ///< ops of the body that it runs; none: all
 
   bool runsOnPool() const { return pool == PoolKind::Runs; }
+  /// How many levels, from the outermost, have iterations that depend on no others.
+  uint32_t independentLevels() const;
 };
 
 struct NestPlan {

@@ -79,7 +79,7 @@ bool RowSweeps::isRows(const Stmt& s) const {
   const uint64_t* begin = asConstant(fn_, s.operands[0]);
   const bool points = attr.dependence == Dependence::None ||
                       (attr.dependence == Dependence::Independent && attr.minDistance == 0);
-  return points && !attr.polls && begin && *begin == 0;
+  return points && !attr.polls && !attr.grid && begin && *begin == 0;
 }
 
 /// Whether nothing in a region can fail, or is seen elsewhere than in memory.

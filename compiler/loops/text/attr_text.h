@@ -93,6 +93,7 @@ void attrFor(auto& io, auto& s) {
   auto& a = io.template attr<ForAttr>(s);
   io.dependence(a.dependence);
   io.flag("polls", a.polls);
+  io.flag("grid", a.grid);
   io.implied("distance", a.minDistance, [] { return 0U; });
   io.implied("vector", a.vectorWidth, [] { return 0U; });
   io.implied("interleave", a.interleave, [&a] { return a.vectorWidth > 0 ? 1U : 0U; });
@@ -112,6 +113,7 @@ void statement(auto& io, auto& s) {
 
 /// The part of a function's head after parameters and results.
 void function(auto& io, auto& fn) {
+  io.device(fn.device);
   io.effects(fn.effects);
   io.flag("exported", fn.exported);
   io.flag("inlined", fn.inlined);

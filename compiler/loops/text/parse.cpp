@@ -13,7 +13,7 @@ using core::TokenKind;
 
 constexpr unsigned stmtCount = static_cast<unsigned>(StmtKind::Yield) + 1;
 constexpr unsigned runtimeCount = static_cast<unsigned>(RuntimeKind::ArgSort) + 1;
-constexpr unsigned functionKinds = static_cast<unsigned>(FunctionKind::Kernel) + 1;
+constexpr unsigned functionKinds = static_cast<unsigned>(FunctionKind::Device) + 1;
 constexpr unsigned modeKinds = static_cast<unsigned>(ModeKind::Elements) + 1;
 
 class LoopsParser : core::TextReader {
@@ -94,6 +94,11 @@ public:
   void dependence(Dependence& mark) {
     for (Dependence kind : {Dependence::Independent, Dependence::None})
       if (mark == Dependence::Carried && accept(dependenceText(kind))) mark = kind;
+  }
+  void device(Device& device) {
+    if (!accept("on")) return;
+    device = deviceNamed(word());
+    if (device == Device::Caller) fail("a device");
   }
   void effects(EffectsKind& effects) {
     for (EffectsKind kind : {EffectsKind::Silent, EffectsKind::Closed})

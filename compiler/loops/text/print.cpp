@@ -94,6 +94,9 @@ public:
   void source(core::FunctionId f) {
     if (f.valid()) out_ += " of " + types_.function(f);
   }
+  void device(Device device) {
+    if (device != Device::Host) word("on"), word(nameOf(device));
+  }
   void effects(EffectsKind effects) {
     if (effects != EffectsKind::Any) word(effectsText(effects));
   }
@@ -217,7 +220,7 @@ std::string_view effectsText(EffectsKind kind) {
 }
 
 std::string_view functionText(FunctionKind kind) {
-  constexpr std::string_view texts[] = {"fn", "chunk", "kernel"};
+  constexpr std::string_view texts[] = {"fn", "chunk", "kernel", "device"};
   return texts[static_cast<size_t>(kind)];
 }
 

@@ -54,8 +54,8 @@ public:
     }
     region(fn_.body, owned, fn_.results, true);
     updates(fn_.body);
-    if (fn_.kind == FunctionKind::Kernel && !isClosed(module_, fn_, fn_.body))
-      say("a kernel that is not closed");
+    const bool isKernel = fn_.kind == FunctionKind::Kernel || fn_.kind == FunctionKind::Device;
+    if (isKernel && !isClosed(module_, fn_, fn_.body)) say("a kernel that is not closed");
     return problems_;
   }
 

@@ -375,9 +375,11 @@ private:
 
 void tileContractions(Module& module) {
   ScratchSizes sizes;
-  for (uint32_t f = 0; f < module.functions.size(); ++f)
+  for (uint32_t f = 0; f < module.functions.size(); ++f) {
+    if (!module.functions[FunctionId(f)].isScheduled()) continue;
     if (auto needed = Tiler(module, FunctionId(f)).run(); !needed.empty())
       sizes[FunctionId(f)] = std::move(needed);
+  }
   if (!sizes.empty()) recordScratchSizes(module, sizes);
 }
 

@@ -73,7 +73,7 @@ private:
     const Function& f = m_.functions[id];
     Info& info = info_[id.index];
     if (f.customJvp.valid()) info_[f.customJvp.index].pinned = info.pinned = true;
-    info.pinned |= !f.body.valid() || f.isCold || calls_.isRecursive(id);
+    info.pinned |= !f.body.valid() || f.staysCalled() || calls_.isRecursive(id);
     if (!f.body.valid()) return;
     if (options_.onlyScalars && !isOfIntegers(f)) {
       info.pinned |= !isOfScalars(f);

@@ -250,7 +250,7 @@ std::optional<ValueId> IterationElement::ofCall(const Op& call, uint32_t result,
                                                 const std::vector<ValueId>& at, Builder& iteration,
                                                 int depth) {
   const Function& callee = m_.functions[call.as<CallAttr>().callee];
-  if (!call.resultDims.empty() || !callee.body.valid() || callee.isCold || callee.customJvp.valid() ||
+  if (!call.resultDims.empty() || !callee.body.valid() || callee.staysCalled() || callee.customJvp.valid() ||
       callee.regions[callee.body].ops.size() > mostCalleeOps)
     return std::nullopt;
   bool fits = true;

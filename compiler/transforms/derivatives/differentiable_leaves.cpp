@@ -144,7 +144,6 @@ ValueId Leaves::throughFunction(Emit& e, const std::string& purpose, ValueId x, 
     Function f;
     f.name = purpose + " " + types_.print(from);
     f.key = f.name + "#" + std::to_string(e.module.functions.size());
-    f.device = e.fn().device;
     f.loc = e.loc;
     f.dimParams = {sizes_.begin(), sizes_.begin() + static_cast<std::ptrdiff_t>(mine.size())};
     f.results = {to};

@@ -254,6 +254,7 @@ typedef struct MelixProgram {
   MelixLineTable* lines; // `lineTables` of them, one for each object; further ones by melix_register_lines
   int32_t cpuLevel;      // 3: made for x86-64-v3, checked at start; 0 or 1: no check
   int32_t lineTables;
+  const struct MelixDevices* devices; // of a program with code for a device; else null
 } MelixProgram;
 
 // Runs a program: called by an executable's start code with the arguments of the process (argv[0] is the
@@ -262,7 +263,51 @@ typedef struct MelixProgram {
 int32_t melix_main(int32_t argc, char** argv, const MelixProgram* program);
 
 // ---------------------------------------------------------------------------------------------------------
-// 9. Hosting: for the JIT, the prompt, the test runner, the interpreter.
+// 9. Devices.
+// ---------------------------------------------------------------------------------------------------------
+
+typedef struct MelixDevices {
+  // Reads MELIX_DEVICE: called before the first statement of the program. MELIX_OK, or the exit status after
+  // an error was written: MELIX_USAGE for a word that it does not know, MELIX_FAILED where the device that is
+  // asked for is not there.
+  int32_t (*start)(void);
+  // Called after the last statement, however the program ends: writes the counts that MELIX_DEVICE_LOG=1 asks
+  // for to standard error, `melix: device: 4 launches of 2 kernels, …`.
+  void (*end)(void);
+  // The blocks of the device that is ready, if any; else null.
+  const struct MelixStats* (*stats)(void);
+} MelixDevices;
+
+extern const MelixDevices melix_devices;
+// The same for a program that has code for the emulator, which runs kernels on this processor in a memory of
+// its own.
+extern const MelixDevices melix_devices_and_emulator;
+// Whether MELIX_DEVICE asks for the emulator.
+int32_t melix_device_emulates(void);
+
+// Whether code for the device runs there. 0: it runs on this processor; the first call says so on standard
+// error, unless MELIX_DEVICE=cpu asks for that.
+int64_t melix_device_ready(int64_t device);
+
+enum MelixCapture {
+  MELIX_CAPTURE_NUMBER = 'n',
+  MELIX_CAPTURE_READ = 'r',    // the data of a block, of which the kernel reads elements
+  MELIX_CAPTURE_WRITTEN = 'w', // the data of a block, of which it writes elements
+};
+
+typedef struct MelixKernel {
+  MelixChunkFn emulated; // its code for the emulated device
+  const char* captures;  // a letter for each (MelixCapture)
+  int64_t count;         // of captures
+  int64_t launches;      // so far
+} MelixKernel;
+
+// Runs a kernel over [0, extent), a thread a point, on the device that is ready. `captures` are words. Panics
+// if the device has no memory left.
+void melix_device_launch(MelixTask* task, MelixKernel* kernel, int64_t extent, const uint64_t* captures);
+
+// ---------------------------------------------------------------------------------------------------------
+// 10. Hosting: for the JIT, the prompt, the test runner, the interpreter.
 // ---------------------------------------------------------------------------------------------------------
 
 MelixTask* melix_task_create(void);

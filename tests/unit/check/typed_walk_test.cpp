@@ -83,6 +83,7 @@ std::vector<Sample> samples() {
         "type 14", "changes 10"},
        1},
       {PatternRef{PatternId(5)}, then(both, {"binds 5"})},
+      {OnDevice{Device::Gpu}, {"child 0"}, 1},
   };
 }
 

@@ -42,6 +42,18 @@ fn f [N] (%b: Body[3][N], %i: i64, %v: f32, %t: Tree) -> (Body[3][N], f32[2], Tr
 )");
 }
 
+TEST(CoreText, FunctionsOnADevice) {
+  roundTrip(R"(fn block (%n: i64) -> (i64) on gpu {
+  yield %n
+}
+
+fn back (%n: i64) -> (i64) keep cold on cpu {
+  %0 = call @block %n : i64
+  yield %0
+}
+)");
+}
+
 TEST(CoreText, FlatRecords) {
   roundTrip(R"(records flat
 struct Body { x: f32[3], m: f32 }

@@ -180,5 +180,11 @@ TEST(Layout, CommentsOnBothSidesOfACommaBetweenFields) {
     }
 }
 
+TEST(Layout, BlocksOnADevice) {
+  EXPECT_EQ(formatted("let y = on   gpu{ x }\nlet z = on gpu( 1 ){x}\n").text,
+            "let y = on gpu { x }\nlet z = on gpu(1) { x }\n");
+  expectMeansTheSame("on gpu { // why\n  y = x\n}\nlet z = 1 + on cpu { 2 }\n");
+}
+
 } // namespace
 } // namespace melix::format

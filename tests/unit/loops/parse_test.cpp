@@ -49,6 +49,10 @@ fn @main#0(%n: i64, own %x: data, dest %to: address) -> data, i64 exported of ma
     (%k)
     yield
   }
+  for parallel grid %0, %n {
+    (%k$2)
+    yield
+  }
   for independent %0, %n { (%p)
     yield
   }
@@ -63,10 +67,19 @@ fn @main#0(%n: i64, own %x: data, dest %to: address) -> data, i64 exported of ma
     (%m$1)
     yield %m$1
   }
+  %21 = runtime device_ready i64 %0 : bool
   yield %18, %20
 }
 
 fn @other() closed inlined named "a name" {
+  yield
+}
+
+fn @block() on gpu {
+  yield
+}
+
+device @block.loop0(%first: i64, %last: i64) on gpu {
   yield
 }
 
@@ -84,8 +97,10 @@ TEST(LoopsText, EveryAttributeReadsBack) {
        {"%5 = text \"a \\\"b\\\"\\n\\x01\" : data", "%2 = const 0x7ff8000000000001 : f64",
         "%w = load %x[%n*%0] by 24 transfer : data", "store %x[%n*%0] at -8 = %v",
         "store %7 by 8 borrowed = %3", "%8 = frame f64 bytes 72 : data", "alloc_node T bytes 24",
-        "for parallel %0, %n", "%18, %19 = for polls %0, %n, %9, %0 : data, i64", "[0, 1, 0] %n",
-        "dest %to: address", "-> data, i64 exported of main entry {", "closed inlined named \"a name\" {",
+        "for parallel %0, %n", "for parallel grid %0, %n", "= runtime device_ready i64 %0 : bool",
+        "fn @block() on gpu {", "device @block.loop0(%first: i64, %last: i64) on gpu {",
+        "%18, %19 = for polls %0, %n, %9, %0 : data, i64", "[0, 1, 0] %n", "dest %to: address",
+        "-> data, i64 exported of main entry {", "closed inlined named \"a name\" {",
         "kernel @\"bwd 01 of f (f64)\"(", ") unrolled 64 {"})
     EXPECT_NE(printed.find(part), std::string::npos) << part << "\n" << printed;
 }

@@ -302,7 +302,7 @@ TEST(OutlineKernels, ClosedBodiesBecomeKernelsAndOthersChunks) {
   yield
 }
 )",
-                      [](Module& module) { outlineKernels(module, FunctionId(0)); }),
+                      [](Module& module) { outlineKernels(module); }),
             R"(fn @f(%n: i64, %x: data, %l: data) {
   %zero = const 0 : i64
   %one = const 1 : i64
@@ -329,6 +329,86 @@ chunk @f.loop1(%0: i64, %1: i64, %l: data) named "f" {
   yield
 }
 )");
+}
+
+TEST(OutlineKernels, GridsThatReachNoHostMemoryBecomeKernelsOfTheDevice) {
+  EXPECT_EQ(textAfter(R"(fn @f(%n: i64, %x: data, %row: address) on gpu {
+  %zero = const 0 : i64
+  %one = const 1 : i64
+  for parallel grid %zero, %n { (%i)
+    store %x[%i*%one] = %i
+    yield
+  }
+  for parallel grid %zero, %n { (%j)
+    store %row[%j*%one] = %j
+    yield
+  }
+  yield
+}
+)",
+                      [](Module& module) { outlineKernels(module); }),
+            R"(fn @f(%n: i64, %x: data, %row: address) on gpu {
+  %zero = const 0 : i64
+  %one = const 1 : i64
+  launch @f.loop0 %n, %n, %x
+  launch @f.loop1 %n, %n, %row
+  yield
+}
+
+device @f.loop0(%0: i64, %1: i64, %x: data) on gpu named "f" {
+  %one = const 1 : i64
+  for independent %0, %1 { (%i)
+    store %x[%i*%one] = %i
+    yield
+  }
+  yield
+}
+
+kernel @f.loop1(%0: i64, %1: i64, %row: address) named "f" {
+  %one = const 1 : i64
+  for independent %0, %1 { (%j)
+    store %row[%j*%one] = %j
+    yield
+  }
+  yield
+}
+)");
+}
+
+TEST(OutlineKernels, LoopsWithCallsThatMayLaunchStayLoops) {
+  const std::string text = R"(fn @f(%n: i64, %l: data) {
+  %zero = const 0 : i64
+  for %zero, %n { (%j)
+    call @block %l
+    yield
+  }
+  yield
+}
+
+fn @block(%l: data) on gpu {
+  yield
+}
+)";
+  std::string before = text;
+  before.replace(before.find("for %zero"), 9, "for parallel %zero");
+  EXPECT_EQ(textAfter(before, [](Module& module) { outlineKernels(module); }), text);
+}
+
+TEST(PromoteToStack, WhatALaunchTakesStaysABlock) {
+  const std::string text = R"(fn @f(%v: f64) -> f64 on gpu {
+  %zero = const 0 : i64
+  %two = const 2 : i64
+  %a = alloc f64 %two : data
+  for parallel grid %zero, %two { (%i)
+    store %a[%i*%two] = %v
+    yield
+  }
+  %x = load %a[%zero*%two] : f64
+  drop %a
+  yield %x
+}
+)";
+  EXPECT_EQ(textAfter(text, promoteToStack), text);
 }
 
 TEST(HoistRows, ABlockOfOnePointIsMadeByTheFirst) {

@@ -1,0 +1,14 @@
+#pragma once
+// `on gpu { … }`: blocks that run on a device.
+
+#include "check/body/body.h"
+
+namespace melix::check {
+
+NodeId checkOn(Body& body, const syntax::On& on, Span span, TypeId expected);
+
+/// Reports the blocks that stand in the text of a comprehension's body or filter: a point of it runs on one
+/// device. It leaves out lambdas, and comprehensions inside, which report blocks of their own.
+void refuseOnInBuilder(Body& body, SynId text);
+
+} // namespace melix::check

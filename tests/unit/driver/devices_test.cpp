@@ -1,0 +1,168 @@
+// Blocks on a device, by the command: what MELIX_DEVICE says, what is told, where kernels run.
+#include "driver/melix_process.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
+#include <fstream>
+
+namespace melix::driver {
+namespace {
+
+/// A variable of the environment, as long as this lives.
+class Variable {
+public:
+  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  Variable(const Variable&) = delete;
+  ~Variable() { unsetenv(name_); }
+
+private:
+  const char* name_;
+};
+
+constexpr const char* twoBlocks = "let x = [1.0, 2, 3]\n"
+                                  "let y = on gpu { [for i: 2 * x[i]] }\n"
+                                  "print(on gpu { [for i: y[i] + 1] })\n";
+const std::string printed = "[3.0, 5.0, 7.0]\n";
+
+bool hasDriver() {
+  void* library = dlopen("libcuda.so.1", RTLD_LAZY);
+  if (library) dlclose(library);
+  return library != nullptr;
+}
+
+size_t timesIn(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+TEST(Devices, AMissingGpuIsToldOnce) {
+  const harness::ProcessResult run = melix("run -", twoBlocks);
+  EXPECT_EQ(run.output, printed);
+  EXPECT_EQ(run.status, 0);
+  EXPECT_EQ(timesIn(run.errors, "melix: no GPU ("), 1U) << run.errors;
+  EXPECT_TRUE(run.errors.ends_with("): `on gpu` runs on this processor\n")) << run.errors;
+  if (!hasDriver())
+    EXPECT_TRUE(run.errors.starts_with("melix: no GPU (libcuda.so.1: cannot open shared object file)"));
+  const Variable cpu("MELIX_DEVICE", "cpu");
+  EXPECT_EQ(melix("run -", twoBlocks).errors, "");
+}
+
+TEST(Devices, AllTestsOfAFileTellItOnce) {
+  const std::string file = std::filesystem::temp_directory_path() / ("devices_" + std::to_string(getpid()) + ".mlx");
+  std::ofstream(file) << "test \"a\" { assert sum(on gpu { [1.0, 2] }) == 3 }\n"
+                         "test \"b\" { assert sum(on gpu { [1.0, 3] }) == 4 }\n";
+  const harness::ProcessResult run = melix("test " + file);
+  EXPECT_EQ(run.status, 0) << run.output << run.errors;
+  EXPECT_EQ(timesIn(run.output + run.errors, "melix: no GPU ("), 1U) << run.output << run.errors;
+  const Variable unknown("MELIX_DEVICE", "tpu");
+  const harness::ProcessResult refused = melix("test " + file);
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_EQ(refused.output, "");
+  EXPECT_EQ(refused.errors, "error: MELIX_DEVICE is `gpu`, `cpu` or `emulated`, not `tpu`\n");
+  std::filesystem::remove(file);
+}
+
+TEST(Devices, TheInterpreterSaysNothingAndThePromptOnce) {
+  EXPECT_EQ(melix("run --interpret -", twoBlocks).errors, "");
+  const harness::ProcessResult prompt = melix("repl", "let x = on gpu { [1.0, 2] }\non gpu { 2 * x }\n");
+  EXPECT_EQ(prompt.output, "[2.0, 4.0]\n");
+  EXPECT_EQ(prompt.errors, "melix: at the prompt `on gpu` runs on this processor\n");
+}
+
+TEST(Devices, OtherWordsAreErrorsBeforeTheFirstStatement) {
+  const std::string program = std::string("print(\"begun\")\n") + twoBlocks;
+  {
+    const Variable unknown("MELIX_DEVICE", "tpu");
+    const harness::ProcessResult run = melix("run -", program);
+    EXPECT_EQ(run.output, "");
+    EXPECT_EQ(run.errors, "error: MELIX_DEVICE is `gpu`, `cpu` or `emulated`, not `tpu`\n");
+    EXPECT_EQ(run.status, 2);
+    EXPECT_EQ(melix("run -e 'print(1)'").output, "1\n") << "a program without blocks on a device";
+  }
+  if (hasDriver()) return;
+  const Variable gpu("MELIX_DEVICE", "gpu");
+  const harness::ProcessResult run = melix("run -", program);
+  EXPECT_EQ(run.output, "");
+  EXPECT_EQ(run.status, 1);
+}
+
+TEST(Devices, TheEmulatedDeviceRunsKernels) {
+  const Variable emulated("MELIX_DEVICE", "emulated"), log("MELIX_DEVICE_LOG", "1"), stats("MELIX_STATS", "1");
+  const harness::ProcessResult run = melix("run -", twoBlocks);
+  EXPECT_EQ(run.output, printed);
+  EXPECT_NE(run.errors.find("melix: device: 2 launches of 2 kernels, 4 copies in"), std::string::npos) << run.errors;
+  EXPECT_NE(run.errors.find("on the device: live blocks 0, allocations 4,"), std::string::npos) << run.errors;
+  const harness::ProcessResult whole =
+      melix("run --device gpu -", "let x = [for i in 0..len(arguments()) + 9: 1.0 * i]\nprint(x)\n");
+  EXPECT_EQ(whole.output, "[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]\n");
+  EXPECT_NE(whole.errors.find("melix: device: 1 launch of 1 kernel,"), std::string::npos) << whole.errors;
+  EXPECT_EQ(melix("run --device tpu -", twoBlocks).status, 2);
+}
+
+TEST(Devices, ExecutablesHaveTheEmulatorWhereItIsAskedFor) {
+  const std::string folder = std::filesystem::temp_directory_path() / ("devices_" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  EXPECT_EQ(melix("build - -o " + folder + "/plain", twoBlocks).status, 0);
+  EXPECT_EQ(melix("build --with-emulator - -o " + folder + "/with", twoBlocks).status, 0);
+  const Variable emulated("MELIX_DEVICE", "emulated"), log("MELIX_DEVICE_LOG", "1");
+  const harness::ProcessResult plain = harness::runProcess({folder + "/plain"});
+  EXPECT_EQ(plain.status, 1);
+  EXPECT_EQ(plain.errors, "error: this program has no code for the emulator: `melix build --with-emulator` makes one "
+                          "that has\n");
+  const harness::ProcessResult with = harness::runProcess({folder + "/with"});
+  EXPECT_EQ(with.output, printed);
+  EXPECT_NE(with.errors.find("2 launches"), std::string::npos) << with.errors;
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Devices, APanicInABlockShowsItsPlaceAndFunctionsOnce) {
+  const std::string program = "fn look(t: f64[N], ids: int[M]) -> f64[M] = on gpu { [for i: t[ids[i]]] }\n"
+                              "print(look([1.0, 2], [1, 7]))\n";
+  const std::string told = "<stdin>:1:62: panic: index 7 is out of range for an axis of size 2\n"
+                           "fn look(t: f64[N], ids: int[M]) -> f64[M] = on gpu { [for i: t[ids[i]]] }\n"
+                           "  at look (<stdin>:1)\n"
+                           "  at script (<stdin>:2)\n";
+  for (const char* device : {"cpu", "emulated"})
+    for (const char* how : {"run -", "run -O0 -", "run --interpret -", "run --device gpu -"}) {
+      const Variable where("MELIX_DEVICE", device);
+      const harness::ProcessResult run = melix(how, program);
+      EXPECT_EQ(run.status, 101);
+      EXPECT_EQ(run.errors, told) << how << device;
+    }
+}
+
+TEST(Devices, OnlyWhatAKernelWritesIsCopiedBack) {
+  const Variable emulated("MELIX_DEVICE", "emulated"), log("MELIX_DEVICE_LOG", "1");
+  const harness::ProcessResult run = melix("run -", R"(
+fn rows(t: f64[4, 1000], n: int) -> f64[_, 1000] = on gpu { [for k in 0..n: t[min(k, 3)]] }
+fn main(n: int = 2) {
+  let t: f64[4, 1000] = [for i in 0..4, j in 0..1000: 1.0 * i * j]
+  print(sum(rows(t, n)))
+}
+)");
+  EXPECT_EQ(run.output, "499500.0\n");
+  EXPECT_NE(run.errors.find("2 copies in (48.0 kB), 1 out (16.0 kB)"), std::string::npos) << run.errors;
+}
+
+TEST(Devices, KernelsAreDeviceFunctionsAndHostLoopsAreNot) {
+  const Variable emulated("MELIX_DEVICE", "emulated");
+  const std::string text = melix("show --stage loops -", R"(
+fn plain(x: f64[N]) -> f64[N] = on gpu { [for i: x[i] * x[i]] }
+fn checked(x: f64[N], at: int[N]) -> f64[N] = on gpu { [for i: x[at[i]]] }
+fn filtered(x: f64[N]) -> f64[_] = on gpu { [for v in x if v > 1: v] }
+fn total(x: f64[N]) -> f64 = on gpu { sum(x) }
+fn texts(x: f64[N]) -> str[N] = on gpu { [for i: if x[i] > 1 { "many" } else { "few" }] }
+let x = [for i in 0..len(arguments()) + 9: 1.0 * i]
+let at = [for i in 0..len(x): i % 3]
+print(plain(x), checked(x, at), filtered(x), total(x), texts(x))
+)").output;
+  EXPECT_EQ(timesIn(text, "\ndevice @"), 1U) << text;
+  EXPECT_NE(text.find("device @plain"), std::string::npos);
+}
+
+} // namespace
+} // namespace melix::driver
