@@ -14,9 +14,7 @@ namespace {
 bool hasLoops(const loops::Module& module) {
   for (const loops::Function& fn : module.functions)
     for (const loops::Stmt& s : fn.stmts)
-      if (s.kind == loops::StmtKind::For || s.kind == loops::StmtKind::While ||
-          s.kind == loops::StmtKind::Launch)
-        return true;
+      if (isLoop(s) || s.kind == loops::StmtKind::Launch) return true;
   // Recursion loops too.
   for (const loops::Function& fn : module.functions)
     for (const loops::Stmt& s : fn.stmts)

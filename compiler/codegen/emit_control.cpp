@@ -1,8 +1,8 @@
 // Branches, loops, calls and launches.
+#include "codegen/emit_devices.h"
 #include "codegen/function_emitter.h"
 
 #include "codegen/debug_info.h"
-#include "codegen/device_kernels.h"
 #include "codegen/lane_emitter.h"
 #include "melix/abi.h"
 
@@ -169,13 +169,10 @@ void FunctionEmitter::emitLaunch(const Stmt& s) {
   llvm::Value* record = slot(8 * std::max<size_t>(captures, 1));
   for (size_t k = 0; k < captures; ++k)
     b_.CreateStore(value(s.operands[k + 2]), b_.CreateConstInBoundsGEP1_64(m_.i64(), record, k));
+  if (m_.unit.module.functions[callee].kind == loops::FunctionKind::Device)
+    return DeviceEmitter(*this).launch(s, record);
   // The frame of the chunk shows the place; this one would show the same function again.
   b_.SetCurrentDebugLocation(m_.debug->nowhere());
-  if (m_.unit.module.functions[callee].kind == loops::FunctionKind::Device) {
-    call(runtime("melix_device_launch", b_.getVoidTy(), {m_.ptr(), m_.ptr(), m_.i64(), m_.ptr()}),
-         {task_, deviceKernel(m_, callee), extent, record});
-    return;
-  }
   llvm::BasicBlock *here = block("here"), *pool = block("pool"), *done = block("launched");
   // As melix_parallel would say.
   b_.CreateCondBr(b_.CreateICmpSLT(work, b_.getInt64(MELIX_INLINE_WORK)), here, pool);

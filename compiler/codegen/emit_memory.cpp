@@ -1,4 +1,5 @@
 // Loads, stores, allocation and ownership.
+#include "codegen/emit_devices.h"
 #include "codegen/function_emitter.h"
 
 #include "melix/abi.h"
@@ -96,7 +97,8 @@ void FunctionEmitter::emitAllocArray(const Stmt& s) {
 
 void FunctionEmitter::emitFrameArray(const Stmt& s) {
   const auto& attr = s.as<AllocAttr>();
-  llvm::Value* at = slot(attr.bytes);
+  const bool mayBeAcquired = m_.options.forDevices && task_ && !fn_.isClosed();
+  llvm::Value* at = mayBeAcquired ? DeviceEmitter(*this).frameBlock(attr.bytes) : slot(attr.bytes);
   if (attr.zeroed) b_.CreateMemSet(at, b_.getInt8(0), attr.bytes, llvm::Align(16));
   setResult(s, at);
 }

@@ -1,6 +1,7 @@
 #include "codegen/function_emitter.h"
 
 #include "codegen/debug_info.h"
+#include "codegen/emit_devices.h"
 
 #include <llvm/IR/MDBuilder.h>
 
@@ -210,6 +211,13 @@ void FunctionEmitter::statement(const Stmt& s) {
   case StmtKind::EnsureUnique: return emitEnsureUnique(s);
   case StmtKind::KeepAlive: return;
   case StmtKind::BlackBox: return emitBlackBox(s);
+  case StmtKind::Acquire:
+  case StmtKind::AcquireUpdate:
+  case StmtKind::Undefine:
+  case StmtKind::Clear:
+  case StmtKind::DeviceCopy:
+  case StmtKind::Fetch:
+  case StmtKind::Put: return DeviceEmitter(*this).statement(s);
   case StmtKind::Call: return emitCall(s);
   case StmtKind::Builtin: return emitBuiltin(s);
   case StmtKind::Runtime: return emitRuntimeCall(s);

@@ -1,6 +1,6 @@
 #pragma once
 // Internal: emits one function of Loops as LLVM IR. One file for each group of statements: emit_memory,
-// emit_control, emit_runtime; LaneEmitter emits vectorised loops.
+// emit_control, emit_runtime; LaneEmitter emits vectorised loops, DeviceEmitter what is for devices.
 
 #include "codegen/scalar_ops.h"
 
@@ -17,6 +17,7 @@ public:
 
 private:
   friend class LaneEmitter;
+  friend class DeviceEmitter;
   friend void emitLanes(FunctionEmitter& host, const loops::Stmt& loop);
   using Stmt = loops::Stmt;
   using ValueId = loops::ValueId;

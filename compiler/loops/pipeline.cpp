@@ -19,6 +19,7 @@
 #include "loops/kernels/launch_trip_counts.h"
 #include "loops/kernels/outline.h"
 #include "loops/kernels/partition_launches.h"
+#include "loops/kernels/place_acquires.h"
 #include "loops/kernels/scratch_allocation.h"
 #include "loops/kernels/strip_mine_points.h"
 #include "loops/lanes/mark_independent_loops.h"
@@ -174,9 +175,10 @@ void whole(Module& module, const Options& options) {
 }
 
 bool always(const Options&) { return true; }
-bool onPool(const Options& options) { return options.parallel || options.forDevices; }
+bool forDevices(const Options& options) { return options.forDevices; }
+bool outlines(const Options& options) { return options.parallel || options.forDevices; }
 bool schedules(const Options& options) { return options.machine != nullptr; }
-bool schedulesPool(const Options& options) { return schedules(options) && onPool(options); }
+bool schedulesOutlined(const Options& options) { return schedules(options) && outlines(options); }
 
 /// A row of passes.def.
 struct PassRow {

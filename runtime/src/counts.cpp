@@ -1,4 +1,5 @@
 // Reference counts: who owns a block, what is released with it, copies for writing.
+#include "device_hooks.h"
 #include "guarded_memory.h"
 #include "lists.h"
 
@@ -168,9 +169,13 @@ void* melix_unique_beside(MelixTask* task, void* data, int64_t first, int64_t la
   fresh->type = block->type;
   fresh->layout = block->layout;
   if (first < 0 || last > bytes || first >= last) first = last = 0;
-  memcpy(copy, data, static_cast<size_t>(first));
-  memcpy(static_cast<uint8_t*>(copy) + last, static_cast<uint8_t*>(data) + last,
-         static_cast<size_t>(bytes - last));
+  if (block->valid & MELIX_VALID_HOST) {
+    memcpy(copy, data, static_cast<size_t>(first));
+    memcpy(static_cast<uint8_t*>(copy) + last, static_cast<uint8_t*>(data) + last,
+           static_cast<size_t>(bytes - last));
+  } else {
+    deviceHooks->copy(task, fresh, block);
+  }
   guardRest(static_cast<uint8_t*>(copy), static_cast<uint64_t>(bytes), static_cast<uint64_t>(size));
   retainContents(task, fresh);
   melix_release(task, data);

@@ -1,4 +1,5 @@
 // Blocks: where their memory comes from and the list each task keeps of its own.
+#include "device_hooks.h"
 #include "guarded_memory.h"
 #include "large_memory.h"
 #include "task.h"
@@ -6,6 +7,8 @@
 using namespace melix::runtime;
 
 namespace melix::runtime {
+
+const DeviceHooks* deviceHooks;
 
 namespace {
 
@@ -72,7 +75,7 @@ MelixBlock* makeBlock(MelixTask* task, int64_t bytes, bool zeroed) {
     outOfMemory(task, bytes);
   block->refs = 1;
   block->space = 0;
-  block->valid = 1;
+  block->valid = MELIX_VALID_HOST;
   block->bytes = size;
   block->owner = task;
   block->type = nullptr;
@@ -125,6 +128,8 @@ void freeKept(MelixTask* task) {
 }
 
 void freeBlock(MelixTask* task, MelixBlock* block) {
+  if (block->space) [[unlikely]]
+    deviceHooks->release(block);
   task->stats.liveBlocks--;
   task->stats.liveBytes -= static_cast<int64_t>(block->bytes);
   if (block->sizeClass == largeClass) return giveLarge(block);

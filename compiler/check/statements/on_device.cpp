@@ -19,9 +19,12 @@ void refuseOnInBuilder(Body& body, SynId text) {
     body.sink.report(DiagId::OnInBuilder, body.ast.span(text),
                      body.types.names.text(body.ast[text].as<syntax::On>().device));
     return;
-  case SynKind::Lambda:
+  case SynKind::Lambda: return;
   case SynKind::Builder:
-  case SynKind::Generator: return;
+  case SynKind::Generator:
+    for (const syntax::Header& header : body.ast[text].as<syntax::Builder>().headers)
+      if (header.range) refuseOnInBuilder(body, header.range);
+    return;
   default: syntax::forEachChild(body.ast, text, [&](SynId child) { refuseOnInBuilder(body, child); });
   }
 }

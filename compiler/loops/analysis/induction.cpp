@@ -22,10 +22,6 @@ std::optional<int> ifUnit(int slope) {
   return slope == 1 || slope == -1 ? std::optional(slope) : std::nullopt;
 }
 
-bool isLoopKind(StmtKind kind) {
-  return kind == StmtKind::For || kind == StmtKind::While || kind == StmtKind::Launch;
-}
-
 } // namespace
 
 Slopes::Slopes(Function& fn, const Stmt& loop, SlopeRange range) : fn_(fn), range_(range) {
@@ -123,7 +119,7 @@ bool replaceInnermost(Function& fn, RegionId region, InPlace inPlace) {
     const std::vector<RegionId> regions = fn.stmts[id].regions;
     for (RegionId inner : regions) inside |= replaceInnermost(fn, inner, inPlace);
     const StmtKind kind = fn.stmts[id].kind;
-    hasLoops |= inside || isLoopKind(kind);
+    hasLoops |= inside || isLoop(fn.stmts[id]) || kind == StmtKind::Launch;
     if (kind != StmtKind::For || inside) {
       out.push_back(id);
       continue;

@@ -4,12 +4,6 @@
 
 namespace melix::loops {
 
-namespace {
-
-constexpr size_t boundOperands = 2; ///< of a `for` and a launch, before what they carry
-
-} // namespace
-
 LocalBlocks::LocalBlocks(const Module& module, Function& fn) : module_(module), fn_(fn) {
   for (StmtId id : fn.regions[fn.body].stmts) enter(id, fn.body);
 }

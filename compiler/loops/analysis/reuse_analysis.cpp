@@ -55,7 +55,7 @@ bool isAlong(const Function& fn, const Variance& points, const Stmt& s, ValueId 
 }
 
 bool isOrHoldsLoop(const Function& fn, const Stmt& s) {
-  return siteOf(s.kind) != SiteKind::Vectorisable || s.kind == StmtKind::For || s.kind == StmtKind::While ||
+  return siteOf(s.kind) != SiteKind::Vectorisable || isLoop(s) ||
          std::ranges::any_of(s.regions, [&](RegionId r) {
            return anyOf(fn, r, [&](const Stmt& inner) { return isOrHoldsLoop(fn, inner); });
          });

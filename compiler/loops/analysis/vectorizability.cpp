@@ -157,10 +157,9 @@ private:
     if (!std::ranges::all_of(s.results, isFine)) return false;
     if (!isSideBySide(s)) return false;
     endless_ += s.kind == StmtKind::While;
-    const bool isLoop = s.kind == StmtKind::For || s.kind == StmtKind::While;
-    loops_ += isLoop;
+    loops_ += isLoop(s);
     const bool can = std::ranges::all_of(s.regions, [&](RegionId r) { return canDo(r); });
-    loops_ -= isLoop;
+    loops_ -= isLoop(s);
     return can;
   }
 

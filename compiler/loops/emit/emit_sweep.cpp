@@ -1,5 +1,6 @@
 #include "loops/emit/emit_sweep.h"
 
+#include "loops/emit/emit_grid.h"
 #include "loops/emit/emit_pool.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ void SweepEmitter::run() {
     sweepOnPool(lower_, *this);
     return results_.defineArrays();
   }
-  if (launches()) {
+  if (launchesPoints()) {
     sweepGrid();
     return results_.defineArrays();
   }
@@ -38,29 +39,17 @@ void SweepEmitter::run() {
 
 // --- launches on a device
 
-bool SweepEmitter::launches() const {
-  return lower_.b.fn.device != Device::Host && !lower_.inNest() && plan_.independentLevels() > 0;
-}
+bool SweepEmitter::launchesPoints() const { return launches(lower_) && plan_.independentLevels() > 0; }
 
-/// One loop over the points of the independent levels. That of the innermost is the fastest: threads side by
-/// side read what lies side by side.
+/// One loop over the points of the independent levels.
 void SweepEmitter::sweepGrid() {
-  const uint32_t levels = plan_.independentLevels();
-  ValueId points = extents_[plan_.order[0]];
-  for (uint32_t k = 1; k < levels; ++k) points = b_.arith(OpKind::Mul, points, extents_[plan_.order[k]]);
-  const RegionId region = b_.begin({indexType});
-  ValueId rest = b_.params(region)[0];
-  for (uint32_t k = levels; k-- > 0;) {
-    const ValueId extent = extents_[plan_.order[k]];
-    axes_[plan_.order[k]] = k == 0 ? rest : b_.arith(OpKind::IRem, rest, extent);
-    if (k > 0) rest = b_.arith(OpKind::IDiv, rest, extent);
-  }
-  sweepLevel(levels, {});
-  if (lower_.failed()) return;
-  ForAttr attr;
-  attr.dependence = Dependence::None;
-  attr.grid = true;
-  b_.stmt(StmtKind::For, {b_.integer(0), points}, {}, attr, {b_.end()});
+  const auto order = std::span(plan_.order).first(plan_.independentLevels());
+  std::vector<ValueId> extents;
+  for (uint32_t axis : order) extents.push_back(extents_[axis]);
+  emitGrid(lower_, extents, [&](std::span<const ValueId> indices) {
+    for (size_t k = 0; k < order.size(); ++k) axes_[order[k]] = indices[k];
+    sweepLevel(static_cast<uint32_t>(order.size()), {});
+  });
 }
 
 // --- loops

@@ -26,7 +26,7 @@ public:
                                   std::vector<ValueId> carried);
 
 private:
-  bool launches() const;
+  bool launchesPoints() const;
   void sweepGrid();
   std::vector<ValueId> sweepLevel(uint32_t level, std::vector<ValueId> carried);
   std::vector<ValueId> sweepAxis(uint32_t level, std::vector<ValueId> carried);

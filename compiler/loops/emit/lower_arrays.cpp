@@ -1,6 +1,7 @@
 // Whole arrays: allocation, copies, sums of tangents.
 #include "loops/emit/lower_arrays.h"
 
+#include "loops/emit/emit_grid.h"
 #include "loops/emit/lower.h"
 #include "loops/emit/lower_records.h"
 #include "loops/emit/lower_tangents.h"
@@ -8,27 +9,29 @@
 #include "support/function_ref.h"
 
 #include <algorithm>
+#include <span>
 
 namespace melix::loops {
 
 namespace {
 
 /// Runs `body` with the place of each element of `place` in turn.
-template <class Body>
-void forElements(Builder& b, const Place& place, const Body& body) {
+void forElements(Lower& l, const Place& place, FunctionRef<void(const Place&)> body) {
   if (place.axes.empty()) return body(place);
   Place inner = place;
   Axis axis = inner.axes.front();
   inner.axes.erase(inner.axes.begin());
-  b.loop(axis.extent, [&](ValueId i) {
+  l.b.loop(axis.extent, [&](ValueId i) {
     inner.terms.push_back({i, axis.stride});
-    forElements(b, inner, body);
+    forElements(l, inner, body);
     inner.terms.pop_back();
   });
 }
 
+using EachPair = FunctionRef<void(const Place&, const Place&)>;
+
 /// A loop over the first axes of two places, which have the same extent.
-void alongFirst(Lower& l, Place to, Place from, FunctionRef<void(const Place&, const Place&)> each) {
+void alongFirst(Lower& l, Place to, Place from, EachPair each) {
   Axis a = to.axes.front(), b = from.axes.front();
   to.axes.erase(to.axes.begin());
   from.axes.erase(from.axes.begin());
@@ -37,6 +40,24 @@ void alongFirst(Lower& l, Place to, Place from, FunctionRef<void(const Place&, c
     from.terms.push_back({i, b.stride});
     each(to, from);
   });
+}
+
+/// The place of one element.
+Place elementAt(Place place, std::span<const ValueId> indices) {
+  for (size_t k = 0; k < indices.size(); ++k) place.terms.push_back({indices[k], place.axes[k].stride});
+  place.axes.clear();
+  return place;
+}
+
+/// Whether a device runs loops over the elements of such a place, one for all axes.
+bool launchesElements(Lower& l, const Place& place) {
+  return launches(l) && !place.axes.empty() && l.types.isScalar(place.type);
+}
+void launchElements(Lower& l, const Place& to, const Place& from, EachPair each) {
+  std::vector<ValueId> extents;
+  for (const Axis& axis : to.axes) extents.push_back(axis.extent);
+  emitGrid(l, extents,
+           [&](std::span<const ValueId> indices) { each(elementAt(to, indices), elementAt(from, indices)); });
 }
 
 } // namespace
@@ -124,7 +145,9 @@ void copyBetween(Lower& l, const Place& to, const Place& from, bool fresh) {
     for (const Axis& axis : to.axes) extents.push_back(axis.extent);
     return copyStored(l, to, from, l.b.product(extents), true, !fresh);
   }
-  alongFirst(l, to, from, [&](const Place& t, const Place& f) { copyBetween(l, t, f, fresh); });
+  const auto copyInside = [&](const Place& t, const Place& f) { copyBetween(l, t, f, fresh); };
+  if (launchesElements(l, to)) return launchElements(l, to, from, copyInside);
+  alongFirst(l, to, from, copyInside);
 }
 
 /// The parts of a literal, those of a row that it holds in their places.
@@ -190,7 +213,7 @@ ValueId zeroArray(Lower& l, TypeId type) {
                              [&](types::DimId d) { return l.types.dims.asConstant(d) == 0; });
   if (isEmpty) return data; // of any type, also of one that has no zero
   if (!l.types.isScalar(elem) && l.layouts.stored(elem).counted)
-    forElements(l.b, densePlace(l, data, type),
+    forElements(l, densePlace(l, data, type),
                 [&](const Place& at) { storeStored(l, at, zeroOf(l, elem), StoreMode::Fresh); });
   return data;
 }
@@ -266,9 +289,14 @@ std::vector<ValueId> addLeaves(Lower& l, TypeId type, const std::vector<ValueId>
 ValueId negArray(Lower& l, TypeId type, ValueId a) {
   TypeId elem = l.types.element(type);
   ValueId data = l.b.value(StmtKind::EnsureUnique, {a}, dataType);
-  forElements(l.b, densePlace(l, data, type), [&](const Place& at) {
+  const Place all = densePlace(l, data, type);
+  const auto negate = [&](const Place& at) {
     storeStored(l, at, negLeaves(l, elem, loadStored(l, at, true)), StoreMode::Fresh);
-  });
+  };
+  if (launchesElements(l, all))
+    launchElements(l, all, all, [&](const Place& at, const Place&) { negate(at); });
+  else
+    forElements(l, all, negate);
   return data;
 }
 
@@ -293,7 +321,9 @@ void addStoredArray(Lower& l, const Place& to, const Place& from, OpKind how) {
     std::vector<ValueId> v = loadStored(l, from);
     return storeStored(l, to, addLeaves(l, to.type, loadStored(l, to, true), v, how), StoreMode::Fresh);
   }
-  alongFirst(l, to, from, [&](const Place& t, const Place& f) { addStoredArray(l, t, f, how); });
+  const auto addInside = [&](const Place& t, const Place& f) { addStoredArray(l, t, f, how); };
+  if (launchesElements(l, to)) return launchElements(l, to, from, addInside);
+  alongFirst(l, to, from, addInside);
 }
 
 } // namespace melix::loops

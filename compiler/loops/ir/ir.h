@@ -167,6 +167,11 @@ struct Stmt {
   }
 };
 
+inline bool isLoop(const Stmt& s) { return s.kind == StmtKind::For || s.kind == StmtKind::While; }
+
+/// Operands of a `for` and of a launch before what they carry or capture.
+inline constexpr size_t boundOperands = 2;
+
 // --- functions
 // ----------------------------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ private:
   bool region(RegionId r) {
     for (StmtId id : fn_.regions[r].stmts) {
       const Stmt& s = fn_.stmts[id];
-      if (s.kind == StmtKind::For || s.kind == StmtKind::While) return false;
+      if (isLoop(s)) return false;
       if (s.kind == StmtKind::Load || s.kind == StmtKind::Store) access(s);
       for (RegionId inner : s.regions)
         if (!region(inner)) return false;

@@ -47,8 +47,7 @@ private:
       for (ValueId v : s.results) loops_[v] = loops;
       for (size_t k = 0; k < s.operands.size(); ++k)
         if (fn.typeOf(s.operands[k]).counted()) readUse(fn, s, k, region == fn.body);
-      const bool isLoop = s.kind == StmtKind::For || s.kind == StmtKind::While;
-      for (RegionId inner : s.regions) readUses(fn, inner, loops + isLoop);
+      for (RegionId inner : s.regions) readUses(fn, inner, loops + isLoop(s));
     }
   }
   void readUse(const Function& fn, const Stmt& s, size_t k, bool onEveryPath) {

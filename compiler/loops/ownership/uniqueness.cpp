@@ -8,10 +8,6 @@
 
 namespace melix::loops {
 
-namespace {
-bool isLoop(const Stmt& s) { return s.kind == StmtKind::For || s.kind == StmtKind::While; }
-} // namespace
-
 UniqueBlocks::UniqueBlocks(const Module& module, const Function& fn, UpdatesKind updates)
     : module_(module), fn_(fn), updatesKind_(updates) {
   for (size_t k = 0; k < std::min(fn.params().size(), fn.modes.size()); ++k)
@@ -46,7 +42,14 @@ bool UniqueBlocks::mayBeKept(const Stmt& s, size_t k) const {
   switch (s.kind) {
   case StmtKind::PointerOf:
   case StmtKind::AllocArray: // where another one might lie
-  case StmtKind::KeepAlive: return false;
+  case StmtKind::KeepAlive:
+  case StmtKind::Acquire:
+  case StmtKind::AcquireUpdate:
+  case StmtKind::Undefine:
+  case StmtKind::Clear:
+  case StmtKind::DeviceCopy:
+  case StmtKind::Fetch:
+  case StmtKind::Put: return false;
   case StmtKind::Load:
   case StmtKind::Store:
   case StmtKind::AddressOf: return k > 0;

@@ -284,7 +284,7 @@ private:
     s.regions.push_back(r);
     std::vector<ValueType> types;
     if (s.kind == StmtKind::For) types.push_back(indexType);
-    if (s.kind == StmtKind::For || s.kind == StmtKind::While)
+    if (isLoop(s))
       types.insert(types.end(), carried.begin(), carried.end());
     expect("{");
     size_t count = 0;

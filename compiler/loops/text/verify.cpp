@@ -277,6 +277,11 @@ private:
     case StmtKind::PointerOf:
     case StmtKind::KeepAlive:
     case StmtKind::AllocArray:
+    case StmtKind::Acquire:
+    case StmtKind::AcquireUpdate:
+    case StmtKind::DeviceCopy:
+    case StmtKind::Fetch:
+    case StmtKind::Put:
     case StmtKind::Launch: return true;
     case StmtKind::Runtime: return s.as<RuntimeCall>().kind == RuntimeKind::ListLength;
     case StmtKind::Call: return usesOnlyElements(modeAt(s, operand));

@@ -4,6 +4,7 @@
 #include "core/ir/call_graph.h"
 #include "core/ir/flow.h"
 #include "core/ir/nest_results.h"
+#include "core/ir/same_path.h"
 #include "core/ir/walk.h"
 #include "core/ir/work.h"
 #include "core/order/clone.h"
@@ -44,9 +45,7 @@ public:
       : FlatElements(m, id), signatures_(signatures) {}
 
   bool run() {
-    bool any = false;
-    for (uint32_t i = 0; i < f_.values.size() && !any; ++i) any = isFlat(typeOf(ValueId(i)), mostInResults);
-    if (!any) return false;
+    if (!hasRecords() && !entersRecords()) return false;
     if (const std::optional<Limits>& own = signatures_[id_.index]) {
       renumberInouts(*own);
       region(f_.body, false, *own);
@@ -61,6 +60,22 @@ public:
   }
 
 private:
+  bool hasRecords() const {
+    for (uint32_t i = 0; i < f_.values.size(); ++i)
+      if (isFlat(typeOf(ValueId(i)), mostInResults)) return true;
+    return false;
+  }
+  /// Whether a path goes through an array of records that lies in memory.
+  bool entersRecords() {
+    bool any = false;
+    forEachOp(f_, [&](OpId id) {
+      const Op& op = f_.ops[id];
+      const auto* path = std::get_if<Path>(&op.attr);
+      any |= path && !samePath(fieldsFirst(m_.types, typeOf(op.operands[0]), *path), *path);
+    });
+    return any;
+  }
+
   // --- regions
 
   /// `mostOf` says of each value that the region yields how far it is split; of all if it is empty.

@@ -36,12 +36,18 @@ enum MelixLayout {
   MELIX_LAYOUT_NODE = 3,     // a node of the boxed enum `type`
 };
 
+enum MelixValid {
+  MELIX_VALID_HOST = 1,
+  MELIX_VALID_DEVICE = 2,
+  MELIX_VALID_ZERO = 1 << 15, // all elements are 0, in the copies that are valid and for those that are not
+};
+
 enum { MELIX_IMMORTAL = INT32_MIN }; // any negative count is never changed and never freed
 
 typedef struct MelixBlock {
   int32_t refs;            // owners; 1 after melix_alloc
-  uint16_t space;          // 0: host memory
-  uint16_t valid;          // validity bits of the copies in each space; 1: host
+  uint16_t space;          // whether a device has memory for it
+  uint16_t valid;          // which copies have its elements: bits of MelixValid
   uint64_t bytes;          // of data
   struct MelixBlock* next; // the block list of `owner`
   struct MelixBlock* prev;
@@ -302,9 +308,21 @@ typedef struct MelixKernel {
   int64_t launches;      // so far
 } MelixKernel;
 
-// Runs a kernel over [0, extent), a thread a point, on the device that is ready. `captures` are words. Panics
-// if the device has no memory left.
+// Runs a kernel over [0, extent), a thread a point, on the device that is ready. `captures` are words. The
+// device's copies of arrays are made valid before, and are the only valid ones of those that it writes.
+// Panics if the device has no memory left.
 void melix_device_launch(MelixTask* task, MelixKernel* kernel, int64_t extent, const uint64_t* captures);
+
+// Makes the host's copy of a block valid, and if `update` is not 0 the only valid one.
+void melix_device_acquire(MelixTask* task, void* data, int32_t update);
+// Copies elements between blocks without references where they are valid: on the device if it has those of
+// `from`, else on the host. `toPlace` and `fromPlace` are addresses inside `to` and `from`.
+void melix_device_copy(MelixTask* task, void* to, void* toPlace, void* from, const void* fromPlace,
+                       int64_t bytes);
+// Copies some elements out of a block, whichever copy of it is valid, and into all its valid copies. `place`
+// is an address inside the block.
+void melix_device_fetch(MelixTask* task, void* data, const void* place, void* to, int64_t bytes);
+void melix_device_put(MelixTask* task, void* data, void* place, const void* from, int64_t bytes);
 
 // ---------------------------------------------------------------------------------------------------------
 // 10. Hosting: for the JIT, the prompt, the test runner, the interpreter.

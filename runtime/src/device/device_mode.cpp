@@ -67,6 +67,7 @@ int32_t startDevices(const Device* emulator) {
   const char* word = environmentVariable("MELIX_DEVICE");
   auto is = [word](const char* other) { return strcmp(word, other) == 0; };
   ready = nullptr;
+  hookDevices();
   if (!word || !*word) return MELIX_OK;
   if (is("gpu")) return refuseWithoutGpu();
   if (is("emulated")) {
@@ -80,11 +81,18 @@ int32_t startDevices(const Device* emulator) {
   return MELIX_OK;
 }
 
+void endDevices() {
+  if (!ready) return;
+  logDevice();
+  dropCopiesOfConstants();
+  emptyDevicePool(*ready);
+}
+
 } // namespace melix::runtime
 
 using namespace melix::runtime;
 
-const MelixDevices melix_devices = {[] { return startDevices(nullptr); }, logDevice, deviceStats};
+const MelixDevices melix_devices = {[] { return startDevices(nullptr); }, endDevices, deviceStats};
 
 int32_t melix_device_emulates(void) {
   const char* word = environmentVariable("MELIX_DEVICE");

@@ -1,7 +1,10 @@
 // The emulated device: kernels run on this processor, in memory of their own. An array that the host and the
-// device have is two: what one writes the other sees after a copy only. Reads of the host's memory by a
-// kernel are not noticed.
+// device have is two: what one writes the other sees after a copy only, and a copy that is valid no longer is
+// overwritten, so that code which reads it gives other results. Reads of the host's memory by a kernel are
+// not noticed.
 #include "device.h"
+
+#include "../system.h"
 
 #include <sys/mman.h>
 
@@ -11,33 +14,135 @@ namespace {
 
 constexpr uint64_t pageBytes = 4096;
 
-/// Before the memory of each array: a page that holds its size, so that arrays begin on pages of their own.
+uint64_t limit; ///< of memory, by MELIX_EMULATED_MEMORY; 0: as much as the host has
+uint64_t used;  ///< of it, in bytes as they were asked for
+uint64_t seed;  ///< of the order in which threads run, by MELIX_DEVICE_SEED
+bool isSeeded;
+
+// --- memory ----------------------------------------------------------------------------------------------
+
+/// In the page before the memory of each array.
 struct Mapping {
-  uint64_t bytes;
+  uint64_t whole, bytes;
 };
 
+uint64_t roundUp(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+/// An array ends where a page begins that nobody may touch, but for what its alignment leaves.
 void* reserve(uint64_t bytes) {
-  const uint64_t whole = pageBytes + (bytes + pageBytes - 1) / pageBytes * pageBytes;
+  if (limit && (bytes > limit || used > limit - bytes)) return nullptr;
+  const uint64_t data = roundUp(bytes, MELIX_DATA_ALIGN), pages = roundUp(data, pageBytes);
+  const uint64_t whole = pageBytes + pages + pageBytes;
   void* at = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED) return nullptr;
-  static_cast<Mapping*>(at)->bytes = whole;
-  return static_cast<uint8_t*>(at) + pageBytes;
+  auto* begin = static_cast<uint8_t*>(at);
+  mprotect(begin + pageBytes + pages, pageBytes, PROT_NONE);
+  *static_cast<Mapping*>(at) = {whole, bytes};
+  used += bytes;
+  return begin + pageBytes + (pages - data);
 }
 
+/// Data begins in the page after that of its mapping, or in one behind it which the mapping says.
 void release(void* memory) {
-  void* at = static_cast<uint8_t*>(memory) - pageBytes;
-  munmap(at, static_cast<Mapping*>(at)->bytes);
+  const auto first = reinterpret_cast<uintptr_t>(memory) / pageBytes * pageBytes;
+  void* at = reinterpret_cast<void*>(first - pageBytes);
+  const Mapping mapping = *static_cast<Mapping*>(at);
+  used -= mapping.bytes;
+  munmap(at, mapping.whole);
+}
+
+void measure(uint64_t& free, uint64_t& all) {
+  all = limit;
+  free = limit - used;
 }
 
 void copy(void* to, const void* from, uint64_t bytes) { memcpy(to, from, bytes); }
+void clear(void* memory, uint64_t bytes) { memset(memory, 0, bytes); }
 
-/// The points run one after the other, those of odd numbers first: no kernel may depend on their order.
-void launch(const MelixKernel* kernel, int64_t extent, uint64_t* captures) {
-  for (int64_t first = 1; first >= 0; first--)
-    for (int64_t k = first; k < extent; k += 2) kernel->emulated(nullptr, captures, k, k + 1);
+/// Of every type of floats this is a NaN.
+void spoil(void* copy, uint64_t bytes) {
+  constexpr uint8_t pattern[] = {0xCB, 0xFF, 0xFF, 0xFF};
+  auto* at = static_cast<uint8_t*>(copy);
+  for (uint64_t k = 0; k < bytes; k++) at[k] = pattern[k % sizeof pattern];
 }
 
-constexpr Device emulator = {reserve, release, copy, copy, launch};
+// --- kernels ---------------------------------------------------------------------------------------------
+
+uint64_t nextRandom() {
+  seed += 0x9E3779B97F4A7C15;
+  uint64_t z = seed;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+  return z ^ (z >> 31);
+}
+
+uint64_t commonDivisor(uint64_t a, uint64_t b) {
+  while (b) {
+    const uint64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+/// A step that visits each of `extent` points once before it comes back to the first.
+uint64_t randomStep(uint64_t extent) {
+  for (;;) {
+    const uint64_t step = 1 + nextRandom() % extent;
+    if (commonDivisor(step, extent) == 1) return step;
+  }
+}
+
+void runPoint(const MelixKernel* kernel, uint64_t* captures, uint64_t k) {
+  const auto point = static_cast<int64_t>(k);
+  kernel->emulated(nullptr, captures, point, point + 1);
+}
+
+/// The points run one after the other, in an order of their own: no kernel may depend on it. Without a seed
+/// those of odd numbers are first.
+void launch(const MelixKernel* kernel, int64_t extent, uint64_t* captures) {
+  const auto count = static_cast<uint64_t>(extent);
+  if (!isSeeded) {
+    for (uint64_t first = 2; first-- > 0;)
+      for (uint64_t k = first; k < count; k += 2) runPoint(kernel, captures, k);
+    return;
+  }
+  const uint64_t step = randomStep(count);
+  for (uint64_t n = 0, k = nextRandom() % count; n < count; n++) {
+    runPoint(kernel, captures, k);
+    k = k >= count - step ? k - (count - step) : k + step;
+  }
+}
+
+constexpr Device emulator = {reserve, release, measure, copy, copy, copy, clear, launch, spoil};
+
+/// A number of a variable; false if it is set and no number.
+bool readNumber(const char* name, uint64_t& number, bool& isSet) {
+  const char* text = environmentVariable(name);
+  isSet = text && *text;
+  number = 0;
+  for (; isSet && *text; text++) {
+    const auto digit = static_cast<unsigned>(*text - '0');
+    if (digit > 9 || __builtin_mul_overflow(number, 10, &number) ||
+        __builtin_add_overflow(number, digit, &number))
+      return false;
+  }
+  return true;
+}
+
+int32_t refuseNumber(const char* message) {
+  writeText(2, reinterpret_cast<const uint8_t*>(message), static_cast<int64_t>(strlen(message)));
+  return MELIX_USAGE;
+}
+
+int32_t startWithEmulator() {
+  bool isLimited;
+  if (!readNumber("MELIX_DEVICE_SEED", seed, isSeeded))
+    return refuseNumber("error: MELIX_DEVICE_SEED is a number, 0 or more\n");
+  if (!readNumber("MELIX_EMULATED_MEMORY", limit, isLimited))
+    return refuseNumber("error: MELIX_EMULATED_MEMORY is a number of bytes\n");
+  return startDevices(&emulator);
+}
 
 } // namespace
 
@@ -45,5 +150,4 @@ constexpr Device emulator = {reserve, release, copy, copy, launch};
 
 using namespace melix::runtime;
 
-const MelixDevices melix_devices_and_emulator = {[] { return startDevices(&emulator); }, logDevice,
-                                                 deviceStats};
+const MelixDevices melix_devices_and_emulator = {startWithEmulator, endDevices, deviceStats};

@@ -39,6 +39,20 @@ void addBytes(TextBuffer& out, uint64_t bytes) {
 
 } // namespace
 
+ByteUnit unitFor(uint64_t bytes) {
+  constexpr ByteUnit units[] = {{"bytes", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}};
+  size_t k = 0;
+  while (k + 1 < sizeof units / sizeof *units && bytes >> units[k + 1].shift) k++;
+  return units[k];
+}
+
+void addBytesIn(TextBuffer& out, uint64_t bytes, ByteUnit unit) {
+  if (unit.shift == 0)
+    out.addUnsigned(bytes);
+  else
+    addTenths(out, ((bytes >> (unit.shift - 10)) * 10 + 512) >> 10);
+}
+
 void logDevice() {
   if (!readyDevice() || !isWanted()) return;
   const DeviceCounts& counts = deviceCounts;
@@ -55,7 +69,9 @@ void logDevice() {
   out.addInt(counts.out.count);
   out.add(" out (");
   addBytes(out, counts.out.bytes);
-  out.add("), busy ");
+  out.add("), ");
+  addCount(out, counts.waits, "wait", "waits");
+  out.add(", busy ");
   addTenths(out, static_cast<uint64_t>(counts.busy + 50000) / 100000);
   out.add(" ms\n");
   writeText(2, out.data, out.len);

@@ -1,0 +1,78 @@
+#include "codegen/emit_devices.h"
+
+#include "codegen/device_kernels.h"
+#include "melix/abi.h"
+
+#include <cstddef>
+
+namespace melix::codegen {
+
+using loops::StmtKind;
+
+void DeviceEmitter::statement(const loops::Stmt& s) {
+  switch (s.kind) {
+  case StmtKind::Acquire:
+  case StmtKind::AcquireUpdate: return acquire(s);
+  case StmtKind::Undefine: return setValidCopies(s, 0);
+  case StmtKind::Clear: return setValidCopies(s, MELIX_VALID_ZERO);
+  case StmtKind::DeviceCopy: return callRuntime("melix_device_copy", s);
+  case StmtKind::Fetch: return callRuntime("melix_device_fetch", s);
+  case StmtKind::Put: return callRuntime("melix_device_put", s);
+  default: return;
+  }
+}
+
+/// A field of the header of a block.
+llvm::Value* DeviceEmitter::validCopies(llvm::Value* data) {
+  return b_.CreateConstInBoundsGEP1_64(m_.i8(), data,
+                                       offsetof(MelixBlock, valid) - uint64_t{MELIX_HEADER_BYTES});
+}
+
+/// A copy that is valid, or alone so, takes no call.
+void DeviceEmitter::acquire(const loops::Stmt& s) {
+  const bool isUpdate = s.kind == StmtKind::AcquireUpdate;
+  llvm::Value* data = host_.generic(host_.value(s.operands[0]));
+  llvm::BasicBlock *look = host_.block("look"), *stale = host_.block("stale"), *done = host_.block("valid");
+  b_.CreateCondBr(b_.CreateIsNull(data), done, look);
+  b_.SetInsertPoint(look);
+  llvm::Value *valid = b_.CreateLoad(b_.getInt16Ty(), validCopies(data)),
+              *host = b_.getInt16(MELIX_VALID_HOST);
+  llvm::Value* found = isUpdate ? valid : b_.CreateAnd(valid, host);
+  b_.CreateCondBr(b_.CreateICmpEQ(found, host), done, stale);
+  b_.SetInsertPoint(stale);
+  host_.call(host_.runtime("melix_device_acquire", b_.getVoidTy(), {m_.ptr(), m_.ptr(), m_.i32()}),
+             {host_.task_, data, b_.getInt32(isUpdate)});
+  b_.CreateBr(done);
+  b_.SetInsertPoint(done);
+}
+
+void DeviceEmitter::setValidCopies(const loops::Stmt& s, uint16_t valid) {
+  b_.CreateStore(b_.getInt16(valid), validCopies(host_.generic(host_.value(s.operands[0]))));
+}
+
+/// A function that takes the task and the operands.
+void DeviceEmitter::callRuntime(const char* name, const loops::Stmt& s) {
+  FunctionEmitter::Values args{host_.task_};
+  std::vector<llvm::Type*> types{m_.ptr()};
+  for (loops::ValueId v : s.operands) {
+    args.push_back(host_.generic(host_.value(v)));
+    types.push_back(args.back()->getType());
+  }
+  host_.call(host_.runtime(name, b_.getVoidTy(), types), args);
+}
+
+/// As of a constant: nobody counts an array of the frame.
+llvm::Value* DeviceEmitter::frameBlock(uint64_t bytes) {
+  llvm::Value* header = host_.slot(MELIX_HEADER_BYTES + bytes);
+  const uint64_t valid = uint64_t{MELIX_VALID_HOST} << (8 * offsetof(MelixBlock, valid));
+  b_.CreateStore(b_.getInt64(valid | static_cast<uint32_t>(MELIX_IMMORTAL)), header);
+  return b_.CreateConstInBoundsGEP1_64(m_.i8(), header, MELIX_HEADER_BYTES);
+}
+
+void DeviceEmitter::launch(const loops::Stmt& s, llvm::Value* captures) {
+  host_.call(
+      host_.runtime("melix_device_launch", b_.getVoidTy(), {m_.ptr(), m_.ptr(), m_.i64(), m_.ptr()}),
+      {host_.task_, deviceKernel(m_, s.as<loops::FunctionId>()), host_.value(s.operands[0]), captures});
+}
+
+} // namespace melix::codegen

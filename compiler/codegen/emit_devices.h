@@ -1,0 +1,30 @@
+#pragma once
+// Internal: emits what host code does for arrays that a device may have, and launches there.
+
+#include "codegen/function_emitter.h"
+
+namespace melix::codegen {
+
+class DeviceEmitter {
+public:
+  explicit DeviceEmitter(FunctionEmitter& host) : host_(host), m_(host.m_), b_(host.b_) {}
+
+  /// A statement of those that stmts.def has for devices.
+  void statement(const loops::Stmt& s);
+  /// `captures`: the words of the operands after extent and work, in memory.
+  void launch(const loops::Stmt& s, llvm::Value* captures);
+  /// Memory of the frame with the header of a block, of which the host's copy is valid.
+  llvm::Value* frameBlock(uint64_t bytes);
+
+private:
+  llvm::Value* validCopies(llvm::Value* data);
+  void acquire(const loops::Stmt& s);
+  void setValidCopies(const loops::Stmt& s, uint16_t valid);
+  void callRuntime(const char* name, const loops::Stmt& s);
+
+  FunctionEmitter& host_;
+  ModuleEmitter& m_;
+  llvm::IRBuilder<>& b_;
+};
+
+} // namespace melix::codegen

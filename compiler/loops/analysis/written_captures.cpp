@@ -1,0 +1,47 @@
+#include "loops/analysis/written_captures.h"
+
+namespace melix::loops {
+
+WrittenCaptures::WrittenCaptures(const Module& module, const Function& launched)
+    : module_(module), launched_(launched) {
+  for (const Stmt& s : launched.stmts)
+    for (size_t k = 0; k < s.operands.size(); ++k)
+      if (launched.typeOf(s.operands[k]).cls != ClassKind::Scalar && !onlyReads(s, k)) note(s.operands[k]);
+}
+
+/// Whether a statement reads what the operand points to, or makes an address of it, which is looked at by
+/// itself.
+bool WrittenCaptures::onlyReads(const Stmt& s, size_t operand) const {
+  switch (s.kind) {
+  case StmtKind::Load:
+  case StmtKind::AddressOf:
+  case StmtKind::PointerOf:
+  case StmtKind::KeepAlive: return true;
+  case StmtKind::CopyBytes: return operand == 1;
+  case StmtKind::Call: return isReadOnly(module_.functions[s.as<FunctionId>()].modeOf(operand));
+  default: return false;
+  }
+}
+
+void WrittenCaptures::note(ValueId v) {
+  const StmtId def = launched_.values[v].def;
+  if (!def.valid()) {
+    written_.insert(v);
+    all_ |= launched_.values[v].region != launched_.body;
+    return;
+  }
+  const Stmt& s = launched_.stmts[def];
+  if (s.kind == StmtKind::AddressOf || s.kind == StmtKind::PointerOf)
+    note(s.operands[0]);
+  else if (s.kind != StmtKind::FrameArray && s.kind != StmtKind::Scratch)
+    all_ = true;
+}
+
+/// Operands of a launch stand where the parameters do.
+bool LaunchWrites::mayWrite(const Stmt& launch, size_t operand) {
+  const FunctionId f = launch.as<FunctionId>();
+  const WrittenCaptures& written = written_.try_emplace(f, module_, module_.functions[f]).first->second;
+  return written.contains(module_.functions[f].params()[operand]);
+}
+
+} // namespace melix::loops

@@ -1,0 +1,365 @@
+// Copies of blocks on the device: an array is one block of the host, which may have memory on the device too.
+// `MelixBlock::valid` says which of the two has its elements. Copies are made when they are used, and stay.
+#include "../device_hooks.h"
+#include "device.h"
+
+namespace melix::runtime {
+
+DeviceCounts deviceCounts;
+
+namespace {
+
+/// The memory of the device for one block.
+struct DeviceCopy {
+  MelixBlock* block;
+  void* memory;
+  int64_t launch;             ///< the last that used it
+  DeviceCopy* next;           ///< of the same bucket
+  DeviceCopy *before, *after; ///< in the order of their last uses
+};
+
+/// All copies, by block and by their last use.
+class DeviceCopies {
+public:
+  DeviceCopy* find(const MelixBlock* block) const {
+    if (!buckets_) return nullptr;
+    DeviceCopy* copy = buckets_[bucketOf(block)];
+    while (copy && copy->block != block) copy = copy->next;
+    return copy;
+  }
+  /// Null if the host has no memory for it.
+  DeviceCopy* add(MelixBlock* block, void* memory) {
+    if (count_ == capacity_ && !grow()) return nullptr;
+    auto* copy = static_cast<DeviceCopy*>(malloc(sizeof(DeviceCopy)));
+    if (!copy) return nullptr;
+    *copy = {block, memory, 0, nullptr, nullptr, nullptr};
+    enter(copy);
+    append(copy);
+    count_++;
+    return copy;
+  }
+  void remove(DeviceCopy* copy) {
+    DeviceCopy** place = &buckets_[bucketOf(copy->block)];
+    while (*place != copy) place = &(*place)->next;
+    *place = copy->next;
+    unlink(copy);
+    count_--;
+    free(copy);
+  }
+  /// It is the one that was used last.
+  void use(DeviceCopy* copy, int64_t launch) {
+    copy->launch = launch;
+    unlink(copy);
+    append(copy);
+  }
+  DeviceCopy* oldest() const { return oldest_; }
+
+private:
+  uint64_t bucketOf(const MelixBlock* block) const {
+    return (reinterpret_cast<uintptr_t>(block) / MELIX_DATA_ALIGN * 0x9E3779B97F4A7C15) >> shift_;
+  }
+  void enter(DeviceCopy* copy) {
+    DeviceCopy*& first = buckets_[bucketOf(copy->block)];
+    copy->next = first;
+    first = copy;
+  }
+  void append(DeviceCopy* copy) {
+    copy->before = newest_;
+    copy->after = nullptr;
+    (newest_ ? newest_->after : oldest_) = copy;
+    newest_ = copy;
+  }
+  void unlink(DeviceCopy* copy) {
+    (copy->before ? copy->before->after : oldest_) = copy->after;
+    (copy->after ? copy->after->before : newest_) = copy->before;
+  }
+  bool grow() {
+    const uint64_t capacity = capacity_ ? 2 * capacity_ : 256;
+    auto** buckets = static_cast<DeviceCopy**>(calloc(capacity, sizeof(DeviceCopy*)));
+    if (!buckets) return false;
+    free(buckets_);
+    buckets_ = buckets;
+    capacity_ = capacity;
+    shift_ = static_cast<unsigned>(__builtin_clzll(capacity)) + 1;
+    for (DeviceCopy* copy = oldest_; copy; copy = copy->after) enter(copy);
+    return true;
+  }
+
+  DeviceCopy** buckets_ = nullptr;
+  uint64_t count_ = 0, capacity_ = 0;
+  unsigned shift_ = 0;
+  DeviceCopy *oldest_ = nullptr, *newest_ = nullptr;
+};
+
+DeviceCopies copies;
+uint32_t lock; ///< of all of this: workers free blocks and copy some to the host
+
+void count(DeviceCounts::Copies& kind, uint64_t bytes) {
+  kind.count++;
+  kind.bytes += bytes;
+}
+void countReserved(uint64_t bytes) {
+  MelixStats& blocks = deviceCounts.blocks;
+  blocks.liveBlocks++;
+  blocks.allocations++;
+  blocks.liveBytes += static_cast<int64_t>(bytes);
+  if (blocks.liveBytes > blocks.peakBytes) blocks.peakBytes = blocks.liveBytes;
+}
+void countReleased(uint64_t bytes) {
+  deviceCounts.blocks.liveBlocks--;
+  deviceCounts.blocks.liveBytes -= static_cast<int64_t>(bytes);
+}
+
+bool isConstant(const MelixBlock* block) { return block->refs < 0; }
+bool has(const MelixBlock* block, uint16_t copy) { return block->valid & copy; }
+
+void spoil(const Device& device, void* copy, uint64_t bytes) {
+  if (device.spoil) device.spoil(copy, bytes);
+}
+
+void copyIn(const Device& device, void* to, const void* from, uint64_t bytes) {
+  device.copyIn(to, from, bytes);
+  count(deviceCounts.in, bytes);
+}
+void copyOut(const Device& device, void* to, const void* from, uint64_t bytes) {
+  device.copyOut(to, from, bytes);
+  count(deviceCounts.out, bytes);
+  deviceCounts.waits++;
+}
+
+/// Gives up memory of which nobody needs the elements.
+void release(const Device& device, DeviceCopy* copy) {
+  giveDeviceMemory(device, copy->memory, copy->block->bytes);
+  countReleased(copy->block->bytes);
+  if (!isConstant(copy->block)) copy->block->space = 0;
+  copies.remove(copy);
+}
+
+// --- the host's copy -------------------------------------------------------------------------------------
+
+/// A block of which the device has a copy exists only while there is a device.
+void makeValidOnHost(MelixBlock* block) {
+  if (has(block, MELIX_VALID_HOST)) return;
+  if (has(block, MELIX_VALID_DEVICE))
+    copyOut(*readyDevice(), dataOf(block), copies.find(block)->memory, block->bytes);
+  else if (has(block, MELIX_VALID_ZERO))
+    memset(dataOf(block), 0, block->bytes);
+  block->valid = static_cast<uint16_t>((block->valid | MELIX_VALID_HOST) & ~MELIX_VALID_ZERO);
+}
+
+void acquireOnHost(MelixBlock* block, bool isUpdated) {
+  makeValidOnHost(block);
+  if (!isUpdated) return;
+  if (has(block, MELIX_VALID_DEVICE)) spoil(*readyDevice(), copies.find(block)->memory, block->bytes);
+  block->valid = MELIX_VALID_HOST;
+}
+
+// --- the device's copy -----------------------------------------------------------------------------------
+
+/// The copy whose last use is longest ago, of those that the launch does not need and that `may` go.
+template <class May>
+DeviceCopy* oldestThat(int64_t launch, const May& may) {
+  DeviceCopy* copy = copies.oldest();
+  while (copy && (copy->launch == launch || !may(copy->block))) copy = copy->after;
+  return copy;
+}
+
+/// Gives memory back to the device, first what costs least: what the pool keeps, copies that are not needed,
+/// then copies that the host has to get. False if there is nothing.
+bool makeRoom(const Device& device, int64_t launch) {
+  if (emptyDevicePool(device)) return true;
+  auto isSpare = [](const MelixBlock* b) {
+    return isConstant(b) || has(b, MELIX_VALID_HOST) || !has(b, MELIX_VALID_DEVICE);
+  };
+  DeviceCopy* copy = oldestThat(launch, isSpare);
+  if (!copy) copy = oldestThat(launch, [](const MelixBlock*) { return true; });
+  if (!copy) return false;
+  if (!isConstant(copy->block)) {
+    if (!isSpare(copy->block)) makeValidOnHost(copy->block);
+    copy->block->valid = static_cast<uint16_t>(copy->block->valid & ~MELIX_VALID_DEVICE);
+  }
+  release(device, copy);
+  return true;
+}
+
+/// Null if the device has no memory for it, whatever makes room.
+DeviceCopy* makeCopy(const Device& device, MelixBlock* block, int64_t launch) {
+  void* memory = takeDeviceMemory(device, block->bytes);
+  while (!memory && makeRoom(device, launch)) memory = takeDeviceMemory(device, block->bytes);
+  DeviceCopy* made = memory ? copies.add(block, memory) : nullptr;
+  if (!made) {
+    if (memory) giveDeviceMemory(device, memory, block->bytes);
+    return nullptr;
+  }
+  countReserved(block->bytes);
+  if (!isConstant(block)) block->space = 1;
+  spoil(device, memory, block->bytes);
+  return made;
+}
+
+void makeValidOnDevice(const Device& device, MelixBlock* block, const DeviceCopy& copy) {
+  if (has(block, MELIX_VALID_HOST))
+    copyIn(device, copy.memory, dataOf(block), block->bytes);
+  else if (has(block, MELIX_VALID_ZERO))
+    device.clear(copy.memory, block->bytes);
+}
+
+/// The program changes no constant: where it stands nothing is marked, and a copy of it is always valid.
+DeviceCopy* acquireOnDevice(const Device& device, MelixBlock* block, AccessKind access, int64_t launch) {
+  DeviceCopy* copy = copies.find(block);
+  const bool isNew = !copy;
+  if (isNew) copy = makeCopy(device, block, launch);
+  if (!copy) return nullptr;
+  copies.use(copy, launch);
+  if (isConstant(block)) {
+    if (isNew) makeValidOnDevice(device, block, *copy);
+    return copy;
+  }
+  if (!has(block, MELIX_VALID_DEVICE) && access != AccessKind::Write) makeValidOnDevice(device, block, *copy);
+  if (access == AccessKind::Read) {
+    block->valid = static_cast<uint16_t>((block->valid | MELIX_VALID_DEVICE) & ~MELIX_VALID_ZERO);
+  } else {
+    if (has(block, MELIX_VALID_HOST)) spoil(device, dataOf(block), block->bytes);
+    block->valid = MELIX_VALID_DEVICE;
+  }
+  return copy;
+}
+
+[[noreturn]] void outOfMemory(MelixTask* task, const Device& device, uint64_t bytes) {
+  uint64_t free = 0, all = 0;
+  device.measure(free, all);
+  TextBuffer text; // the panic leaves it behind
+  const ByteUnit unit = unitFor(bytes), unitOfAll = unitFor(all);
+  text.add("out of memory on gpu 0: ");
+  addBytesIn(text, bytes, unit);
+  text.addByte(' ');
+  text.add(unit.name);
+  text.add(" asked for");
+  if (all) {
+    text.add(", ");
+    addBytesIn(text, free, unitOfAll);
+    text.add(" of ");
+    addBytesIn(text, all, unitOfAll);
+    text.addByte(' ');
+    text.add(unitOfAll.name);
+    text.add(" free");
+  }
+  melix_panic(task, text.data, text.len);
+}
+
+/// The lock is not held while a panic leaves.
+DeviceCopy* acquireOrPanic(MelixTask* task, MelixBlock* block, AccessKind access, int64_t launch) {
+  const Device& device = *readyDevice();
+  DeviceCopy* copy;
+  {
+    SpinLock guard(&lock);
+    copy = acquireOnDevice(device, block, access, launch);
+  }
+  if (!copy) outOfMemory(task, device, block->bytes);
+  return copy;
+}
+
+// --- hooks -----------------------------------------------------------------------------------------------
+
+void releaseBlock(MelixBlock* block) {
+  SpinLock guard(&lock);
+  if (DeviceCopy* copy = copies.find(block)) release(*readyDevice(), copy);
+}
+
+/// Where the elements are.
+void copyBlock(MelixTask* task, MelixBlock* to, MelixBlock* from) {
+  if (!has(from, MELIX_VALID_DEVICE)) { // no elements: undefined, or zero
+    to->valid = from->valid;
+    return;
+  }
+  to->valid = 0;
+  const DeviceCopy* source = acquireOrPanic(task, from, AccessKind::Read, deviceCounts.launches);
+  const DeviceCopy* target = acquireOrPanic(task, to, AccessKind::Write, deviceCounts.launches);
+  readyDevice()->copyWithin(target->memory, source->memory, from->bytes);
+}
+
+constexpr DeviceHooks hooks = {releaseBlock, copyBlock};
+
+} // namespace
+
+void hookDevices() { deviceHooks = &hooks; }
+
+void* copyOnDevice(MelixTask* task, void* data, AccessKind access, int64_t launch) {
+  return acquireOrPanic(task, headerOf(data), access, launch)->memory;
+}
+
+void dropCopiesOfConstants() {
+  SpinLock guard(&lock);
+  for (DeviceCopy* copy = copies.oldest(); copy;) {
+    DeviceCopy* after = copy->after;
+    if (isConstant(copy->block)) release(*readyDevice(), copy);
+    copy = after;
+  }
+}
+
+const MelixStats* deviceStats() { return readyDevice() ? &deviceCounts.blocks : nullptr; }
+
+} // namespace melix::runtime
+
+using namespace melix::runtime;
+
+void melix_device_acquire(MelixTask*, void* data, int32_t update) {
+  SpinLock guard(&lock);
+  acquireOnHost(headerOf(data), update != 0);
+}
+
+void melix_device_copy(MelixTask* task, void* to, void* toPlace, void* from, const void* fromPlace,
+                       int64_t bytes) {
+  if (bytes <= 0) return;
+  const auto size = static_cast<uint64_t>(bytes);
+  MelixBlock *target = headerOf(to), *source = headerOf(from);
+  const Device* device = readyDevice();
+  if (isConstant(target)) return melix_device_fetch(task, from, fromPlace, toPlace, bytes); // of the frame
+  const bool isThere = device && has(source, MELIX_VALID_DEVICE);
+  if (!isThere && !(device && has(target, MELIX_VALID_DEVICE))) {
+    if (!has(source, MELIX_VALID_HOST)) melix_device_acquire(task, from, 0);
+    if (target->valid != MELIX_VALID_HOST) melix_device_acquire(task, to, 1);
+    memcpy(toPlace, fromPlace, size);
+    return;
+  }
+  const AccessKind access = size == target->bytes ? AccessKind::Write : AccessKind::Update;
+  const auto toOffset = static_cast<uint8_t*>(toPlace) - static_cast<uint8_t*>(to);
+  const auto fromOffset = static_cast<const uint8_t*>(fromPlace) - static_cast<const uint8_t*>(from);
+  auto* place = static_cast<uint8_t*>(copyOnDevice(task, to, access, deviceCounts.launches)) + toOffset;
+  if (!isThere) {
+    copyIn(*device, place, fromPlace, size);
+    return;
+  }
+  const void* here = copyOnDevice(task, from, AccessKind::Read, deviceCounts.launches);
+  device->copyWithin(place, static_cast<const uint8_t*>(here) + fromOffset, size);
+}
+
+/// A small block is copied as a whole: that takes as long, and what follows often reads other elements of it.
+void melix_device_fetch(MelixTask* task, void* data, const void* place, void* to, int64_t bytes) {
+  constexpr uint64_t mostWhole = 64 << 10;
+  const MelixBlock* block = headerOf(data);
+  if (!has(block, MELIX_VALID_HOST)) {
+    if (block->bytes > mostWhole && has(block, MELIX_VALID_DEVICE)) {
+      SpinLock guard(&lock);
+      const auto offset = static_cast<const uint8_t*>(place) - static_cast<const uint8_t*>(data);
+      const auto* from = static_cast<const uint8_t*>(copies.find(block)->memory) + offset;
+      return copyOut(*readyDevice(), to, from, static_cast<uint64_t>(bytes));
+    }
+    melix_device_acquire(task, data, 0);
+  }
+  memcpy(to, place, static_cast<size_t>(bytes));
+}
+
+void melix_device_put(MelixTask* task, void* data, void* place, const void* from, int64_t bytes) {
+  const auto size = static_cast<uint64_t>(bytes);
+  const MelixBlock* block = headerOf(data);
+  if (has(block, MELIX_VALID_DEVICE)) {
+    SpinLock guard(&lock);
+    const auto offset = static_cast<uint8_t*>(place) - static_cast<uint8_t*>(data);
+    copyIn(*readyDevice(), static_cast<uint8_t*>(copies.find(block)->memory) + offset, from, size);
+    if (!has(block, MELIX_VALID_HOST)) return;
+  } else if (!has(block, MELIX_VALID_HOST)) {
+    melix_device_acquire(task, data, 1);
+  }
+  memcpy(place, from, size);
+}
