@@ -1,5 +1,5 @@
 #pragma once
-// What memory and counts ask of devices. Programs without code for a device have no hooks: devices that are
+// Hooks of devices into memory and counts. Programs without code for a device have no hooks: devices that are
 // ready set them, and only they give blocks copies.
 
 #include "melix/abi.h"

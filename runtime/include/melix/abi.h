@@ -47,7 +47,7 @@ enum { MELIX_IMMORTAL = INT32_MIN }; // any negative count is never changed and 
 typedef struct MelixBlock {
   int32_t refs;            // owners; 1 after melix_alloc
   uint16_t space;          // whether a device has memory for it
-  uint16_t valid;          // which copies have its elements: bits of MelixValid
+  uint16_t valid;          // the copies that have its elements: bits of MelixValid
   uint64_t bytes;          // of data
   struct MelixBlock* next; // the block list of `owner`
   struct MelixBlock* prev;

