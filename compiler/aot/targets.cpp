@@ -4,6 +4,7 @@
 
 // SELECT(LINKED_ARM, text, ) is text; SELECT(LINKED_X86, text, ) is nothing, as LINKED_X86 brings a comma.
 #define LINKED_X86 linked, /* nothing */
+#define LINKED_NVPTX linked,
 #define SELECT_SECOND(first, second, ...) second
 #define SELECT(...) SELECT_SECOND(__VA_ARGS__)
 #define STUB(name)                                                                                           \

@@ -15,9 +15,10 @@ namespace melix::codegen {
 enum class TargetKind : uint8_t {
   Host,     ///< features of this processor
   Portable, ///< x86-64-v3
+  Gpu,      ///< sm_80, for kernels of a device only
 };
 
-/// The features of the processor that schedules depend on.
+/// The features of the processor that schedules depend on. Not of a GPU.
 const loops::Machine& machineOf(TargetKind target);
 
 /// How memory is reached. Orchestration lives in the generic space 0, of which all others are part.
@@ -89,6 +90,11 @@ Compiled compile(const loops::Module& module, const Options& options);
 /// The same module as text, after LLVM's passes.
 enum class TextKind : uint8_t { Ir, Assembly };
 std::string compileToText(const loops::Module& module, const Options& options, TextKind kind);
+
+/// The kernels for a device as the assembly of its GPU (PTX), after LLVM's passes; empty if the module has
+/// none. Each is an entry: extent, then captures as launches have them, all of them words; each thread runs
+/// the point that its number in the grid says.
+std::string kernelsAsPtx(const loops::Module& module, const Options& options);
 
 /// Symbol of a function that was kept (`core::Function::keep`): takes `MelixTask*`, dims and leaves.
 std::string exportedSymbol(const loops::Function& function);

@@ -4,6 +4,7 @@
 #include "codegen/units.h"
 #include "support/threads.h"
 
+#include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
@@ -22,6 +23,9 @@ bool hasLoops(const loops::Module& module) {
         return true;
   return false;
 }
+
+/// Address spaces of PTX.
+constexpr unsigned globalSpace = 1, localSpace = 5;
 
 bool usesDevices(const loops::Module& module) {
   return std::ranges::any_of(module.functions, [](const loops::Function& fn) {
@@ -102,6 +106,19 @@ Compiled compile(const loops::Module& module, const Options& given) {
   if (module.entry.valid()) out.entry = out.entries.at(module.functions[module.entry].source);
   for (const std::string& problem : problems) out.error += problem;
   return out;
+}
+
+std::string kernelsAsPtx(const loops::Module& module, const Options& given) {
+  const Unit kernels = deviceUnit(module);
+  if (kernels.functions.empty()) return {};
+  Options options = optionsFor(module, given);
+  options.target = TargetKind::Gpu;
+  options.addressing = {globalSpace, localSpace, 64};
+  SharedLayouts layouts(module.core.types);
+  Build build(kernels, options, layouts);
+  llvm::StripDebugInfo(*build.emitter.llvm);
+  const std::string problem = build.optimise();
+  return problem.empty() ? assemblyOf(*build.emitter.llvm, *build.machine) : problem;
 }
 
 std::string compileToText(const loops::Module& module, const Options& given, TextKind kind) {

@@ -3,6 +3,8 @@
 #include "codegen/device_kernels.h"
 #include "melix/abi.h"
 
+#include <llvm/IR/IntrinsicsNVPTX.h>
+
 #include <cstddef>
 
 namespace melix::codegen {
@@ -73,6 +75,41 @@ void DeviceEmitter::launch(const loops::Stmt& s, llvm::Value* captures) {
   host_.call(
       host_.runtime("melix_device_launch", b_.getVoidTy(), {m_.ptr(), m_.ptr(), m_.i64(), m_.ptr()}),
       {host_.task_, deviceKernel(m_, s.as<loops::FunctionId>()), host_.value(s.operands[0]), captures});
+}
+
+// --- on a GPU
+// -----------------------------------------------------------------------------------------------------------------
+
+llvm::Value* DeviceEmitter::threadNumber() {
+  auto read = [&](llvm::Intrinsic::ID id) {
+    return b_.CreateZExt(b_.CreateIntrinsic(b_.getInt32Ty(), id, {}), m_.i64());
+  };
+  llvm::Value* block = b_.CreateNUWMul(read(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x),
+                                       read(llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_x));
+  return b_.CreateNUWAdd(block, read(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x));
+}
+
+/// What a launch stores into 8 bytes: the bits of a number are the low ones.
+llvm::Value* DeviceEmitter::fromWord(llvm::Value* word, llvm::Type* type) {
+  if (type->isPointerTy()) return b_.CreateIntToPtr(word, type);
+  return b_.CreateBitCast(b_.CreateTrunc(word, b_.getIntNTy(type->getPrimitiveSizeInBits())), type);
+}
+
+void DeviceEmitter::entry() {
+  llvm::Function *entry = m_.functionOf(host_.id_), *kernel = m_.kernelOf(host_.id_);
+  host_.beginBody(entry);
+  llvm::BasicBlock *run = host_.block("run"), *done = host_.block("done");
+  llvm::Value* point = threadNumber();
+  b_.CreateCondBr(b_.CreateICmpSLT(point, entry->getArg(0)), run, done);
+  b_.SetInsertPoint(run);
+  FunctionEmitter::Values args{point, b_.CreateNSWAdd(point, b_.getInt64(1))};
+  for (unsigned k = loops::boundOperands; k < host_.fn_.params().size(); ++k)
+    args.push_back(fromWord(entry->getArg(k - 1), kernel->getFunctionType()->getParamType(k)));
+  args.push_back(llvm::ConstantPointerNull::get(m_.ptr())); // no check fails
+  b_.CreateCall(kernel, args);
+  b_.CreateBr(done);
+  b_.SetInsertPoint(done);
+  b_.CreateRetVoid();
 }
 
 } // namespace melix::codegen

@@ -11,6 +11,8 @@ public:
 
   /// A statement of those that stmts.def has for devices.
   void statement(const loops::Stmt& s);
+  /// The entry by which a GPU runs the function, a kernel that is emitted.
+  void entry();
   /// `captures`: the words of the operands after extent and work, in memory.
   void launch(const loops::Stmt& s, llvm::Value* captures);
   /// Memory of the frame with the header of a block, of which the host's copy is valid.
@@ -19,6 +21,8 @@ public:
 private:
   llvm::Value* validCopies(llvm::Value* data);
   void acquire(const loops::Stmt& s);
+  llvm::Value* threadNumber();
+  llvm::Value* fromWord(llvm::Value* word, llvm::Type* type);
   void setValidCopies(const loops::Stmt& s, uint16_t valid);
   void callRuntime(const char* name, const loops::Stmt& s);
 

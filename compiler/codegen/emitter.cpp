@@ -1,6 +1,7 @@
 #include "codegen/emitter.h"
 
 #include "codegen/debug_info.h"
+#include "codegen/device_kernels.h"
 #include "codegen/target.h"
 
 #include <algorithm>
@@ -88,6 +89,8 @@ llvm::Function* ModuleEmitter::functionOf(loops::FunctionId id) {
   llvm::Function*& made = functions_[id.index];
   if (made) return made;
   const loops::Function& fn = unit.module.functions[id];
+  if (fn.kind == FunctionKind::Device && options.target == TargetKind::Gpu)
+    return made = declareDeviceEntry(*this, id);
   std::vector<llvm::Type*> params{ptr(), ptr(), i64(), i64()};
   llvm::Type* result = i64();
   if (fn.kind == FunctionKind::Orchestration) {

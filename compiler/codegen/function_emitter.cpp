@@ -20,7 +20,10 @@ void FunctionEmitter::run() {
   case FunctionKind::Orchestration: return emitOrchestration();
   case FunctionKind::Chunk: return emitChunk();
   case FunctionKind::Kernel:
-  case FunctionKind::Device: emitKernel(); return emitKernelLauncher();
+  case FunctionKind::Device:
+    emitKernel();
+    if (m_.options.target == TargetKind::Gpu) return DeviceEmitter(*this).entry();
+    return emitKernelLauncher();
   }
 }
 

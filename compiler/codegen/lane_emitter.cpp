@@ -31,9 +31,7 @@ llvm::Constant* LaneEmitter::iota(llvm::IntegerType* type) {
 llvm::Value* LaneEmitter::firstLanes(const Stmt& loop, Value* count) {
   const loops::Machine& machine = machineOf(m_.options.target);
   Value* few = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, count, b_.getInt64(lanes_));
-  const bool holdsLoop = loops::anyOf(fn_, loop.regions[0], [](const Stmt& s) {
-    return isLoop(s);
-  });
+  const bool holdsLoop = loops::anyOf(fn_, loop.regions[0], [](const Stmt& s) { return isLoop(s); });
   if (machine.masks == loops::MaskKind::Registers && holdsLoop && lanes_ <= 64) {
     Value* ones = b_.CreateLShr(b_.getInt64(-1), b_.CreateSub(b_.getInt64(64), few)); // one at least
     return b_.CreateBitCast(b_.CreateTrunc(ones, b_.getIntNTy(lanes_)),

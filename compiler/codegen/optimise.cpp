@@ -63,7 +63,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
     each.addPass(llvm::InstCombinePass());
     each.addPass(llvm::SimplifyCFGPass());
     each.addPass(llvm::LoopSimplifyPass()); // blocks before loops, for what code generation hoists
-    addPacker(each);
+    if (options.target != TargetKind::Gpu) addPacker(each);
     if (options.vectorise) addVectoriser(each);
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
   }

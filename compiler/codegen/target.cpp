@@ -51,6 +51,18 @@ const llvm::Target* target() {
   return found;
 }
 
+const llvm::Target* gpuTarget() {
+  static const llvm::Target* const found = [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    std::string error;
+    return llvm::TargetRegistry::lookupTarget(llvm::Triple("nvptx64-nvidia-cuda"), error);
+  }();
+  return found;
+}
+
 } // namespace
 
 const loops::Machine& machineOf(TargetKind target) {
@@ -75,6 +87,9 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Options& options) {
   // One text section: the line table speaks of offsets into it.
   settings.FunctionSections = false;
   settings.DataSections = true;
+  if (options.target == TargetKind::Gpu)
+    return std::unique_ptr<llvm::TargetMachine>(gpuTarget()->createTargetMachine(
+        llvm::Triple("nvptx64-nvidia-cuda"), "sm_80", "+ptx70", settings, llvm::Reloc::PIC_));
   bool host = options.target == TargetKind::Host;
   auto level = options.optimise ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None;
   static const std::string fast = hostFeatures(llvm::CodeGenOptLevel::None),
@@ -114,22 +129,27 @@ private:
 };
 
 /// Code of that kind; nothing if the target cannot.
+template <class Passes>
 static std::optional<std::string> emitted(llvm::Module& module, llvm::TargetMachine& machine,
                                           llvm::CodeGenFileType kind) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);
-  CodePasses passes;
+  Passes passes;
   if (machine.addPassesToEmitFile(passes, out, nullptr, kind)) return std::nullopt;
   passes.run(module);
   return std::string(bytes.begin(), bytes.end());
 }
 
 std::optional<std::string> objectOf(llvm::Module& module, llvm::TargetMachine& machine) {
-  return emitted(module, machine, llvm::CodeGenFileType::ObjectFile);
+  return emitted<CodePasses>(module, machine, llvm::CodeGenFileType::ObjectFile);
 }
 
 std::string assemblyOf(llvm::Module& module, llvm::TargetMachine& machine) {
-  return emitted(module, machine, llvm::CodeGenFileType::AssemblyFile).value_or("");
+  constexpr auto kind = llvm::CodeGenFileType::AssemblyFile;
+  const bool isGpu = machine.getTargetTriple().isNVPTX();
+  const auto text = isGpu ? emitted<llvm::legacy::PassManager>(module, machine, kind)
+                          : emitted<CodePasses>(module, machine, kind);
+  return text.value_or("");
 }
 
 } // namespace melix::codegen

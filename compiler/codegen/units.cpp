@@ -63,6 +63,25 @@ Unit wholeModule(const loops::Module& module) {
   return cut(module, [](const loops::Function&) { return false; }).front();
 }
 
+namespace {
+
+void collectCallees(const loops::Module& module, FunctionId f, std::set<FunctionId>& all) {
+  if (!all.insert(f).second) return;
+  for (const loops::Stmt& s : module.functions[f].stmts)
+    if (s.kind == loops::StmtKind::Call) collectCallees(module, s.as<FunctionId>(), all);
+}
+
+} // namespace
+
+Unit deviceUnit(const loops::Module& module) {
+  std::set<FunctionId> all;
+  for (FunctionId f(0); f.index < module.functions.size(); ++f.index)
+    if (module.functions[f].kind == loops::FunctionKind::Device) collectCallees(module, f, all);
+  Unit unit{module, {}, {}, true};
+  for (FunctionId f : all) (isCopied(module.functions[f]) ? unit.copies : unit.functions).push_back(f);
+  return unit;
+}
+
 std::vector<size_t> longestFirst(const std::vector<Unit>& units) {
   std::vector<size_t> out(units.size());
   std::iota(out.begin(), out.end(), size_t(0));

@@ -28,6 +28,8 @@ bool isCopied(const loops::Function& fn);
 
 /// All functions of the module in one unit.
 Unit wholeModule(const loops::Module& module);
+/// The kernels of a device and what they call.
+Unit deviceUnit(const loops::Module& module);
 
 /// The module cut where a unit has enough statements, by a rule that looks at nothing but the module.
 std::vector<Unit> unitsOf(const loops::Module& module);

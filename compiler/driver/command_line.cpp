@@ -131,6 +131,7 @@ constexpr Stage stages[] = {
     {"loops", StageKind::Loops, "buffers, kernels and schedules"},
     {"llvm", StageKind::Llvm, "LLVM's intermediate representation"},
     {"asm", StageKind::Asm, "assembly"},
+    {"ptx", StageKind::Ptx, "the assembly of the kernels for a GPU"},
 };
 
 StageKind findStage(const std::string& name) {

@@ -10,7 +10,7 @@ namespace melix::driver {
 
 enum class CommandKind { Run, Build, Check, Show, ExplainFusion, Test, Bench, Fmt, Repl };
 
-enum class StageKind { Ast, Expand, Core, Grad, Opt, Plans, Loops, Llvm, Asm };
+enum class StageKind { Ast, Expand, Core, Grad, Opt, Plans, Loops, Llvm, Asm, Ptx };
 
 /// A program given on the command line: a file (`-` is standard input) or text (`-e CODE`).
 struct ProgramSource {

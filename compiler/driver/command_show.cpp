@@ -136,12 +136,18 @@ std::string shownText(const loops::Module& module, session::Session& session) {
 
 /// The stages from `loops` on.
 int showMachine(const Invocation& invocation, session::Session& session) {
-  const codegen::Options options =
+  codegen::Options options =
       codegenOptions(session, invocation.code, targetOf(invocation.code, codegen::TargetKind::Host));
+  options.forDevices |= invocation.show.stage == StageKind::Ptx;
   std::optional<loops::Module> module = loopsOf(session, options);
   if (!module) return Failure;
   if (invocation.show.stage == StageKind::Loops) {
     writeOutput(shownText(*module, session));
+    return Success;
+  }
+  if (invocation.show.stage == StageKind::Ptx) {
+    const std::string text = codegen::kernelsAsPtx(*module, options);
+    writeOutput(text.empty() ? "// no kernel of this program runs on a GPU\n" : text);
     return Success;
   }
   auto kind = invocation.show.stage == StageKind::Llvm ? codegen::TextKind::Ir : codegen::TextKind::Assembly;
