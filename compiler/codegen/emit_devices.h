@@ -1,5 +1,5 @@
 #pragma once
-// Internal: emits what host code does for arrays that a device may have, and launches there.
+// Internal: emits launches on a device, and statements of the host for arrays that a device may have.
 
 #include "codegen/function_emitter.h"
 
@@ -9,7 +9,7 @@ class DeviceEmitter {
 public:
   explicit DeviceEmitter(FunctionEmitter& host) : host_(host), m_(host.m_), b_(host.b_) {}
 
-  /// A statement of those that stmts.def has for devices.
+  /// A statement of the group for devices in stmts.def.
   void statement(const loops::Stmt& s);
   /// The entry by which a GPU runs the function, a kernel that is emitted.
   void entry();

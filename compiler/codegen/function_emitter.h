@@ -1,6 +1,6 @@
 #pragma once
 // Internal: emits one function of Loops as LLVM IR. One file for each group of statements: emit_memory,
-// emit_control, emit_runtime; LaneEmitter emits vectorised loops, DeviceEmitter what is for devices.
+// emit_control, emit_runtime; LaneEmitter emits vectorised loops, DeviceEmitter statements for devices.
 
 #include "codegen/scalar_ops.h"
 

@@ -28,7 +28,7 @@ bool isCopied(const loops::Function& fn);
 
 /// All functions of the module in one unit.
 Unit wholeModule(const loops::Module& module);
-/// The kernels of a device and what they call.
+/// The kernels of a device and their callees.
 Unit deviceUnit(const loops::Module& module);
 
 /// The module cut where a unit has enough statements, by a rule that looks at nothing but the module.

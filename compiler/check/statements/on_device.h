@@ -8,7 +8,7 @@ namespace melix::check {
 NodeId checkOn(Body& body, const syntax::On& on, Span span, TypeId expected);
 
 /// Reports the blocks that stand in the text of a comprehension's body or filter: a point of it runs on one
-/// device. It leaves out lambdas, and what comprehensions inside report as blocks of their own.
+/// device. Comprehensions inside report the blocks of their own bodies. Lambdas are left out.
 void refuseOnInBuilder(Body& body, SynId text);
 
 } // namespace melix::check

@@ -9,7 +9,7 @@
 namespace melix::loops {
 
 /// Classes of values that may be the same block, over all functions of a module (Steensgaard): a value is in
-/// the class of what it is passed as, carried as, yielded as, and made unique as. Memory is no part of them:
+/// the class of the parameter, carry or result as which it goes on. Memory is no part of the classes:
 /// the copy of the host is valid of every block that a List or box holds. Near-linear in the statements.
 /// Requires: kernels outlined.
 class DeviceArrays {

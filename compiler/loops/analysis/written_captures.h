@@ -1,5 +1,5 @@
 #pragma once
-// Which memory a function that is launched may write.
+// Memory that a function may write when it is launched.
 
 #include "loops/ir/ir.h"
 

@@ -11,7 +11,7 @@ namespace melix::loops {
 bool launches(const Lower& lower);
 
 /// One loop over the points of some axes; `point` emits its body, with an index for each. That of the last
-/// axis is the fastest: threads side by side touch what lies side by side. Nothing is emitted after the body
+/// axis is the fastest: threads side by side touch neighbouring elements. Nothing is emitted after the body
 /// of a lowering that failed.
 void emitGrid(Lower& lower, std::span<const ValueId> extents,
               FunctionRef<void(std::span<const ValueId>)> point);

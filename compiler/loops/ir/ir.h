@@ -169,7 +169,7 @@ struct Stmt {
 
 inline bool isLoop(const Stmt& s) { return s.kind == StmtKind::For || s.kind == StmtKind::While; }
 
-/// Operands of a `for` and of a launch before what they carry or capture.
+/// Operands of a `for` before its carries, and of a launch before its captures.
 inline constexpr size_t boundOperands = 2;
 
 // --- functions

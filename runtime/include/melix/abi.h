@@ -39,7 +39,7 @@ enum MelixLayout {
 enum MelixValid {
   MELIX_VALID_HOST = 1,
   MELIX_VALID_DEVICE = 2,
-  MELIX_VALID_ZERO = 1 << 15, // all elements are 0, in the copies that are valid and for those that are not
+  MELIX_VALID_ZERO = 1 << 15, // of a block without a valid copy: all its elements are 0
 };
 
 enum { MELIX_IMMORTAL = INT32_MIN }; // any negative count is never changed and never freed
@@ -309,14 +309,14 @@ typedef struct MelixKernel {
 } MelixKernel;
 
 // Runs a kernel over [0, extent), a thread a point, on the device that is ready. `captures` are words. The
-// device's copies of arrays are made valid before, and are the only valid ones of those that it writes.
+// device's copies of arrays are made valid before; of an array that it writes no other copy is valid then.
 // Panics if the device has no memory left.
 void melix_device_launch(MelixTask* task, MelixKernel* kernel, int64_t extent, const uint64_t* captures);
 
 // Makes the host's copy of a block valid, and if `update` is not 0 the only valid one.
 void melix_device_acquire(MelixTask* task, void* data, int32_t update);
-// Copies elements between blocks without references where they are valid: on the device if it has those of
-// `from`, else on the host. `toPlace` and `fromPlace` are addresses inside `to` and `from`.
+// Copies elements between blocks without references where they are valid: on the device if its copy of
+// `from` is, else on the host. `toPlace` and `fromPlace` are addresses inside `to` and `from`.
 void melix_device_copy(MelixTask* task, void* to, void* toPlace, void* from, const void* fromPlace,
                        int64_t bytes);
 // Copies some elements out of a block, whichever copy of it is valid, and into all its valid copies. `place`

@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(Programs, AssembledPtx,
                                          "tests/programs/devices/residence.mlx",
                                          "tests/bench/subjects/math.mlx", "tests/bench/subjects/digits.mlx",
                                          "tests/bench/subjects/numbers.mlx"),
-                         [](const auto& info) { return fs::path(info.param).stem().string(); });
+                         [](const auto& program) { return fs::path(program.param).stem().string(); });
 
 } // namespace
 } // namespace melix::driver
