@@ -23,14 +23,14 @@ ValueId blockOf(const Function& fn, ValueId pointer) {
   return fn.typeOf(pointer).cls == ClassKind::Data ? pointer : ValueId();
 }
 
-/// What the statements of a module do to elements of blocks on the host.
+/// Uses of elements of blocks by the host.
 class HostUses {
 public:
   explicit HostUses(const Module& module) : module_(module), writes_(module) {}
 
-  /// Calls visit(operand, whether the statement may write) for each operand to whose elements it may do so.
+  /// Calls visit(operand, whether the statement may write) for each operand whose elements it may use.
   template <class Visit>
-  void operator()(const Stmt& s, const Visit& visit) {
+  void operator()(const Function& fn, const Stmt& s, const Visit& visit) {
     using enum StmtKind;
     switch (s.kind) {
     case Load: return visit(s.operands[0], false);
@@ -44,7 +44,13 @@ public:
       return;
     case Call:
       for (size_t k = 0; k < s.operands.size(); ++k)
-        if (isUsedByCall(s, k)) visit(s.operands[k], mayWrite(s, k));
+        if (isUsedByCall(fn, s, k)) visit(s.operands[k], mayWrite(fn, s, k));
+      return;
+    case For:
+    case While:
+    case Yield: // an address that goes on: nothing is launched for its block until it is used no more
+      for (size_t k = 0; k < s.operands.size(); ++k)
+        if (isAddress(fn, s, k)) visit(s.operands[k], true);
       return;
     case ZeroBytes:
     case Builtin:
@@ -60,13 +66,18 @@ public:
 
 private:
   const Function& calleeOf(const Stmt& call) const { return module_.functions[call.as<FunctionId>()]; }
-  /// Functions that get blocks make the host's copies valid themselves: others get elements, or are closed.
-  bool isUsedByCall(const Stmt& call, size_t k) const {
-    const Function& callee = calleeOf(call);
-    const ModeKind mode = callee.modeOf(k);
-    return callee.isClosed() || mode == ModeKind::Elements || mode == ModeKind::Dest;
+  static bool isAddress(const Function& fn, const Stmt& s, size_t k) {
+    return fn.typeOf(s.operands[k]).cls == ClassKind::Address;
   }
-  bool mayWrite(const Stmt& call, size_t k) const { return !isReadOnly(calleeOf(call).modeOf(k)); }
+  /// Functions that get blocks make the host's copies valid themselves: others get addresses, or are closed.
+  bool isUsedByCall(const Function& fn, const Stmt& call, size_t k) const {
+    const Function& callee = calleeOf(call);
+    return callee.isClosed() || callee.modeOf(k) == ModeKind::Elements || isAddress(fn, call, k);
+  }
+  bool mayWrite(const Function& fn, const Stmt& call, size_t k) const {
+    const ModeKind mode = calleeOf(call).modeOf(k);
+    return isAddress(fn, call, k) ? mode != ModeKind::Elements : !isReadOnly(mode);
+  }
 
   const Module& module_;
   LaunchWrites writes_;
@@ -149,20 +160,24 @@ private:
     fn_.regions[r].stmts = std::move(placed);
   }
 
-  /// What a statement uses; of a loop that launches nothing also what its body uses of values before it.
+  /// For the uses of a statement; for a loop that launches nothing also those in its body of values before
+  /// it.
   void acquireFor(StmtId id, Held& held, std::vector<StmtId>& placed) {
+    acquireUses(id, held, placed);
+    if (!isLoop(fn_.stmts[id]) || launching_(fn_, id)) return;
+    const std::vector<RegionId> inner = fn_.stmts[id].regions;
+    for (RegionId r : inner) acquireAllOf(r, held, placed);
+  }
+  void acquireUses(StmtId id, Held& held, std::vector<StmtId>& placed) {
     const Stmt& s = fn_.stmts[id];
-    if (isLoop(s) && !launching_(fn_, id)) {
-      for (RegionId r : s.regions) acquireAllOf(r, held, placed);
-      return;
-    }
-    uses_(s, [&](ValueId v, bool isWritten) { acquire(v, isWritten, s.loc, held, placed); });
+    uses_(fn_, s, [&](ValueId v, bool isWritten) { acquire(v, isWritten, s.loc, held, placed); });
   }
   void acquireAllOf(RegionId r, Held& held, std::vector<StmtId>& placed) {
-    for (StmtId id : fn_.regions[r].stmts) {
-      const Stmt& s = fn_.stmts[id];
-      uses_(s, [&](ValueId v, bool isWritten) { acquire(v, isWritten, s.loc, held, placed); });
-      for (RegionId inner : s.regions) acquireAllOf(inner, held, placed);
+    const std::vector<StmtId> stmts = fn_.regions[r].stmts;
+    for (StmtId id : stmts) {
+      acquireUses(id, held, placed);
+      const std::vector<RegionId> inner = fn_.stmts[id].regions;
+      for (RegionId each : inner) acquireAllOf(each, held, placed);
     }
   }
 

@@ -136,6 +136,28 @@ TEST(PlaceAcquires, ANumberIsCopiedAlone) {
 )");
 }
 
+TEST(PlaceAcquires, BeforeAnAddressGoesOn) {
+  const std::string text = placed(R"(fn @f(size %n: i64) -> data on gpu {
+  %0 = const 0 : i64
+  %y = alloc i64 zeroed %n : data
+  launch @write %n, %0, %y
+  %a = address_of %y : address
+  %b = for %0, %n, %a : address { (%i, %c)
+    %d = call @add %c : address
+    yield %d
+  }
+  yield %y
+}
+
+fn @add(%a: address) -> address on gpu {
+  %v = load %a : i64
+  store %a = %v
+  yield %a
+}
+)");
+  EXPECT_NE(text.find("%a = address_of %y : address\n  acquire_update %y\n"), std::string::npos) << text;
+}
+
 TEST(PlaceAcquires, OnlyWritesOfWhatTheDeviceReads) {
   const std::string text = placed(R"(fn @f(size %n: i64, %y: data) on gpu {
   %0 = const 0 : i64
