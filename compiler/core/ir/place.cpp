@@ -177,7 +177,10 @@ private:
 
 Overlap overlap(const Module& m, const Function& f, TypeId root, const Place& updated, const Place& read) {
   auto byElement = [&](const Place& p) { return Place{indicesFirst(m.types, root, p.path), p.indices}; };
-  return Overlapping(m, f, byElement(updated), byElement(read)).run(root);
+  Overlap out = Overlapping(m, f, byElement(updated), byElement(read)).run(root);
+  if (m.recordsFlat && out.kind == Overlap::Within)
+    out.rest.path = fieldsFirst(m.types, *pathType(m.types, root, updated.path), out.rest.path);
+  return out;
 }
 
 } // namespace melix::core

@@ -11,7 +11,7 @@ const std::vector<ValueId>& yields(const Function& fn, RegionId r) {
 
 } // namespace
 
-DeviceArrays::DeviceArrays(const Module& module) : module_(module), writes_(module) {
+DeviceArrays::DeviceArrays(const Module& module, LaunchWrites& writes) : module_(module), writes_(writes) {
   uint32_t count = 0;
   for (const Function& fn : module.functions) {
     first_.push_back(count);

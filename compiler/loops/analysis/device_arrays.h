@@ -14,7 +14,7 @@ namespace melix::loops {
 /// Requires: kernels outlined.
 class DeviceArrays {
 public:
-  explicit DeviceArrays(const Module& module);
+  DeviceArrays(const Module& module, LaunchWrites& writes);
 
   /// Whether the host's copy of a value's block may be stale.
   bool mayBeStale(FunctionId f, ValueId v) { return facts_[find(node(f, v))].written; }
@@ -42,7 +42,7 @@ private:
   void noteLaunch(FunctionId f, const Stmt& s);
 
   const Module& module_;
-  LaunchWrites writes_;
+  LaunchWrites& writes_;
   std::vector<uint32_t> first_;   ///< the first node of each function
   std::vector<uint32_t> parents_; ///< of a node, towards the one that stands for its class
   std::vector<Facts> facts_;      ///< of a class

@@ -2,6 +2,12 @@
 
 namespace melix::loops {
 
+bool mayWriteOperand(const Module& module, const Function& fn, const Stmt& call, size_t operand) {
+  const ModeKind mode = module.functions[call.as<FunctionId>()].modeOf(operand);
+  const bool isAddress = fn.typeOf(call.operands[operand]).cls == ClassKind::Address;
+  return isAddress ? mode != ModeKind::Elements : !isReadOnly(mode);
+}
+
 WrittenCaptures::WrittenCaptures(const Module& module, const Function& launched)
     : module_(module), launched_(launched) {
   for (const Stmt& s : launched.stmts)
@@ -18,7 +24,7 @@ bool WrittenCaptures::onlyReads(const Stmt& s, size_t operand) const {
   case StmtKind::PointerOf:
   case StmtKind::KeepAlive: return true;
   case StmtKind::CopyBytes: return operand == 1;
-  case StmtKind::Call: return isReadOnly(module_.functions[s.as<FunctionId>()].modeOf(operand));
+  case StmtKind::Call: return !mayWriteOperand(module_, launched_, s, operand);
   default: return false;
   }
 }

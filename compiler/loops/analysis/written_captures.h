@@ -8,6 +8,10 @@
 
 namespace melix::loops {
 
+/// Whether a call may write the elements of an operand. An address is one that is read only, or one of an
+/// accumulator.
+bool mayWriteOperand(const Module& module, const Function& fn, const Stmt& call, size_t operand);
+
 /// The parameters of a chunk or kernel whose elements it may write: those whose data or addresses it uses for
 /// more than reads. All of them where it does so with memory of which this does not say whose it is. Linear
 /// in the statements.

@@ -26,7 +26,7 @@ ValueId blockOf(const Function& fn, ValueId pointer) {
 /// Uses of elements of blocks by the host.
 class HostUses {
 public:
-  explicit HostUses(const Module& module) : module_(module), writes_(module) {}
+  HostUses(const Module& module, LaunchWrites& writes) : module_(module), writes_(writes) {}
 
   /// Calls visit(operand, whether the statement may write) for each operand whose elements it may use.
   template <class Visit>
@@ -44,7 +44,7 @@ public:
       return;
     case Call:
       for (size_t k = 0; k < s.operands.size(); ++k)
-        if (isUsedByCall(fn, s, k)) visit(s.operands[k], mayWrite(fn, s, k));
+        if (isUsedByCall(fn, s, k)) visit(s.operands[k], mayWriteOperand(module_, fn, s, k));
       return;
     case For:
     case While:
@@ -74,13 +74,9 @@ private:
     const Function& callee = calleeOf(call);
     return callee.isClosed() || callee.modeOf(k) == ModeKind::Elements || isAddress(fn, call, k);
   }
-  bool mayWrite(const Function& fn, const Stmt& call, size_t k) const {
-    const ModeKind mode = calleeOf(call).modeOf(k);
-    return isAddress(fn, call, k) ? mode != ModeKind::Elements : !isReadOnly(mode);
-  }
 
   const Module& module_;
-  LaunchWrites writes_;
+  LaunchWrites& writes_;
 };
 
 /// Adds a statement without attribute and results.
@@ -110,12 +106,23 @@ private:
   std::vector<bool> functions_;
 };
 
+/// The array of whose elements an address is. None if it is made of the pointer to a block: memory may hold
+/// that block, which then stays valid on the host.
+ValueId arrayOf(const Function& fn, ValueId address) {
+  for (ValueId v = address; fn.typeOf(v).cls == ClassKind::Address;) {
+    const StmtId def = fn.values[v].def;
+    if (!def.valid() || fn.stmts[def].kind != StmtKind::AddressOf) return {};
+    v = fn.stmts[def].operands[0];
+  }
+  return blockOf(fn, address);
+}
+
 /// Copies between arrays that a device may have, in code for a device, are made there.
-void copyOnDevice(Function& fn, FunctionId f, DeviceArrays& arrays) {
+void makeDeviceCopies(Function& fn, FunctionId f, DeviceArrays& arrays) {
   rewriteStmts(fn, fn.body, [&](StmtId id, RegionId) {
     Stmt& s = fn.stmts[id];
     if (s.kind != StmtKind::CopyBytes) return false;
-    const ValueId to = blockOf(fn, s.operands[0]), from = blockOf(fn, s.operands[1]);
+    const ValueId to = arrayOf(fn, s.operands[0]), from = arrayOf(fn, s.operands[1]);
     if (!to.valid() || !from.valid() || !(arrays.mayBeStale(f, to) || arrays.mayBeStale(f, from)))
       return false;
     s.operands = {to, s.operands[0], from, s.operands[1], s.operands[2]};
@@ -191,15 +198,16 @@ private:
     const StmtKind kind = isWritten ? StmtKind::AcquireUpdate : StmtKind::Acquire;
     add(fn_, placed, kind, loc, {v});
   }
-  /// The array of which a statement loads or stores one number, if a device may have it and no copy of the
-  /// host is known to be valid; else none.
+
+  /// The array of which a statement loads or stores one number, if the host's copy may be stale, or the
+  /// device's become so; else none.
   ValueId singleElement(StmtId id, const Held& held) const {
     const Stmt& s = fn_.stmts[id];
     if (s.kind != StmtKind::Load && s.kind != StmtKind::Store) return {};
     const bool isStore = s.kind == StmtKind::Store;
     const ValueId number = isStore ? s.operands.back() : s.results[0], v = blockOf(fn_, s.operands[0]);
-    if (fn_.typeOf(number).cls != ClassKind::Scalar || !v.valid() || isElements(v) || held.contains(v))
-      return {};
+    if (fn_.typeOf(number).cls != ClassKind::Scalar || !v.valid() || isElements(v)) return {};
+    if (const auto found = held.find(v); found != held.end() && (found->second || !isStore)) return {};
     return (isStore ? arrays_.mayBeCopied(f_, v) : arrays_.mayBeStale(f_, v)) ? v : ValueId();
   }
 
@@ -236,13 +244,14 @@ private:
 void placeAcquires(Module& module) {
   auto isOnDevice = [](const Function& fn) { return fn.kind == FunctionKind::Device; };
   if (std::ranges::none_of(module.functions, isOnDevice)) return;
-  DeviceArrays arrays(module);
+  LaunchWrites writes(module);
+  DeviceArrays arrays(module, writes);
   const auto count = static_cast<uint32_t>(module.functions.size());
   for (FunctionId f(0); f.index < count; ++f.index) {
     Function& fn = module.functions[f];
-    if (fn.kind == FunctionKind::Orchestration && fn.device != Device::Host) copyOnDevice(fn, f, arrays);
+    if (fn.kind == FunctionKind::Orchestration && fn.device != Device::Host) makeDeviceCopies(fn, f, arrays);
   }
-  HostUses uses(module);
+  HostUses uses(module, writes);
   const Launching launching(module);
   for (FunctionId f(0); f.index < count; ++f.index) {
     const Function& fn = module.functions[f];

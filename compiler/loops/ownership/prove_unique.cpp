@@ -20,7 +20,7 @@ public:
     for (StmtId id : blocks_.uniques())
       if (const Stmt& s = fn_.stmts[id]; blocks_.isUnique(s.operands[0]) && isSeenUnique(s))
         became_[s.results[0]] = s.operands[0];
-    if (!became_.empty()) rewrite(fn_.body);
+    if (!became_.empty() || !fronts_.empty()) rewrite(fn_.body);
   }
 
 private:

@@ -40,12 +40,18 @@ bool emptyDevicePool(const Device& device);
 // residence.cpp: the copies that blocks have.
 enum class AccessKind : uint8_t {
   Read,
-  Update, ///< of some elements: all are valid before, and in this copy only after it
+  Update, ///< of some elements: all are valid before it, and in this copy only after it
   Write,  ///< of all elements
 };
-/// The device's copy of a block, valid for an access by a launch. `launch`: its number, so that no copy
-/// of it makes room for another. Panics if there is no memory for it.
-void* copyOnDevice(MelixTask* task, void* data, AccessKind access, int64_t launch);
+/// A number for a launch or copy, by which copies know that it uses them: none of them makes room for
+/// another.
+int64_t newDeviceUse();
+/// The device's copy of a block, valid for an access. Panics if there is no memory for it.
+void* copyOnDevice(MelixTask* task, void* data, AccessKind access, int64_t use);
+/// A copy that a block has already stays for that use.
+void keepOnDevice(void* data, int64_t use);
+/// After a launch has written a block: the host gets the elements of one that may not be on the device only.
+void endWriteOnDevice(void* data);
 /// Makes frees and copies of blocks look at their copies on the device.
 void hookDevices();
 /// The copies of constants, which nobody drops.

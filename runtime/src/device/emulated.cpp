@@ -42,7 +42,7 @@ void* reserve(uint64_t bytes) {
   return begin + pageBytes + (pages - data);
 }
 
-/// Data begins in the page after that of its mapping, or in one behind it which the mapping says.
+/// Data begins in the page after that of its mapping.
 void release(void* memory) {
   const auto first = reinterpret_cast<uintptr_t>(memory) / pageBytes * pageBytes;
   void* at = reinterpret_cast<void*>(first - pageBytes);

@@ -5,22 +5,36 @@
 
 using namespace melix::runtime;
 
+namespace {
+
+/// Calls visit(number, data, access) for each array that a kernel captures.
+template <class Visit>
+void forEachArray(const MelixKernel& kernel, const uint64_t* captures, const Visit& visit) {
+  for (int64_t k = 0; k < kernel.count; k++) {
+    void* data = reinterpret_cast<void*>(captures[k]);
+    const char kind = kernel.captures[k];
+    if (kind == MELIX_CAPTURE_NUMBER || !data) continue;
+    visit(k, data, kind == MELIX_CAPTURE_WRITTEN ? AccessKind::Update : AccessKind::Read);
+  }
+}
+
+} // namespace
+
 void melix_device_launch(MelixTask* task, MelixKernel* kernel, int64_t extent, const uint64_t* captures) {
   if (extent <= 0) return;
-  const int64_t number = deviceCounts.launches + 1;
-  auto* words =
-      static_cast<uint64_t*>(melix_scratch(task, kernel->count * static_cast<int64_t>(sizeof(uint64_t))));
-  for (int64_t k = 0; k < kernel->count; k++) {
-    void* data = reinterpret_cast<void*>(captures[k]);
-    const char kind = kernel->captures[k];
-    words[k] = captures[k];
-    if (kind == MELIX_CAPTURE_NUMBER || !data) continue;
-    const AccessKind access = kind == MELIX_CAPTURE_WRITTEN ? AccessKind::Update : AccessKind::Read;
-    words[k] = reinterpret_cast<uint64_t>(copyOnDevice(task, data, access, number));
-  }
+  const int64_t use = newDeviceUse(), bytes = kernel->count * static_cast<int64_t>(sizeof(uint64_t));
+  auto* words = static_cast<uint64_t*>(melix_scratch(task, bytes));
+  memcpy(words, captures, static_cast<size_t>(bytes));
+  forEachArray(*kernel, captures, [&](int64_t, void* data, AccessKind) { keepOnDevice(data, use); });
+  forEachArray(*kernel, captures, [&](int64_t k, void* data, AccessKind access) {
+    words[k] = reinterpret_cast<uint64_t>(copyOnDevice(task, data, access, use));
+  });
   deviceCounts.launches++;
   deviceCounts.kernels += kernel->launches++ == 0;
   const int64_t begin = nanosecondsNow();
   readyDevice()->launch(kernel, extent, words);
   deviceCounts.busy += nanosecondsNow() - begin;
+  forEachArray(*kernel, captures, [&](int64_t, void* data, AccessKind access) {
+    if (access != AccessKind::Read) endWriteOnDevice(data);
+  });
 }

@@ -13,7 +13,7 @@ namespace {
 struct DeviceCopy {
   MelixBlock* block;
   void* memory;
-  int64_t launch;             ///< the last that used it
+  int64_t use;                ///< the number of the last
   DeviceCopy* next;           ///< of the same bucket
   DeviceCopy *before, *after; ///< in the order of their last uses
 };
@@ -47,8 +47,8 @@ public:
     free(copy);
   }
   /// It is the one that was used last.
-  void use(DeviceCopy* copy, int64_t launch) {
-    copy->launch = launch;
+  void use(DeviceCopy* copy, int64_t use) {
+    copy->use = use;
     unlink(copy);
     append(copy);
   }
@@ -110,7 +110,11 @@ void countReleased(uint64_t bytes) {
   deviceCounts.blocks.liveBytes -= static_cast<int64_t>(bytes);
 }
 
+/// Also an array of the frame.
 bool isConstant(const MelixBlock* block) { return block->refs < 0; }
+/// Whether its elements may be valid on the device only. The runtime looks into other blocks, such as those
+/// of Lists: the host's copy stays valid, and each launch gets a new one.
+bool mayMove(const MelixBlock* block) { return block->layout == MELIX_LAYOUT_BYTES && !isConstant(block); }
 bool has(const MelixBlock* block, uint16_t copy) { return block->valid & copy; }
 
 void spoil(const Device& device, void* copy, uint64_t bytes) {
@@ -158,21 +162,21 @@ void acquireOnHost(MelixBlock* block, bool isUpdated) {
 
 /// The copy whose last use is longest ago, of those that the launch does not need and that `may` go.
 template <class May>
-DeviceCopy* oldestThat(int64_t launch, const May& may) {
+DeviceCopy* oldestThat(int64_t use, const May& may) {
   DeviceCopy* copy = copies.oldest();
-  while (copy && (copy->launch == launch || !may(copy->block))) copy = copy->after;
+  while (copy && (copy->use == use || !may(copy->block))) copy = copy->after;
   return copy;
 }
 
 /// Gives memory back to the device, first what costs least: what the pool keeps, copies that are not needed,
 /// then copies that the host has to get. False if there is nothing.
-bool makeRoom(const Device& device, int64_t launch) {
+bool makeRoom(const Device& device, int64_t use) {
   if (emptyDevicePool(device)) return true;
   auto isSpare = [](const MelixBlock* b) {
     return isConstant(b) || has(b, MELIX_VALID_HOST) || !has(b, MELIX_VALID_DEVICE);
   };
-  DeviceCopy* copy = oldestThat(launch, isSpare);
-  if (!copy) copy = oldestThat(launch, [](const MelixBlock*) { return true; });
+  DeviceCopy* copy = oldestThat(use, isSpare);
+  if (!copy) copy = oldestThat(use, [](const MelixBlock*) { return true; });
   if (!copy) return false;
   if (!isConstant(copy->block)) {
     if (!isSpare(copy->block)) makeValidOnHost(copy->block);
@@ -183,9 +187,9 @@ bool makeRoom(const Device& device, int64_t launch) {
 }
 
 /// Null if the device has no memory for it, whatever makes room.
-DeviceCopy* makeCopy(const Device& device, MelixBlock* block, int64_t launch) {
+DeviceCopy* makeCopy(const Device& device, MelixBlock* block, int64_t use) {
   void* memory = takeDeviceMemory(device, block->bytes);
-  while (!memory && makeRoom(device, launch)) memory = takeDeviceMemory(device, block->bytes);
+  while (!memory && makeRoom(device, use)) memory = takeDeviceMemory(device, block->bytes);
   DeviceCopy* made = memory ? copies.add(block, memory) : nullptr;
   if (!made) {
     if (memory) giveDeviceMemory(device, memory, block->bytes);
@@ -204,15 +208,15 @@ void makeValidOnDevice(const Device& device, MelixBlock* block, const DeviceCopy
     device.clear(copy.memory, block->bytes);
 }
 
-/// The program changes no constant: where it stands nothing is marked, and a copy of it is always valid.
-DeviceCopy* acquireOnDevice(const Device& device, MelixBlock* block, AccessKind access, int64_t launch) {
+/// Nobody changes a constant, and its header is not written: a copy of it is always valid.
+DeviceCopy* acquireOnDevice(const Device& device, MelixBlock* block, AccessKind access, int64_t use) {
   DeviceCopy* copy = copies.find(block);
   const bool isNew = !copy;
-  if (isNew) copy = makeCopy(device, block, launch);
+  if (isNew) copy = makeCopy(device, block, use);
   if (!copy) return nullptr;
-  copies.use(copy, launch);
-  if (isConstant(block)) {
-    if (isNew) makeValidOnDevice(device, block, *copy);
+  copies.use(copy, use);
+  if (!mayMove(block)) {
+    if (isNew || !isConstant(block)) makeValidOnDevice(device, block, *copy);
     return copy;
   }
   if (!has(block, MELIX_VALID_DEVICE) && access != AccessKind::Write) makeValidOnDevice(device, block, *copy);
@@ -228,7 +232,8 @@ DeviceCopy* acquireOnDevice(const Device& device, MelixBlock* block, AccessKind 
 [[noreturn]] void outOfMemory(MelixTask* task, const Device& device, uint64_t bytes) {
   uint64_t free = 0, all = 0;
   device.measure(free, all);
-  TextBuffer text; // the panic leaves it behind
+  static TextBuffer text; // the panic leaves this frame
+  text.clear();
   const ByteUnit unit = unitFor(bytes), unitOfAll = unitFor(all);
   text.add("out of memory on gpu 0: ");
   addBytesIn(text, bytes, unit);
@@ -248,12 +253,12 @@ DeviceCopy* acquireOnDevice(const Device& device, MelixBlock* block, AccessKind 
 }
 
 /// The lock is not held while a panic leaves.
-DeviceCopy* acquireOrPanic(MelixTask* task, MelixBlock* block, AccessKind access, int64_t launch) {
+DeviceCopy* acquireOrPanic(MelixTask* task, MelixBlock* block, AccessKind access, int64_t use) {
   const Device& device = *readyDevice();
   DeviceCopy* copy;
   {
     SpinLock guard(&lock);
-    copy = acquireOnDevice(device, block, access, launch);
+    copy = acquireOnDevice(device, block, access, use);
   }
   if (!copy) outOfMemory(task, device, block->bytes);
   return copy;
@@ -273,8 +278,9 @@ void copyBlock(MelixTask* task, MelixBlock* to, MelixBlock* from) {
     return;
   }
   to->valid = 0;
-  const DeviceCopy* source = acquireOrPanic(task, from, AccessKind::Read, deviceCounts.launches);
-  const DeviceCopy* target = acquireOrPanic(task, to, AccessKind::Write, deviceCounts.launches);
+  const int64_t use = newDeviceUse();
+  const DeviceCopy* source = acquireOrPanic(task, from, AccessKind::Read, use);
+  const DeviceCopy* target = acquireOrPanic(task, to, AccessKind::Write, use);
   readyDevice()->copyWithin(target->memory, source->memory, from->bytes);
 }
 
@@ -284,8 +290,25 @@ constexpr DeviceHooks hooks = {releaseBlock, copyBlock};
 
 void hookDevices() { deviceHooks = &hooks; }
 
-void* copyOnDevice(MelixTask* task, void* data, AccessKind access, int64_t launch) {
-  return acquireOrPanic(task, headerOf(data), access, launch)->memory;
+void* copyOnDevice(MelixTask* task, void* data, AccessKind access, int64_t use) {
+  return acquireOrPanic(task, headerOf(data), access, use)->memory;
+}
+
+int64_t newDeviceUse() {
+  static int64_t uses;
+  return ++uses;
+}
+
+void keepOnDevice(void* data, int64_t use) {
+  SpinLock guard(&lock);
+  if (DeviceCopy* copy = copies.find(headerOf(data))) copies.use(copy, use);
+}
+
+void endWriteOnDevice(void* data) {
+  MelixBlock* block = headerOf(data);
+  if (mayMove(block)) return;
+  SpinLock guard(&lock);
+  copyOut(*readyDevice(), data, copies.find(block)->memory, block->bytes);
 }
 
 void dropCopiesOfConstants() {
@@ -313,25 +336,22 @@ void melix_device_copy(MelixTask* task, void* to, void* toPlace, void* from, con
   if (bytes <= 0) return;
   const auto size = static_cast<uint64_t>(bytes);
   MelixBlock *target = headerOf(to), *source = headerOf(from);
-  const Device* device = readyDevice();
-  if (isConstant(target)) return melix_device_fetch(task, from, fromPlace, toPlace, bytes); // of the frame
-  const bool isThere = device && has(source, MELIX_VALID_DEVICE);
-  if (!isThere && !(device && has(target, MELIX_VALID_DEVICE))) {
-    if (!has(source, MELIX_VALID_HOST)) melix_device_acquire(task, from, 0);
-    if (target->valid != MELIX_VALID_HOST) melix_device_acquire(task, to, 1);
+  if (!mayMove(target)) return melix_device_fetch(task, from, fromPlace, toPlace, bytes);
+  const bool isThere = has(source, MELIX_VALID_DEVICE);
+  if (!isThere) melix_device_acquire(task, from, 0);
+  if (!isThere && !has(target, MELIX_VALID_DEVICE)) {
+    melix_device_acquire(task, to, 1);
     memcpy(toPlace, fromPlace, size);
     return;
   }
+  const int64_t use = newDeviceUse();
   const AccessKind access = size == target->bytes ? AccessKind::Write : AccessKind::Update;
   const auto toOffset = static_cast<uint8_t*>(toPlace) - static_cast<uint8_t*>(to);
   const auto fromOffset = static_cast<const uint8_t*>(fromPlace) - static_cast<const uint8_t*>(from);
-  auto* place = static_cast<uint8_t*>(copyOnDevice(task, to, access, deviceCounts.launches)) + toOffset;
-  if (!isThere) {
-    copyIn(*device, place, fromPlace, size);
-    return;
-  }
-  const void* here = copyOnDevice(task, from, AccessKind::Read, deviceCounts.launches);
-  device->copyWithin(place, static_cast<const uint8_t*>(here) + fromOffset, size);
+  auto* place = static_cast<uint8_t*>(copyOnDevice(task, to, access, use)) + toOffset;
+  if (!isThere) return copyIn(*readyDevice(), place, fromPlace, size);
+  const void* here = copyOnDevice(task, from, AccessKind::Read, use);
+  readyDevice()->copyWithin(place, static_cast<const uint8_t*>(here) + fromOffset, size);
 }
 
 /// A small block is copied as a whole: that takes as long, and what follows often reads other elements of it.
