@@ -284,8 +284,7 @@ private:
     s.regions.push_back(r);
     std::vector<ValueType> types;
     if (s.kind == StmtKind::For) types.push_back(indexType);
-    if (isLoop(s))
-      types.insert(types.end(), carried.begin(), carried.end());
+    if (isLoop(s)) types.insert(types.end(), carried.begin(), carried.end());
     expect("{");
     size_t count = 0;
     const Token at = peek();

@@ -1,6 +1,7 @@
 """compare.py MELIX FROM TO OTHER: runs the programs of these seeds with two builds of melix.
 
-MELIX runs each three ways and must print what OTHER prints, with no block left at the end. Programs that
+MELIX runs each four ways, once on the emulated device, and must print what OTHER prints, with no block left at the
+end. Programs that
 differ are kept in the folder `differing` here.
 """
 import os, subprocess, sys
@@ -8,14 +9,15 @@ import os, subprocess, sys
 here = os.path.dirname(os.path.abspath(__file__))
 
 
-def run(melix, flags, program, threads):
-    env = dict(os.environ, MELIX_STATS="1", MELIX_THREADS=str(threads))
+def run(melix, flags, program, threads, device={}):
+    env = dict(os.environ, MELIX_STATS="1", MELIX_THREADS=str(threads), **device)
     try:
         done = subprocess.run([melix, "run", *flags, program], capture_output=True, timeout=120, env=env)
     except subprocess.TimeoutExpired:
         return "no end", "", False
     lines = done.stderr.decode(errors="replace").splitlines()
-    left = any(l.startswith("melix: live blocks") and not l.startswith("melix: live blocks 0,") for l in lines)
+    stats = next((l for l in lines if l.startswith("melix: live blocks")), "")
+    left = stats.count("live blocks") != stats.count("live blocks 0,")
     return done.returncode, done.stdout.decode(errors="replace"), left
 
 
@@ -27,8 +29,10 @@ for seed in range(first, end):
     open(program, "w").write(text)
     want = run(other, [], program, 2)
     refused += want[0] != 0
-    for flags in ([], ["--interpret"], [["-O0"], ["--strict-fp"], ["--check-overflow"]][seed % 3]):
-        got = run(melix, flags, program, 1 + seed % 4)
+    emulated = {"MELIX_DEVICE": "emulated", "MELIX_DEVICE_SEED": str(seed)}
+    ways = ([], ["--interpret"], [["-O0"], ["--strict-fp"], ["--check-overflow"]][seed % 3], ["--device", "gpu"])
+    for flags in ways:
+        got = run(melix, flags, program, 1 + seed % 4, emulated if "--device" in flags else {})
         if got[:2] != want[:2] or got[2]:
             differing += 1
             os.makedirs(here + "/differing", exist_ok=True)

@@ -108,8 +108,8 @@ TEST_F(DeviceTest, HostAndDeviceWriteByTurns) {
   EXPECT_EQ(melix_devices_and_emulator.stats()->liveBlocks, 0);
 }
 
-/// The analysis places some that a run does not need: of copies that are valid anyway, and where code runs only
-/// without a device.
+/// The analysis places some that a run does not need: of copies that are valid anyway, and where code runs
+/// only without a device.
 TEST_F(DeviceTest, AMissingAcquireIsNoticed) {
   size_t noticed = 0;
   for (size_t k = 0;; ++k) {
