@@ -167,8 +167,8 @@ FunctionId tangentFunction(Lower& l, TypeId type, uint32_t dims, OpKind how) {
   const std::vector<ValueId>& values = b.params(body);
   for (size_t k = 0; k < dims; ++k) inner.defineDim(l.context.slots[k], values[k]);
   ValueId x = operands > 0 ? values[dims] : ValueId(), y = operands > 1 ? values.back() : ValueId();
-  ValueId result = l.types.kind(type) == TypeKind::Array  ? arrayTangent(inner, type, x, y, how)
-                   : l.layouts.inBlock(type)              ? blockTangent(inner, type, x, y, how)
+  ValueId result = l.layouts.inBlock(type)                ? blockTangent(inner, type, x, y, how)
+                   : l.layouts.isArrayLeaf(type)          ? arrayTangent(inner, type, x, y, how)
                    : l.types.kind(type) == TypeKind::List ? listTangent(inner, type, x, y, how)
                                                           : enumTangent(inner, type, x, y, how);
   fn.body = b.end({result});
