@@ -5,6 +5,7 @@
 #include "loops/pipeline.h"
 #include "source/source.h"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -28,12 +29,21 @@ struct Addressing {
   unsigned indexBits = 64; ///< width of offsets; no array exceeds half of its range; numbers stay i64
 };
 
+/// Kernels as machine code of a GPU (MelixCubin).
+struct Cubin {
+  int32_t architecture = 0;
+  std::string bytes;
+};
+/// Makes that of their assembly. Sets `problem` if it cannot.
+using Assemble = std::function<std::vector<Cubin>(const std::string& ptx, std::string& problem)>;
+
 struct Options {
   TargetKind target = TargetKind::Host;
   Addressing addressing;
   bool optimise = true;                 ///< false: LLVM's passes are left out (`-O0`)
-  bool forDevices = false;              ///< with code for the emulated device
+  DeviceCode devices;                   ///< for which there is code
   Device device = Device::Host;         ///< where a program runs as a whole
+  Assemble assemble;                    ///< none: GPUs get PTX only
   bool vectorise = false;               ///< LLVM vectorises loops where it can: a twin of lanes, for tests
   const SourceStore* sources = nullptr; ///< for places in traces; without it there are none
   std::string sourceName = "melix";     ///< of the compile unit
@@ -72,10 +82,15 @@ struct Object {
   LineTable lines;   ///< empty for one without Melix functions
 };
 
+struct DeviceUse {
+  bool uses = false;  ///< some of a program runs on a device that is ready
+  bool needs = false; ///< and this processor has no code for it
+};
+
 struct Compiled {
-  std::vector<Object> objects; ///< one for each unit of the module, in order (units.h)
+  std::vector<Object> objects; ///< one for each unit of the module, in order (units.h), then for images
   std::string entry;           ///< symbol of the entry, a MelixEntryFn; empty if the module has none
-  bool usesDevices = false;    ///< some of it would run on a device that is ready
+  DeviceUse devices;
   /// Symbols by which a host enters, MelixEntryFns: of kept functions without parameters.
   std::map<core::FunctionId, std::string> entries;
   std::string error; ///< of the code generator itself: a bug; empty if all is well

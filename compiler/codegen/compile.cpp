@@ -1,4 +1,5 @@
 #include "codegen/debug_info.h"
+#include "codegen/device_images.h"
 #include "codegen/emitter.h"
 #include "codegen/target.h"
 #include "codegen/units.h"
@@ -26,15 +27,6 @@ bool hasLoops(const loops::Module& module) {
 
 /// Address spaces of PTX.
 constexpr unsigned globalSpace = 1, localSpace = 5;
-
-bool usesDevices(const loops::Module& module) {
-  return std::ranges::any_of(module.functions, [](const loops::Function& fn) {
-    return std::ranges::any_of(fn.stmts, [](const loops::Stmt& s) {
-      return s.kind == loops::StmtKind::Runtime &&
-             s.as<loops::RuntimeCall>().kind == loops::RuntimeKind::DeviceReady;
-    });
-  });
-}
 
 /// What the options come to for a module. Code without loops runs once: making it takes longer than running
 /// it.
@@ -84,41 +76,82 @@ private:
   const Options& options_;
 };
 
+/// The kernels of a unit as PTX. Sets `problem` if there is none.
+std::string ptxOf(const Unit& kernels, Options options, SharedLayouts& layouts, std::string& problem) {
+  options.target = TargetKind::Gpu;
+  options.addressing = {globalSpace, localSpace, 64};
+  Build build(kernels, options, layouts);
+  llvm::StripDebugInfo(*build.emitter.llvm);
+  problem = build.optimise();
+  return problem.empty() ? assemblyOf(*build.emitter.llvm, *build.machine) : "";
+}
+
+/// Makes the objects of a module, in any order.
+class Objects {
+public:
+  Objects(const loops::Module& module, const Options& options)
+      : options_(options), layouts_(module.core.types), units_(unitsOf(module, options.devices.emulator)) {
+    images_ = units_.size();
+    if (options.devices.any()) std::ranges::move(imagesOf(module), std::back_inserter(units_));
+    made_.resize(units_.size());
+  }
+
+  Compiled run() {
+    const std::vector<size_t> order = longestFirst(units_);
+    forEachInParallel(order.size(), [&](size_t k) { make(order[k]); });
+    Compiled out;
+    for (Made& one : made_) {
+      out.objects.push_back(std::move(one.object));
+      out.entries.merge(one.entries);
+      out.error += one.problem;
+    }
+    return out;
+  }
+
+private:
+  struct Made {
+    Object object;
+    std::map<core::FunctionId, std::string> entries;
+    std::string problem;
+  };
+
+  void make(size_t k) {
+    Made& made = made_[k];
+    if (k >= images_) return makeImage(units_[k], made);
+    Build build(units_[k], options_, layouts_);
+    made.entries = std::move(build.emitter.entries);
+    made.object = build.object(made.problem);
+  }
+
+  void makeImage(const Unit& unit, Made& made) {
+    const std::string ptx = options_.devices.gpu ? ptxOf(unit, options_, layouts_, made.problem) : "";
+    if (made.problem.empty()) made.object = imageObject(unit, ptx, options_, made.problem);
+  }
+
+  const Options options_;
+  SharedLayouts layouts_;
+  std::vector<Unit> units_;
+  size_t images_; ///< the first unit that is one
+  std::vector<Made> made_;
+};
+
 } // namespace
 
 Compiled compile(const loops::Module& module, const Options& given) {
-  const Options options = optionsFor(module, given);
-  const std::vector<Unit> units = unitsOf(module);
-  SharedLayouts layouts(module.core.types);
-  Compiled out;
-  out.objects.resize(units.size());
-  std::vector<std::string> problems(units.size());
-  std::vector<std::map<core::FunctionId, std::string>> entries(units.size());
-  const std::vector<size_t> order = longestFirst(units);
-  forEachInParallel(units.size(), [&](size_t iteration) {
-    const size_t k = order[iteration];
-    Build build(units[k], options, layouts);
-    entries[k] = std::move(build.emitter.entries);
-    out.objects[k] = build.object(problems[k]);
-  });
-  for (auto& some : entries) out.entries.merge(some);
-  out.usesDevices = usesDevices(module);
+  Compiled out = Objects(module, optionsFor(module, given)).run();
+  const bool usesDevices = loops::usesDevices(module.core, given.device);
+  out.devices = {usesDevices, usesDevices && !given.devices.host};
   if (module.entry.valid()) out.entry = out.entries.at(module.functions[module.entry].source);
-  for (const std::string& problem : problems) out.error += problem;
   return out;
 }
 
 std::string kernelsAsPtx(const loops::Module& module, const Options& given) {
   const Unit kernels = deviceUnit(module);
   if (kernels.functions.empty()) return {};
-  Options options = optionsFor(module, given);
-  options.target = TargetKind::Gpu;
-  options.addressing = {globalSpace, localSpace, 64};
   SharedLayouts layouts(module.core.types);
-  Build build(kernels, options, layouts);
-  llvm::StripDebugInfo(*build.emitter.llvm);
-  const std::string problem = build.optimise();
-  return problem.empty() ? assemblyOf(*build.emitter.llvm, *build.machine) : problem;
+  std::string problem;
+  const std::string text = ptxOf(kernels, optionsFor(module, given), layouts, problem);
+  return problem.empty() ? text : problem;
 }
 
 std::string compileToText(const loops::Module& module, const Options& given, TextKind kind) {

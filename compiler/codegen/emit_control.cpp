@@ -163,7 +163,6 @@ FunctionEmitter::Values FunctionEmitter::resultsOf(const Stmt& s, Values args) {
 
 void FunctionEmitter::emitLaunch(const Stmt& s) {
   const loops::FunctionId callee = s.as<loops::FunctionId>();
-  llvm::Function* chunk = m_.functionOf(callee);
   llvm::Value *extent = value(s.operands[0]), *work = value(s.operands[1]);
   size_t captures = s.operands.size() - 2;
   llvm::Value* record = slot(8 * std::max<size_t>(captures, 1));
@@ -171,6 +170,7 @@ void FunctionEmitter::emitLaunch(const Stmt& s) {
     b_.CreateStore(value(s.operands[k + 2]), b_.CreateConstInBoundsGEP1_64(m_.i64(), record, k));
   if (m_.unit.module.functions[callee].kind == loops::FunctionKind::Device)
     return DeviceEmitter(*this).launch(s, record);
+  llvm::Function* chunk = m_.functionOf(callee);
   // The frame of the chunk shows the place; this one would show the same function again.
   b_.SetCurrentDebugLocation(m_.debug->nowhere());
   llvm::BasicBlock *here = block("here"), *pool = block("pool"), *done = block("launched");

@@ -1,6 +1,6 @@
 #include "codegen/emit_devices.h"
 
-#include "codegen/device_kernels.h"
+#include "codegen/device_images.h"
 #include "melix/abi.h"
 
 #include <llvm/IR/IntrinsicsNVPTX.h>
@@ -74,7 +74,7 @@ llvm::Value* DeviceEmitter::frameBlock(uint64_t bytes) {
 void DeviceEmitter::launch(const loops::Stmt& s, llvm::Value* captures) {
   host_.call(
       host_.runtime("melix_device_launch", b_.getVoidTy(), {m_.ptr(), m_.ptr(), m_.i64(), m_.ptr()}),
-      {host_.task_, deviceKernel(m_, s.as<loops::FunctionId>()), host_.value(s.operands[0]), captures});
+      {host_.task_, kernelRecord(m_, s.as<loops::FunctionId>()), host_.value(s.operands[0]), captures});
 }
 
 // --- on a GPU

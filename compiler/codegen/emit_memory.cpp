@@ -97,7 +97,7 @@ void FunctionEmitter::emitAllocArray(const Stmt& s) {
 
 void FunctionEmitter::emitFrameArray(const Stmt& s) {
   const auto& attr = s.as<AllocAttr>();
-  const bool mayBeAcquired = m_.options.forDevices && task_ && !fn_.isClosed();
+  const bool mayBeAcquired = m_.options.devices.any() && task_ && !fn_.isClosed();
   llvm::Value* at = mayBeAcquired ? DeviceEmitter(*this).frameBlock(attr.bytes) : slot(attr.bytes);
   if (attr.zeroed) b_.CreateMemSet(at, b_.getInt8(0), attr.bytes, llvm::Align(16));
   setResult(s, at);

@@ -1,7 +1,7 @@
 #include "codegen/emitter.h"
 
 #include "codegen/debug_info.h"
-#include "codegen/device_kernels.h"
+#include "codegen/device_images.h"
 #include "codegen/target.h"
 
 #include <algorithm>
@@ -98,7 +98,8 @@ llvm::Function* ModuleEmitter::functionOf(loops::FunctionId id) {
     for (loops::ValueId p : fn.params()) params.push_back(typeOf(fn.typeOf(p)));
     result = resultOf(fn);
   }
-  bool visible = fn.exported || !(unit.alone || isCopied(fn));
+  const bool isRecorded = fn.kind == FunctionKind::Device; // by the object of its image
+  const bool visible = fn.exported || isRecorded || !(unit.alone || isCopied(fn));
   made = declare(result, params, visible, visible ? exportedSymbol(fn) : fn.key);
   if (fn.kind != FunctionKind::Orchestration) {
     made->addFnAttr(runsNests);

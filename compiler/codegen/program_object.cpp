@@ -1,6 +1,6 @@
 // The last object of an executable: the line tables of the others, the MelixProgram and `main`.
 #include "codegen/codegen.h"
-#include "codegen/target.h"
+#include "codegen/data_module.h"
 
 #include "melix/abi.h"
 
@@ -37,25 +37,10 @@ LineData encodeLines(const LineTable& table) {
 
 namespace {
 
-/// The module that is made, and the constants that go into it.
-class ProgramModule {
+/// The constants of a program, and its `main`.
+class ProgramModule : public DataModule {
 public:
-  explicit ProgramModule(const llvm::TargetMachine& machine) : module("program", context) {
-    module.setTargetTriple(machine.getTargetTriple());
-    module.setDataLayout(machine.createDataLayout());
-  }
-
-  llvm::LLVMContext context;
-  llvm::Module module;
-  llvm::Type *i8 = llvm::Type::getInt8Ty(context), *i32 = llvm::Type::getInt32Ty(context),
-             *i64 = llvm::Type::getInt64Ty(context);
-  llvm::PointerType* ptr = llvm::PointerType::get(context, 0);
-  llvm::Constant* null = llvm::ConstantPointerNull::get(ptr);
-
-  llvm::Constant* global(llvm::Constant* value, bool constant) {
-    return new llvm::GlobalVariable(module, value->getType(), constant, llvm::GlobalValue::PrivateLinkage,
-                                    value, "data");
-  }
+  explicit ProgramModule(const Options& options) : DataModule("program", options) {}
 
   /// A MelixLineTable.
   llvm::Constant* lines(const LineTable& table) {
@@ -81,16 +66,6 @@ public:
     return tables;
   }
 
-  /// They stand one after another in memory that the runtime may write.
-  llvm::Constant* arrayOf(const std::vector<llvm::Constant*>& tables) {
-    if (tables.empty()) return null;
-    return global(llvm::ConstantArray::get(llvm::ArrayType::get(tables[0]->getType(), tables.size()), tables),
-                  false);
-  }
-
-  llvm::Constant* external(const char* symbol) {
-    return new llvm::GlobalVariable(module, i8, true, llvm::GlobalValue::ExternalLinkage, nullptr, symbol);
-  }
   llvm::Function* function(llvm::Type* result, llvm::ArrayRef<llvm::Type*> params, const std::string& name) {
     return llvm::Function::Create(llvm::FunctionType::get(result, params, false),
                                   llvm::Function::ExternalLinkage, name, module);
@@ -109,22 +84,18 @@ public:
 } // namespace
 
 void addStart(Compiled& program, const Options& options) {
-  Options quick = options;
-  quick.optimise = false;
-  auto machine = makeTargetMachine(quick);
-  ProgramModule m(*machine);
+  ProgramModule m(options);
   const std::vector<llvm::Constant*> lines = m.allLines(program.objects);
   auto* entry = m.function(m.i32, {m.ptr}, program.entry);
-  int level = options.target == TargetKind::Portable ? 3 : 0;
-  const char* symbol = options.forDevices ? "melix_devices_and_emulator" : "melix_devices";
-  llvm::Constant* devices = program.usesDevices ? m.external(symbol) : m.null;
-  m.makeMain(
-      m.global(llvm::ConstantStruct::getAnon({entry, m.arrayOf(lines), llvm::ConstantInt::get(m.i32, level),
-                                              llvm::ConstantInt::get(m.i32, lines.size()), devices}),
-               true));
-  std::optional<std::string> bytes = objectOf(m.module, *machine);
-  if (!bytes) program.error = noObjectFiles;
-  program.objects.push_back({bytes.value_or(""), {}});
+  const uint32_t level = options.target == TargetKind::Portable ? 3 : 0;
+  const char* symbol = options.devices.emulator ? "melix_devices_and_emulator" : "melix_devices";
+  llvm::Constant* devices = program.devices.uses ? m.external(symbol) : m.null;
+  // The runtime writes the tables of lines.
+  m.makeMain(m.global(
+      m.record({entry, m.arrayOf(lines, false), m.half(level), m.half(static_cast<uint32_t>(lines.size())),
+                devices, m.half(program.devices.needs)}),
+      true));
+  program.objects.push_back({m.object(program.error), {}});
 }
 
 } // namespace melix::codegen

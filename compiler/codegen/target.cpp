@@ -15,6 +15,8 @@
 #include <llvm/TargetParser/SubtargetFeature.h>
 #include <llvm/TargetParser/Triple.h>
 
+#include <cassert>
+
 namespace melix::codegen {
 namespace {
 
@@ -67,6 +69,7 @@ const llvm::Target* gpuTarget() {
 
 const loops::Machine& machineOf(TargetKind target) {
   using loops::MachineKind;
+  assert(target != TargetKind::Gpu && "its kernels have a schedule of their own");
   if (target == TargetKind::Portable) return loops::machines[static_cast<size_t>(MachineKind::Avx2)];
   for (const loops::Machine& machine : loops::machines)
     if (hasFeatures(machine.features)) return machine;
@@ -76,7 +79,7 @@ const loops::Machine& machineOf(TargetKind target) {
 loops::Options loopOptions(const Options& options) {
   loops::Options out;
   if (options.optimise && !options.vectorise) out.machine = &machineOf(options.target);
-  out.forDevices = options.forDevices;
+  out.devices = options.devices;
   out.device = options.device;
   return out;
 }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <numeric>
 #include <set>
+#include <span>
 
 namespace melix::codegen {
 
@@ -13,6 +14,8 @@ namespace {
 
 /// Statements after which a unit ends: below, a thread and a module of its own cost more than they save.
 constexpr size_t unitStatements = 384;
+/// Kernels of an image: fewer take longer to load, more take memory and time for those that do not run.
+constexpr size_t kernelsOfImage = 16;
 
 /// The copies that `f` needs, and what these need.
 void collectCopies(const loops::Module& module, FunctionId f, std::set<FunctionId>& copies) {
@@ -26,11 +29,12 @@ void collectCopies(const loops::Module& module, FunctionId f, std::set<FunctionI
 
 /// The functions that are no copies, up to each that begins another unit.
 template <class Begins>
-std::vector<Unit> cut(const loops::Module& module, const Begins& begins) {
+std::vector<Unit> cut(const loops::Module& module, const std::set<FunctionId>& without,
+                      const Begins& begins) {
   std::vector<Unit> units{Unit{module, {}, {}}};
   for (uint32_t k = 0; k < module.functions.size(); ++k) {
     const FunctionId f(k);
-    if (isCopied(module.functions[f])) continue;
+    if (isCopied(module.functions[f]) || without.contains(f)) continue;
     if (begins(module.functions[f])) units.push_back({module, {}, {}});
     units.back().functions.push_back(f);
   }
@@ -60,7 +64,7 @@ size_t Unit::statements() const {
 bool isCopied(const loops::Function& fn) { return fn.inlined && fn.isClosed() && !fn.exported; }
 
 Unit wholeModule(const loops::Module& module) {
-  return cut(module, [](const loops::Function&) { return false; }).front();
+  return cut(module, {}, [](const loops::Function&) { return false; }).front();
 }
 
 namespace {
@@ -71,15 +75,51 @@ void collectCallees(const loops::Module& module, FunctionId f, std::set<Function
     if (s.kind == loops::StmtKind::Call) collectCallees(module, s.as<FunctionId>(), all);
 }
 
+/// What kernels of a device call beside them.
+std::set<FunctionId> withCallees(const loops::Module& module, std::span<const FunctionId> kernels) {
+  std::set<FunctionId> all;
+  for (FunctionId f : kernels) collectCallees(module, f, all);
+  return all;
+}
+
+std::vector<FunctionId> deviceKernels(const loops::Module& module) {
+  std::vector<FunctionId> out;
+  for (FunctionId f(0); f.index < module.functions.size(); ++f.index)
+    if (module.functions[f].kind == loops::FunctionKind::Device) out.push_back(f);
+  return out;
+}
+
+Unit unitOfKernels(const loops::Module& module, std::span<const FunctionId> kernels) {
+  Unit unit{module, {}, {}, true};
+  for (FunctionId f : withCallees(module, kernels))
+    (isCopied(module.functions[f]) ? unit.copies : unit.functions).push_back(f);
+  return unit;
+}
+
+/// What only kernels of a device reach.
+std::set<FunctionId> functionsOfDevices(const loops::Module& module) {
+  std::set<FunctionId> ofHost;
+  for (FunctionId f(0); f.index < module.functions.size(); ++f.index)
+    if (const loops::Function& fn = module.functions[f];
+        fn.kind != loops::FunctionKind::Device && (fn.exported || !fn.isClosed()))
+      collectCallees(module, f, ofHost);
+  std::set<FunctionId> out;
+  for (FunctionId f : withCallees(module, deviceKernels(module)))
+    if (!ofHost.contains(f)) out.insert(f);
+  return out;
+}
+
 } // namespace
 
-Unit deviceUnit(const loops::Module& module) {
-  std::set<FunctionId> all;
-  for (FunctionId f(0); f.index < module.functions.size(); ++f.index)
-    if (module.functions[f].kind == loops::FunctionKind::Device) collectCallees(module, f, all);
-  Unit unit{module, {}, {}, true};
-  for (FunctionId f : all) (isCopied(module.functions[f]) ? unit.copies : unit.functions).push_back(f);
-  return unit;
+Unit deviceUnit(const loops::Module& module) { return unitOfKernels(module, deviceKernels(module)); }
+
+std::vector<Unit> imagesOf(const loops::Module& module) {
+  const std::vector<FunctionId> kernels = deviceKernels(module);
+  std::vector<Unit> out;
+  for (size_t begin = 0; begin < kernels.size(); begin += kernelsOfImage)
+    out.push_back(unitOfKernels(
+        module, std::span(kernels).subspan(begin, std::min(kernelsOfImage, kernels.size() - begin))));
+  return out;
 }
 
 std::vector<size_t> longestFirst(const std::vector<Unit>& units) {
@@ -89,9 +129,10 @@ std::vector<size_t> longestFirst(const std::vector<Unit>& units) {
   return out;
 }
 
-std::vector<Unit> unitsOf(const loops::Module& module) {
+std::vector<Unit> unitsOf(const loops::Module& module, bool emulates) {
   size_t statements = 0;
-  return cut(module, [&](const loops::Function& fn) {
+  const auto without = emulates ? std::set<FunctionId>() : functionsOfDevices(module);
+  return cut(module, without, [&](const loops::Function& fn) {
     const bool isFull = statements >= unitStatements;
     statements = (isFull ? 0 : statements) + fn.stmts.size();
     return isFull;

@@ -30,9 +30,12 @@ bool isCopied(const loops::Function& fn);
 Unit wholeModule(const loops::Module& module);
 /// The kernels of a device and their callees.
 Unit deviceUnit(const loops::Module& module);
+/// The same in parts, each of which a GPU loads at the first launch of one of its kernels.
+std::vector<Unit> imagesOf(const loops::Module& module);
 
 /// The module cut where a unit has enough statements, by a rule that looks at nothing but the module.
-std::vector<Unit> unitsOf(const loops::Module& module);
+/// `emulates`: with the kernels of a device.
+std::vector<Unit> unitsOf(const loops::Module& module, bool emulates);
 
 /// The units from the longest to the shortest: made in this order, they end at about the same time.
 std::vector<size_t> longestFirst(const std::vector<Unit>& units);

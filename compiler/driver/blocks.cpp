@@ -1,6 +1,7 @@
 #include "driver/blocks.h"
 
 #include "driver/compile.h"
+#include "driver/devices.h"
 #include "driver/exit_status.h"
 #include "driver/interpret.h"
 #include "driver/program_input.h"
@@ -24,23 +25,14 @@ bool Blocks::load(const std::string& file, BlockKind kind, const std::string& fi
   return code_.interpret || functions_.empty() || link();
 }
 
-/// Before the children that run the blocks: each would tell that there is no device.
-bool Blocks::startDevices() {
-  if (!usesDevices_) return true;
-  if (const int32_t refused = melix_devices_and_emulator.start(); refused != MELIX_OK) {
-    status_ = refused;
-    return false;
-  }
-  melix_device_ready(static_cast<int64_t>(Device::Gpu));
-  return true;
-}
-
 bool Blocks::link() {
   auto target = targetOf(code_, codegen::TargetKind::Host);
-  std::optional<codegen::Compiled> compiled = compileCore(*session_, code_, target);
+  std::optional<codegen::Compiled> compiled =
+      compileCore(*session_, codegenOptions(*session_, code_, target));
   if (!compiled) return false;
-  usesDevices_ = compiled->usesDevices;
-  if (!startDevices()) return false;
+  devices_ = compiled->devices;
+  status_ = devices_.uses ? startDevicesOfChildren(devices_.needs) : Success;
+  if (status_ != Success) return false;
   jit_ = std::make_unique<jit::Jit>();
   std::string error = jit_->add(*compiled);
   for (const auto& [name, function] : functions_) {
@@ -67,7 +59,7 @@ Blocks::End Blocks::run(core::FunctionId function, const jit::EntryRunner& run) 
     end.returned = true;
     return status;
   };
-  end.status = jit::runEntry(entries_.at(function), usesDevices_, 1, argv, runner);
+  end.status = jit::runEntry(entries_.at(function), devices_, 1, argv, runner);
   return end;
 }
 

@@ -32,14 +32,13 @@ public:
   End run(core::FunctionId function, const jit::EntryRunner& run = {});
 
 private:
-  bool startDevices();
   bool link();
 
   const CodeOptions& code_;
   SessionPtr session_;
   session::Session::NamedFunctions functions_;
   std::map<core::FunctionId, MelixEntryFn> entries_;
-  bool usesDevices_ = false;
+  codegen::DeviceUse devices_;
   int status_ = 1;
   std::unique_ptr<jit::Jit> jit_; ///< made after the code, which brings the processor with it
 };

@@ -1,6 +1,7 @@
 // melix build: compile a program into an executable.
 #include "driver/commands.h"
 #include "driver/compile.h"
+#include "driver/devices.h"
 #include "driver/executable.h"
 #include "driver/exit_status.h"
 #include "driver/program_input.h"
@@ -13,12 +14,12 @@ int commandBuild(const Invocation& invocation) {
     const SessionPtr session = makeSession(invocation.code);
     if (!prepareProgram(invocation.program, *session)) return Failure;
     codegen::TargetKind target = targetOf(invocation.code, codegen::TargetKind::Portable);
-    std::optional<codegen::Compiled> compiled = compileCore(*session, invocation.code, target);
+    codegen::Options options = codegenOptions(*session, invocation.code, target);
+    const std::optional<codegen::Assemble> assemble = findAssembler(invocation.code.gpuArchitectures);
+    if (!assemble) return Failure;
+    options.assemble = *assemble;
+    std::optional<codegen::Compiled> compiled = compileCore(*session, options);
     if (!compiled) return Failure;
-    codegen::Options options;
-    options.target = target;
-    options.forDevices = invocation.code.emulator;
-    options.sources = &session->sources;
     codegen::addStart(*compiled, options);
     if (!compiled->error.empty()) {
       writeProblem("a bug of the code generator: " + compiled->error);

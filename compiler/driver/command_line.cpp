@@ -1,6 +1,8 @@
 // The only file that knows CLI11.
 #include "driver/command_line.h"
 
+#include "driver/devices.h"
+
 #include "driver/exit_status.h"
 #include "loops/pipeline.h"
 #include "session/pipeline.h"
@@ -92,14 +94,32 @@ void addRun(CLI::App& command, Invocation& invocation) {
                  "  melix run examples/digits.mlx --help");
 }
 
+void addDevicesOfBuild(CLI::App& command, CodeOptions& code) {
+  code.devices.gpu = true;
+  command.add_flag("--with-emulator", code.devices.emulator,
+                   "put the emulated device in, on which MELIX_DEVICE=emulated runs `on gpu`");
+  command.add_flag(
+      "--no-host", [&code](int64_t) { code.devices.host = false; },
+      "leave out the code by which this processor stands in for a GPU");
+  command
+      .add_option("--gpu-arch", code.gpuArchitectures,
+                  "machine code for these GPUs (sm_80,sm_90a), by ptxas of the CUDA Toolkit")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->option_text("NAMES")
+      ->check([](const std::string& name) {
+        return isGpuArchitecture(name) ? ""
+                                       : "there is no GPU `" + name + "`, but sm_80, sm_90a and later ones";
+      });
+}
+
 void addBuild(CLI::App& command, Invocation& invocation) {
   addProgram(command, invocation);
   command
       .add_option("-o,--output", invocation.output, "the executable to write (FILE without its ending, here)")
       ->option_text("OUT");
   command.add_flag("--strip", invocation.strip, "leave out symbols and debug information; traces still work");
-  command.add_flag("--with-emulator", invocation.code.emulator,
-                   "put the emulated device in, on which MELIX_DEVICE=emulated runs `on gpu`");
+  addDevicesOfBuild(command, invocation.code);
   addOptimisation(command, invocation.code);
   addDevice(command, invocation.code);
   addStrictness(command, invocation.code);
@@ -296,6 +316,10 @@ void addRepl(CLI::App& command, Invocation& invocation) {
                  "Ctrl-D ends the session.");
 }
 
+void addDevices(CLI::App& command, Invocation&) {
+  command.footer("The first is the one that `on gpu` runs on. The status is 1 if there is none.");
+}
+
 struct Command {
   const char* name;
   CommandKind kind;
@@ -321,6 +345,7 @@ constexpr Command commands[] = {
      "melix explain-fusion [options] FILE", addExplainFusion},
     {"fmt", CommandKind::Fmt, "format programs in place", "melix fmt [--check] FILE...", addFmt},
     {"repl", CommandKind::Repl, "a prompt for expressions and definitions", "melix repl [options]", addRepl},
+    {"devices", CommandKind::Devices, "list the GPUs of this machine", "melix devices", addDevices},
 };
 
 // ---- what CLI11 cannot say

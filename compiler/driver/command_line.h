@@ -8,7 +8,7 @@
 
 namespace melix::driver {
 
-enum class CommandKind { Run, Build, Check, Show, ExplainFusion, Test, Bench, Fmt, Repl };
+enum class CommandKind { Run, Build, Check, Show, ExplainFusion, Test, Bench, Fmt, Repl, Devices };
 
 enum class StageKind { Ast, Expand, Core, Grad, Opt, Plans, Loops, Llvm, Asm, Ptx };
 
@@ -24,11 +24,12 @@ struct CodeOptions {
   bool optimise = true;   ///< off under -O0: each nest alone, scalar
   bool strictFp = false;  ///< floats are summed in sequence, no fused multiply-add is formed
   bool expanded = false; ///< private items of other modules are seen: the program was printed after expansion
-  bool strictShapes = false;    ///< sizes that only the run can compare are errors
-  bool checkOverflow = false;   ///< integers that wrap are a panic
-  Device device = Device::Host; ///< where a program runs as a whole
-  bool emulator = false;        ///< blocks on a device have code for the emulated device too
-  std::string cpu;              ///< empty: this machine's for `run`, x86-64-v3 for `build`
+  bool strictShapes = false;                 ///< sizes that only the run can compare are errors
+  bool checkOverflow = false;                ///< integers that wrap are a panic
+  Device device = Device::Host;              ///< where a program runs as a whole
+  DeviceCode devices;                        ///< for which blocks on a device have code
+  std::vector<std::string> gpuArchitectures; ///< build: the GPUs for which there is machine code (`sm_80`)
+  std::string cpu;                           ///< empty: this machine's for `run`, x86-64-v3 for `build`
 };
 
 /// A pass of the stages opt and loops, and which of its runs.

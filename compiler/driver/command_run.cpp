@@ -29,7 +29,8 @@ int commandRun(const Invocation& invocation) {
   int status = onBigStack([&] {
     if (!prepareProgram(invocation.program, *session)) return Failure;
     if (invocation.code.interpret) return Success;
-    compiled = compileCore(*session, invocation.code, targetOf(invocation.code, codegen::TargetKind::Host));
+    const auto target = targetOf(invocation.code, codegen::TargetKind::Host);
+    compiled = compileCore(*session, codegenOptions(*session, invocation.code, target));
     return compiled ? Success : Failure;
   });
   if (status != Success) return status;

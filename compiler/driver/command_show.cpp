@@ -4,6 +4,7 @@
 #include "decompile/decompile.h"
 #include "driver/commands.h"
 #include "driver/compile.h"
+#include "driver/devices.h"
 #include "driver/exit_status.h"
 #include "driver/files.h"
 #include "driver/pass_tables.h"
@@ -134,11 +135,19 @@ std::string shownText(const loops::Module& module, session::Session& session) {
   });
 }
 
+/// What is shown depends on no device of the machine.
+DeviceCode shownDevices(StageKind stage) {
+  DeviceCode devices = devicesHere(false);
+  devices.host = true;
+  devices.gpu |= stage == StageKind::Ptx;
+  return devices;
+}
+
 /// The stages from `loops` on.
 int showMachine(const Invocation& invocation, session::Session& session) {
-  codegen::Options options =
-      codegenOptions(session, invocation.code, targetOf(invocation.code, codegen::TargetKind::Host));
-  options.forDevices |= invocation.show.stage == StageKind::Ptx;
+  CodeOptions code = invocation.code;
+  code.devices = shownDevices(invocation.show.stage);
+  const codegen::Options options = codegenOptions(session, code, targetOf(code, codegen::TargetKind::Host));
   std::optional<loops::Module> module = loopsOf(session, options);
   if (!module) return Failure;
   if (invocation.show.stage == StageKind::Loops) {

@@ -14,5 +14,6 @@ int commandTest(const Invocation& invocation);
 int commandBench(const Invocation& invocation);
 int commandFmt(const Invocation& invocation);
 int commandRepl(const Invocation& invocation);
+int commandDevices(const Invocation& invocation);
 
 } // namespace melix::driver

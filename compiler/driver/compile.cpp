@@ -150,20 +150,18 @@ std::optional<loops::Module> loopsOf(session::Session& session, const codegen::O
   return std::nullopt;
 }
 
-codegen::Options codegenOptions(const session::Session& session, const CodeOptions& code,
+codegen::Options codegenOptions(session::Session& session, const CodeOptions& code,
                                 codegen::TargetKind target) {
   codegen::Options options;
   options.target = target;
   options.optimise = code.optimise;
-  options.forDevices = code.emulator;
   options.device = code.device;
+  if (loops::usesDevices(session.module(), code.device)) options.devices = code.devices;
   options.sources = &session.sources;
   return options;
 }
 
-std::optional<codegen::Compiled> compileCore(session::Session& session, const CodeOptions& code,
-                                             codegen::TargetKind target) {
-  const codegen::Options options = codegenOptions(session, code, target);
+std::optional<codegen::Compiled> compileCore(session::Session& session, const codegen::Options& options) {
   std::optional<loops::Module> module = loopsOf(session, options);
   if (!module) return std::nullopt;
   codegen::Compiled compiled = codegen::compile(*module, options);

@@ -47,11 +47,10 @@ using AfterLoopsPass = std::function<void(const loops::Module&, std::string_view
 std::optional<loops::Module> loopsOf(session::Session& session, const codegen::Options& code,
                                      const AfterLoopsPass& afterPass = {});
 /// The options of the code generator.
-codegen::Options codegenOptions(const session::Session& session, const CodeOptions& code,
+codegen::Options codegenOptions(session::Session& session, const CodeOptions& code,
                                 codegen::TargetKind target);
 /// Compiles optimised Core to an object; writes to standard error which parts are not compiled yet.
-std::optional<codegen::Compiled> compileCore(session::Session& session, const CodeOptions& options,
-                                             codegen::TargetKind target);
+std::optional<codegen::Compiled> compileCore(session::Session& session, const codegen::Options& options);
 
 /// Runs `work` on a thread with a stack large enough for the deepest trees that the parser lets through.
 int onBigStack(FunctionRef<int()> work);

@@ -1,6 +1,7 @@
 #include "driver/driver.h"
 
 #include "driver/commands.h"
+#include "driver/devices.h"
 #include "driver/files.h"
 
 #include "melix/abi.h"
@@ -10,15 +11,8 @@
 namespace melix::driver {
 namespace {
 
-/// Whether code is for the device that MELIX_DEVICE says.
-bool makesCodeToRunHere(CommandKind command) {
-  switch (command) {
-  case CommandKind::Run:
-  case CommandKind::Test:
-  case CommandKind::Bench:
-  case CommandKind::Show: return true;
-  default: return false;
-  }
+bool runsCodeHere(CommandKind command) {
+  return command == CommandKind::Run || command == CommandKind::Test || command == CommandKind::Bench;
 }
 
 int runCommand(const Invocation& invocation) {
@@ -32,6 +26,7 @@ int runCommand(const Invocation& invocation) {
   case CommandKind::Bench: return commandBench(invocation);
   case CommandKind::Fmt: return commandFmt(invocation);
   case CommandKind::Repl: return commandRepl(invocation);
+  case CommandKind::Devices: return commandDevices(invocation);
   }
   return 0;
 }
@@ -48,7 +43,7 @@ int runMelix(std::vector<std::string> arguments) {
     return endOutput(answer->status);
   }
   auto& invocation = std::get<Invocation>(parsed);
-  if (makesCodeToRunHere(invocation.command)) invocation.code.emulator = melix_device_emulates();
+  if (runsCodeHere(invocation.command)) invocation.code.devices = devicesHere(true);
   return endOutput(runCommand(invocation));
 }
 

@@ -116,12 +116,13 @@ int32_t runByRunner(MelixTask* task) { return (*runner)(runningEntry, task); }
 
 } // namespace
 
-int runEntry(MelixEntryFn entry, bool usesDevices, int argc, char** argv, const EntryRunner& run) {
+int runEntry(MelixEntryFn entry, codegen::DeviceUse devices, int argc, char** argv, const EntryRunner& run) {
   MelixProgram program{};
   runningEntry = entry;
   runner = &run;
   program.entry = run ? &runByRunner : entry;
-  program.devices = usesDevices ? &melix_devices_and_emulator : nullptr;
+  program.needsDevice = devices.needs;
+  program.devices = devices.uses ? &melix_devices_and_emulator : nullptr;
   return melix_main(argc, argv, &program);
 }
 
@@ -134,7 +135,7 @@ int runProgram(const codegen::Compiled& compiled, int argc, char** argv, std::st
     error = "the program has no entry";
     return -1;
   }
-  return runEntry(reinterpret_cast<MelixEntryFn>(entry), compiled.usesDevices, argc, argv);
+  return runEntry(reinterpret_cast<MelixEntryFn>(entry), compiled.devices, argc, argv);
 }
 
 } // namespace melix::jit

@@ -38,7 +38,8 @@ using EntryRunner = std::function<int32_t(MelixEntryFn entry, MelixTask* task)>;
 
 /// Runs linked code from one of its entries like an executable would: command line, panics, exit status
 /// (melix_main). Without `run` the entry is called once.
-int runEntry(MelixEntryFn entry, bool usesDevices, int argc, char** argv, const EntryRunner& run = {});
+int runEntry(MelixEntryFn entry, codegen::DeviceUse devices, int argc, char** argv,
+             const EntryRunner& run = {});
 
 /// Links and runs a whole program. `error` is set, and -1 returned, if it could not be linked.
 int runProgram(const codegen::Compiled& compiled, int argc, char** argv, std::string& error);

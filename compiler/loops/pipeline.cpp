@@ -48,10 +48,17 @@
 namespace melix::loops {
 namespace {
 
+/// Calls visit(function) for each with which a host begins.
+template <class Visit>
+void forEachRoot(const core::Module& module, const Visit& visit) {
+  for (core::FunctionId f(0); f.index < module.functions.size(); ++f.index)
+    if (module.functions[f].keep || f == module.entry) visit(f);
+}
+
 /// Functions that the roots, and what they call, reach, and on which devices.
 class Reach {
 public:
-  Reach(const core::Module& module, bool forDevices) : module_(module), forDevices_(forDevices) {}
+  Reach(const core::Module& module, DeviceCode devices) : module_(module), devices_(devices) {}
   std::vector<std::pair<core::FunctionId, Device>> order;
 
   /// Those that run on devices.
@@ -64,17 +71,13 @@ public:
 
   /// What a program begins with, on `device`.
   void addRoots(Device device) {
-    addRoot(module_.entry, device);
-    for (uint32_t f = 0; f < module_.functions.size(); ++f)
-      if (module_.functions[core::FunctionId(f)].keep) addRoot(core::FunctionId(f), device);
+    forEachRoot(module_, [&](core::FunctionId f) {
+      if (device == Device::Host || devices_.host) add(f, Device::Host);
+      if (devices_.any()) add(f, device);
+    });
   }
 
 private:
-  void addRoot(core::FunctionId f, Device device) {
-    add(f, Device::Host);
-    if (forDevices_) add(f, device);
-  }
-
   void add(core::FunctionId f, Device device) {
     if (!f || !module_.functions[f].body || !seen_.insert({f, device}).second) return;
     region(module_.functions[f], module_.functions[f].body, device);
@@ -93,8 +96,8 @@ private:
   /// Where no device is ready its code runs where the call stands.
   void addCallee(core::FunctionId f, Device caller) {
     const Device device = calledOn(module_.functions[f].device, caller);
-    if (device == caller || caller != Device::Host || forDevices_) add(f, device);
-    if (device != Device::Host && caller == Device::Host) add(f, Device::Host);
+    if (device == caller || caller != Device::Host || devices_.any()) add(f, device);
+    if (device != Device::Host && caller == Device::Host && devices_.host) add(f, Device::Host);
   }
 
   void addMath(const core::Function& fn, const core::Op& op) {
@@ -105,7 +108,7 @@ private:
   }
 
   const core::Module& module_;
-  const bool forDevices_;
+  const DeviceCode devices_;
   std::set<std::pair<core::FunctionId, Device>> seen_;
 };
 
@@ -116,11 +119,9 @@ void declareFunctions(LowerContext& context, const Reach& reach) {
   for (const auto& [key, f] : core.mathBodies) mathBodies.insert(f);
   for (const auto& [f, device] : reach.order) {
     Function fn = context.declared(f, device);
-    fn.exported = device == Device::Host && (core.functions[f].keep || f == core.entry);
     fn.inlined = mathBodies.count(f) != 0;
     context.functions[{f, device}] = context.made.module->functions.add(std::move(fn));
   }
-  context.made.module->entry = core.entry ? context.functions[{core.entry, Device::Host}] : FunctionId();
 }
 
 /// A body for a function that is declared.
@@ -175,8 +176,8 @@ void whole(Module& module, const Options& options) {
 }
 
 bool always(const Options&) { return true; }
-bool forDevices(const Options& options) { return options.forDevices; }
-bool outlines(const Options& options) { return options.parallel || options.forDevices; }
+bool forDevices(const Options& options) { return options.devices.any(); }
+bool outlines(const Options& options) { return options.parallel || forDevices(options); }
 bool schedules(const Options& options) { return options.machine != nullptr; }
 bool schedulesOutlined(const Options& options) { return schedules(options) && outlines(options); }
 
@@ -221,22 +222,28 @@ std::span<const Pass> passes() {
   return made;
 }
 
-/// Roots of a program that is to run on a device: these begin on the processor, and are what its users see.
-void startRoots(LowerContext& context, Device device) {
+/// What a host sees of the roots. They begin on the processor, also where all that they do is on a device.
+void exportRoots(LowerContext& context, Device device) {
   Module& module = *context.made.module;
-  const auto count = static_cast<uint32_t>(module.functions.size());
-  for (FunctionId f(0); f.index < count; ++f.index) {
-    if (!module.functions[f].exported) continue;
-    const FunctionId start = startOn(context, module.functions[f].source, device);
-    module.functions[f].exported = false;
-    if (module.entry == f) module.entry = start;
-  }
+  forEachRoot(context.core, [&](core::FunctionId f) {
+    const bool isHere = device == Device::Host;
+    const FunctionId root = isHere ? context.functions.at({f, device}) : startOn(context, f, device);
+    module.functions[root].exported = true;
+    if (f == context.core.entry) module.entry = root;
+  });
+}
+
+bool usesDevices(const core::Module& module, Device whole) {
+  if (whole != Device::Host) return true;
+  for (const core::Function& fn : module.functions)
+    if (fn.body && fn.device == Device::Gpu) return true;
+  return false;
 }
 
 Result fromCore(const core::Module& core, const Options& options) {
   Result result{Module(core), {}, {}};
   Layouts layouts(core.types);
-  Reach reach(core, options.forDevices);
+  Reach reach(core, options.devices);
   reach.addRoots(options.device);
   LowerContext context{core,
                        layouts,
@@ -247,12 +254,12 @@ Result fromCore(const core::Module& core, const Options& options) {
                        {},
                        Placements(core),
                        ElementParams(core, layouts, reach.onDevices()),
-                       options.forDevices};
+                       options.devices};
   declareFunctions(context, reach);
   lowerFunctions(context, reach);
-  if (!context.error && options.device != Device::Host) startRoots(context, options.device);
   result.error = context.error;
   if (result.error) return result;
+  exportRoots(context, options.device);
   dropUncalled(result.module);
   std::optional<KeptChecks> checks;
   if (options.verify) checks.emplace(result.module);

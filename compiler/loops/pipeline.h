@@ -12,9 +12,9 @@
 namespace melix::loops {
 
 struct Options {
-  bool parallel = true;         ///< nests on the pool
-  bool forDevices = false;      ///< blocks that run on a device are made for it too, not only for the host
-  Device device = Device::Host; ///< where a program runs as a whole
+  bool parallel = true;             ///< nests on the pool
+  DeviceCode devices;               ///< for which parts that run on a device are made
+  Device device = Device::Host;     ///< where a program runs as a whole
   const Machine* machine = nullptr; ///< target of the schedules; none: loops stay as they are
   StripSizes strips;
   bool verify = false; ///< verify the module after every pass
@@ -34,6 +34,9 @@ inline constexpr States statesOfLowered{State::NoLanes};
 
 /// All passes in sequence; some run only if loops are scheduled for a machine, or nests go on the pool.
 std::span<const Pass> passes();
+
+/// Whether some of a program runs on a device; `whole` is where all of it does.
+bool usesDevices(const core::Module& module, Device whole);
 
 /// Lowers, then runs the passes. Functions that the roots do not reach are omitted. Requires: verified Core
 /// without derivatives, closures and `apply`. `error` names a construct that is not compiled yet.

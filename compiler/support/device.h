@@ -21,4 +21,12 @@ constexpr Device deviceNamed(std::string_view name) {
 /// Where a function runs that is called from code on `caller`.
 constexpr Device calledOn(Device own, Device caller) { return own == Device::Caller ? caller : own; }
 
+/// For which devices a program has code of the parts that run on one.
+struct DeviceCode {
+  bool host = true;      ///< this processor stands in where there is no device
+  bool emulator = false; ///< kernels for the emulated device
+  bool gpu = false;      ///< kernels for GPUs
+  bool any() const { return emulator || gpu; }
+};
+
 } // namespace melix

@@ -32,21 +32,22 @@ RegionId regionOf(LowerContext& context, Builder& b, const LeafCall& call, Devic
 
 StmtId emitCall(LowerContext& context, Builder& b, const LeafCall& call, Device device) {
   if (b.fn.device != Device::Host || device == Device::Host) return callVersion(context, b, call, device);
+  if (!context.devices.host) return callVersion(context, b, call, device);
   const RuntimeCall isReady{RuntimeKind::DeviceReady, context.layouts.types.scalar(TypeKind::I64)};
   const ValueId ready = b.value(StmtKind::Runtime, {b.integer(static_cast<int64_t>(device))},
                                 scalarType(TypeKind::Bool), isReady);
-  if (!context.forDevices) return callVersion(context, b, call, Device::Host);
+  if (!context.devices.any()) return callVersion(context, b, call, Device::Host);
   const RegionId there = regionOf(context, b, call, device), here = regionOf(context, b, call, Device::Host);
   return b.stmt(StmtKind::If, {ready}, call.results, {}, {there, here});
 }
 
 FunctionId startOn(LowerContext& context, core::FunctionId f, Device device) {
   Store<FunctionId, Function>& functions = context.made.module->functions;
-  const Function& whole = functions[context.functions.at({f, Device::Host})];
+  const Device lowered = context.devices.host ? Device::Host : device;
+  const Function& whole = functions[context.functions.at({f, lowered})];
   Function made = context.declared(f, Device::Host);
   made.key += ".start";
   made.loc = {};
-  made.exported = whole.exported;
   made.modes = whole.modes;
   made.results = whole.results;
   Builder b(made);

@@ -35,7 +35,7 @@ struct LowerContext {
   std::vector<Writing> writing;
   Placements placements;
   const ElementParams elementParams;
-  const bool forDevices; ///< functions are lowered for the devices that they run on too
+  const DeviceCode devices; ///< for which functions are lowered
 
   /// A function for `f` on `device`, still without a body.
   Function declared(core::FunctionId f, Device device) const {

@@ -261,6 +261,7 @@ typedef struct MelixProgram {
   int32_t cpuLevel;      // 3: made for x86-64-v3, checked at start; 0 or 1: no check
   int32_t lineTables;
   const struct MelixDevices* devices; // of a program with code for a device; else null
+  int32_t needsDevice;                // whether it has no code for this processor instead
 } MelixProgram;
 
 // Runs a program: called by an executable's start code with the arguments of the process (argv[0] is the
@@ -275,8 +276,8 @@ int32_t melix_main(int32_t argc, char** argv, const MelixProgram* program);
 typedef struct MelixDevices {
   // Reads MELIX_DEVICE: called before the first statement of the program. MELIX_OK, or the exit status after
   // an error was written: MELIX_USAGE for a word that it does not know, MELIX_FAILED where the device that is
-  // asked for is not there.
-  int32_t (*start)(void);
+  // asked for is not there. `required`: the program has no code by which this processor could stand in.
+  int32_t (*start)(int32_t required);
   // Called after the last statement, however the program ends: writes the counts that MELIX_DEVICE_LOG=1 asks
   // for to standard error, `melix: device: 4 launches of 2 kernels, …`.
   void (*end)(void);
@@ -288,11 +289,23 @@ extern const MelixDevices melix_devices;
 // The same for a program that has code for the emulator, which runs kernels on this processor in a memory of
 // its own.
 extern const MelixDevices melix_devices_and_emulator;
-// Whether MELIX_DEVICE asks for the emulator.
-int32_t melix_device_emulates(void);
 
-// Whether code for the device runs there. 0: it runs on this processor; the first call says so on standard
-// error, unless MELIX_DEVICE=cpu asks for that.
+enum MelixDeviceKind {
+  MELIX_DEVICE_NONE, // this processor stands in
+  MELIX_DEVICE_GPU,
+  MELIX_DEVICE_EMULATED,
+};
+// For which device code that is to run in this process is made, by MELIX_DEVICE. Where that is not set it is
+// a GPU if `probe` is not 0 and there is its driver; whether it can be used is known when it is opened.
+// `certain` becomes whether the program ends at its start if that device cannot be used.
+int32_t melix_device_kind(int32_t probe, int32_t* certain);
+
+// Writes a line for each GPU to standard output, or to standard error why there is none. Gives the exit
+// status.
+int32_t melix_list_devices(void);
+
+// Whether code for the device runs there; the first call opens a GPU. 0: it runs on this processor; the first
+// call says so on standard error, unless MELIX_DEVICE=cpu asks for that.
 int64_t melix_device_ready(int64_t device);
 
 enum MelixCapture {
@@ -301,16 +314,36 @@ enum MelixCapture {
   MELIX_CAPTURE_WRITTEN = 'w', // the data of a block, of which it writes elements
 };
 
+// Machine code of a GPU for the kernels of an image.
+typedef struct MelixCubin {
+  int32_t architecture; // 10 × major + minor compute capability, negative if it runs on that one alone
+  int32_t unused;
+  const void* data;
+  int64_t bytes;
+} MelixCubin;
+
+// Kernels that a GPU loads together.
+typedef struct MelixImage {
+  const char* ptx; // ends with NUL; null: without code for GPUs
+  int64_t bytes;   // without the NUL
+  const MelixCubin* cubins;
+  int64_t cubinCount;
+  void* module; // of the driver, once it is loaded
+} MelixImage;
+
 typedef struct MelixKernel {
-  MelixChunkFn emulated; // its code for the emulated device
+  MelixChunkFn emulated; // its code for the emulated device, or null
   const char* captures;  // a letter for each (MelixCapture)
   int64_t count;         // of captures
   int64_t launches;      // so far
+  const char* name;      // of its entry in the image: (extent, captures…), all of them words
+  MelixImage* image;
+  void* function; // of the driver, once it is loaded
 } MelixKernel;
 
 // Runs a kernel over [0, extent), a thread a point, on the device that is ready. `captures` are words. The
 // device's copies of arrays are made valid before; of an array that it writes no other copy is valid then.
-// Panics if the device has no memory left.
+// Panics if the device has no memory left, or fails.
 void melix_device_launch(MelixTask* task, MelixKernel* kernel, int64_t extent, const uint64_t* captures);
 
 // Makes the host's copy of a block valid, and if `update` is not 0 the only valid one.

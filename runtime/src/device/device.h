@@ -6,6 +6,7 @@
 namespace melix::runtime {
 
 struct Device {
+  const char* name;
   /// Memory of the device; null if it has no more.
   void* (*reserve)(uint64_t bytes);
   void (*release)(void* memory);
@@ -16,19 +17,30 @@ struct Device {
   /// Between places of the device that do not overlap.
   void (*copyWithin)(void* to, const void* from, uint64_t bytes);
   void (*clear)(void* memory, uint64_t bytes);
-  /// Runs a kernel over [0, extent); its captures have the addresses of the device.
-  void (*launch)(const MelixKernel* kernel, int64_t extent, uint64_t* captures);
+  /// Runs a kernel. The words: its extent, a thread for each point, then the captures, with the addresses of
+  /// the device.
+  void (*launch)(MelixKernel* kernel, uint64_t* words);
   /// Overwrites a copy that is valid no longer, of the device or the host, so that a read of it is noticed.
   /// Null: not done.
   void (*spoil)(void* copy, uint64_t bytes);
+  /// What has gone wrong; nothing is done any more from then on. Null: nothing.
+  const char* (*failure)();
 };
 
 /// The device on which code for one runs; null while it runs on this processor.
 const Device* readyDevice();
 /// Reads MELIX_DEVICE, with the devices that the program has code for (MelixDevices::start).
-int32_t startDevices(const Device* emulator);
+int32_t startDevices(const Device* emulator, bool required);
 /// MelixDevices::end.
 void endDevices();
+
+// cuda.cpp
+/// Whether there is the driver of GPUs. It is not opened: a process that forks then may not use it.
+bool isDriverThere();
+/// Opens the GPU, once in a process. Null if that fails, or the GPU has failed.
+const Device* openGpu();
+/// Why it is not open.
+const char* gpuProblem();
 
 // pool.cpp: memory of the device. Memory that is given back is kept for later blocks.
 /// Null if the device has no more.
@@ -57,6 +69,9 @@ void hookDevices();
 /// The copies of constants, which nobody drops.
 void dropCopiesOfConstants();
 
+/// Panics if the device has failed. `task` runs the code that used it last.
+void checkDevice(MelixTask* task);
+
 /// Counts since the start of the process.
 struct DeviceCounts {
   MelixStats blocks;
@@ -66,7 +81,7 @@ struct DeviceCounts {
     uint64_t bytes;
   } in, out;
   int64_t waits; ///< of the host for the device
-  int64_t busy;  ///< nanoseconds
+  int64_t busy;  ///< nanoseconds in which the host launched kernels or waited for them
 };
 extern DeviceCounts deviceCounts;
 const MelixStats* deviceStats();

@@ -3,30 +3,34 @@
 
 #include "../system.h"
 
-#include <dlfcn.h>
-
 namespace melix::runtime {
 
 namespace {
 
 const Device* ready;
-int32_t told; ///< whether nobody is to be told any more that `on gpu` runs on the processor
+bool opensGpu; ///< whether a GPU is opened when code for one is about to run
+bool isNeeded; ///< whether the program has no code for this processor instead
+int32_t told;  ///< whether nobody is to be told any more that `on gpu` runs on the processor
 
-constexpr const char* driverLibrary = "libcuda.so.1";
+/// What MELIX_DEVICE says.
+enum class Word : uint8_t { Unset, Gpu, Cpu, Emulated, Unknown };
 
-/// Appends why no GPU can be used. An error of the loader ends with the text of an error number, which says
-/// nothing more where the library is not there.
-void addReason(TextBuffer& out) {
-  if (void* library = dlopen(driverLibrary, RTLD_LAZY | RTLD_LOCAL)) {
-    dlclose(library);
-    out.add(driverLibrary);
-    out.add(" is there, and this version of Melix does not drive it");
-    return;
-  }
-  const char* text = dlerror();
-  const char* end = text ? strstr(text, ": No such file") : nullptr;
-  out.add(text ? text : driverLibrary,
-          end ? end - text : static_cast<int64_t>(strlen(text ? text : driverLibrary)));
+struct WordRow {
+  const char* text;
+  Word word;
+};
+
+const char* textOfWord() {
+  const char* text = environmentVariable("MELIX_DEVICE");
+  return text ? text : "";
+}
+
+Word readWord() {
+  constexpr WordRow rows[] = {
+      {"", Word::Unset}, {"gpu", Word::Gpu}, {"cpu", Word::Cpu}, {"emulated", Word::Emulated}};
+  for (const WordRow& row : rows)
+    if (strcmp(textOfWord(), row.text) == 0) return row.word;
+  return Word::Unknown;
 }
 
 void write(const TextBuffer& text) { writeText(2, text.data, text.len); }
@@ -35,7 +39,7 @@ void tellOnce() {
   if (__atomic_exchange_n(&told, 1, __ATOMIC_RELAXED)) return;
   ScopedBuffer out;
   out.add("melix: no GPU (");
-  addReason(out);
+  out.add(gpuProblem());
   out.add("): `on gpu` runs on this processor\n");
   write(out);
 }
@@ -51,34 +55,48 @@ int32_t refuse(int32_t status, const char* before, const char* word, const char*
   return status;
 }
 
-int32_t refuseWithoutGpu() {
-  ScopedBuffer reason;
-  addReason(reason);
-  reason.addByte('\0');
-  return refuse(MELIX_FAILED, "MELIX_DEVICE=gpu, and there is no GPU (",
-                reinterpret_cast<const char*>(reason.data), ")");
+constexpr const char* noCodeHere = "this program has no code for this processor instead of a GPU";
+
+/// Of a program that must run on a GPU.
+int32_t startGpu(const char* reason) {
+  ready = openGpu();
+  if (ready) return MELIX_OK;
+  ScopedBuffer before;
+  before.add(reason);
+  before.add(", and there is no GPU (");
+  before.addByte('\0');
+  return refuse(MELIX_FAILED, reinterpret_cast<const char*>(before.data), gpuProblem(), ")");
+}
+
+int32_t startEmulator(const Device* emulator) {
+  ready = emulator;
+  if (ready) return MELIX_OK;
+  return refuse(MELIX_FAILED, "this program has no code for the emulator: `melix build ", "--with-emulator",
+                "` makes one that has");
 }
 
 } // namespace
 
 const Device* readyDevice() { return ready; }
 
-int32_t startDevices(const Device* emulator) {
-  const char* word = environmentVariable("MELIX_DEVICE");
-  auto is = [word](const char* other) { return strcmp(word, other) == 0; };
+int32_t startDevices(const Device* emulator, bool required) {
   ready = nullptr;
+  opensGpu = false;
+  isNeeded = required;
   hookDevices();
-  if (!word || !*word) return MELIX_OK;
-  if (is("gpu")) return refuseWithoutGpu();
-  if (is("emulated")) {
-    ready = emulator;
-    return ready ? MELIX_OK
-                 : refuse(MELIX_FAILED, "this program has no code for the emulator: `melix build ",
-                          "--with-emulator", "` makes one that has");
+  switch (readWord()) {
+  case Word::Unset:
+    if (required) return startGpu(noCodeHere);
+    opensGpu = true;
+    return MELIX_OK;
+  case Word::Gpu: return startGpu("MELIX_DEVICE=gpu");
+  case Word::Emulated: return startEmulator(emulator);
+  case Word::Cpu:
+    told = 1;
+    return required ? refuse(MELIX_FAILED, noCodeHere, "", ": MELIX_DEVICE=cpu cannot be") : MELIX_OK;
+  case Word::Unknown: break;
   }
-  if (!is("cpu")) return refuse(MELIX_USAGE, "MELIX_DEVICE is `gpu`, `cpu` or `emulated`, not `", word, "`");
-  told = 1;
-  return MELIX_OK;
+  return refuse(MELIX_USAGE, "MELIX_DEVICE is `gpu`, `cpu` or `emulated`, not `", textOfWord(), "`");
 }
 
 void endDevices() {
@@ -92,15 +110,24 @@ void endDevices() {
 
 using namespace melix::runtime;
 
-const MelixDevices melix_devices = {[] { return startDevices(nullptr); }, endDevices, deviceStats};
+const MelixDevices melix_devices = {[](int32_t required) { return startDevices(nullptr, required != 0); },
+                                    endDevices, deviceStats};
 
-int32_t melix_device_emulates(void) {
-  const char* word = environmentVariable("MELIX_DEVICE");
-  return word && strcmp(word, "emulated") == 0;
+int32_t melix_device_kind(int32_t probe, int32_t* certain) {
+  const Word word = readWord();
+  *certain = word == Word::Gpu || word == Word::Emulated;
+  if (word == Word::Emulated) return MELIX_DEVICE_EMULATED;
+  const bool isWanted = word == Word::Gpu || (word == Word::Unset && probe);
+  return isWanted && isDriverThere() ? MELIX_DEVICE_GPU : MELIX_DEVICE_NONE;
 }
 
+/// A program that has no other code goes on where the device has failed: its next use of it panics.
 int64_t melix_device_ready(int64_t) {
-  if (ready) return 1;
+  if (opensGpu && !ready) {
+    ready = openGpu();
+    opensGpu = false;
+  }
+  if (ready && (isNeeded || !ready->failure())) return 1;
   tellOnce();
   return 0;
 }

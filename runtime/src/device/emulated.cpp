@@ -100,8 +100,9 @@ void runPoint(const MelixKernel* kernel, uint64_t* captures, uint64_t k) {
 
 /// The points run one after the other, in an order of their own: no kernel may depend on it. Without a seed
 /// those of odd numbers are first.
-void launch(const MelixKernel* kernel, int64_t extent, uint64_t* captures) {
-  const auto count = static_cast<uint64_t>(extent);
+void launch(MelixKernel* kernel, uint64_t* words) {
+  const uint64_t count = words[0];
+  uint64_t* captures = words + 1;
   if (!isSeeded) {
     for (uint64_t first = 2; first-- > 0;)
       for (uint64_t k = first; k < count; k += 2) runPoint(kernel, captures, k);
@@ -114,7 +115,10 @@ void launch(const MelixKernel* kernel, int64_t extent, uint64_t* captures) {
   }
 }
 
-constexpr Device emulator = {reserve, release, measure, copy, copy, copy, clear, launch, spoil};
+const char* failure() { return nullptr; }
+
+constexpr Device emulator = {"gpu 0", reserve, release, measure, copy,   copy,
+                             copy,    clear,   launch,  spoil,   failure};
 
 /// A number of a variable; false if it is set and no number.
 bool readNumber(const char* name, uint64_t& number, bool& isSet) {
@@ -135,13 +139,13 @@ int32_t refuseNumber(const char* message) {
   return MELIX_USAGE;
 }
 
-int32_t startWithEmulator() {
+int32_t startWithEmulator(int32_t required) {
   bool isLimited;
   if (!readNumber("MELIX_DEVICE_SEED", seed, isSeeded))
     return refuseNumber("error: MELIX_DEVICE_SEED is a number, 0 or more\n");
   if (!readNumber("MELIX_EMULATED_MEMORY", limit, isLimited))
     return refuseNumber("error: MELIX_EMULATED_MEMORY is a number of bytes\n");
-  return startDevices(&emulator);
+  return startDevices(&emulator, required != 0);
 }
 
 } // namespace

@@ -23,18 +23,20 @@ void forEachArray(const MelixKernel& kernel, const uint64_t* captures, const Vis
 void melix_device_launch(MelixTask* task, MelixKernel* kernel, int64_t extent, const uint64_t* captures) {
   if (extent <= 0) return;
   const int64_t use = newDeviceUse(), bytes = kernel->count * static_cast<int64_t>(sizeof(uint64_t));
-  auto* words = static_cast<uint64_t*>(melix_scratch(task, bytes));
-  memcpy(words, captures, static_cast<size_t>(bytes));
+  auto* words = static_cast<uint64_t*>(melix_scratch(task, bytes + static_cast<int64_t>(sizeof(uint64_t))));
+  words[0] = static_cast<uint64_t>(extent);
+  memcpy(words + 1, captures, static_cast<size_t>(bytes));
   forEachArray(*kernel, captures, [&](int64_t, void* data, AccessKind) { keepOnDevice(data, use); });
   forEachArray(*kernel, captures, [&](int64_t k, void* data, AccessKind access) {
-    words[k] = reinterpret_cast<uint64_t>(copyOnDevice(task, data, access, use));
+    words[1 + k] = reinterpret_cast<uint64_t>(copyOnDevice(task, data, access, use));
   });
   deviceCounts.launches++;
   deviceCounts.kernels += kernel->launches++ == 0;
   const int64_t begin = nanosecondsNow();
-  readyDevice()->launch(kernel, extent, words);
+  readyDevice()->launch(kernel, words);
   deviceCounts.busy += nanosecondsNow() - begin;
   forEachArray(*kernel, captures, [&](int64_t, void* data, AccessKind access) {
     if (access != AccessKind::Read) endWriteOnDevice(data);
   });
+  checkDevice(task);
 }

@@ -1,95 +1,15 @@
 // Copies of blocks on the device: an array is one block of the host, which may have memory on the device too.
 // `MelixBlock::valid` says which of the two has its elements. Copies are made when they are used, and stay.
 #include "../device_hooks.h"
+#include "../system.h"
 #include "device.h"
+#include "device_copies.h"
 
 namespace melix::runtime {
 
 DeviceCounts deviceCounts;
 
 namespace {
-
-/// The memory of the device for one block.
-struct DeviceCopy {
-  MelixBlock* block;
-  void* memory;
-  int64_t use;                ///< the number of the last
-  DeviceCopy* next;           ///< of the same bucket
-  DeviceCopy *before, *after; ///< in the order of their last uses
-};
-
-/// All copies, by block and by their last use.
-class DeviceCopies {
-public:
-  DeviceCopy* find(const MelixBlock* block) const {
-    if (!buckets_) return nullptr;
-    DeviceCopy* copy = buckets_[bucketOf(block)];
-    while (copy && copy->block != block) copy = copy->next;
-    return copy;
-  }
-  /// Null if the host has no memory for it.
-  DeviceCopy* add(MelixBlock* block, void* memory) {
-    if (count_ == capacity_ && !grow()) return nullptr;
-    auto* copy = static_cast<DeviceCopy*>(malloc(sizeof(DeviceCopy)));
-    if (!copy) return nullptr;
-    *copy = {block, memory, 0, nullptr, nullptr, nullptr};
-    enter(copy);
-    append(copy);
-    count_++;
-    return copy;
-  }
-  void remove(DeviceCopy* copy) {
-    DeviceCopy** place = &buckets_[bucketOf(copy->block)];
-    while (*place != copy) place = &(*place)->next;
-    *place = copy->next;
-    unlink(copy);
-    count_--;
-    free(copy);
-  }
-  /// It is the one that was used last.
-  void use(DeviceCopy* copy, int64_t use) {
-    copy->use = use;
-    unlink(copy);
-    append(copy);
-  }
-  DeviceCopy* oldest() const { return oldest_; }
-
-private:
-  uint64_t bucketOf(const MelixBlock* block) const {
-    return (reinterpret_cast<uintptr_t>(block) / MELIX_DATA_ALIGN * 0x9E3779B97F4A7C15) >> shift_;
-  }
-  void enter(DeviceCopy* copy) {
-    DeviceCopy*& first = buckets_[bucketOf(copy->block)];
-    copy->next = first;
-    first = copy;
-  }
-  void append(DeviceCopy* copy) {
-    copy->before = newest_;
-    copy->after = nullptr;
-    (newest_ ? newest_->after : oldest_) = copy;
-    newest_ = copy;
-  }
-  void unlink(DeviceCopy* copy) {
-    (copy->before ? copy->before->after : oldest_) = copy->after;
-    (copy->after ? copy->after->before : newest_) = copy->before;
-  }
-  bool grow() {
-    const uint64_t capacity = capacity_ ? 2 * capacity_ : 256;
-    auto** buckets = static_cast<DeviceCopy**>(calloc(capacity, sizeof(DeviceCopy*)));
-    if (!buckets) return false;
-    free(buckets_);
-    buckets_ = buckets;
-    capacity_ = capacity;
-    shift_ = static_cast<unsigned>(__builtin_clzll(capacity)) + 1;
-    for (DeviceCopy* copy = oldest_; copy; copy = copy->after) enter(copy);
-    return true;
-  }
-
-  DeviceCopy** buckets_ = nullptr;
-  uint64_t count_ = 0, capacity_ = 0;
-  unsigned shift_ = 0;
-  DeviceCopy *oldest_ = nullptr, *newest_ = nullptr;
-};
 
 DeviceCopies copies;
 uint32_t lock; ///< of all of this: workers free blocks and copy some to the host
@@ -126,7 +46,9 @@ void copyIn(const Device& device, void* to, const void* from, uint64_t bytes) {
   count(deviceCounts.in, bytes);
 }
 void copyOut(const Device& device, void* to, const void* from, uint64_t bytes) {
+  const int64_t begin = nanosecondsNow();
   device.copyOut(to, from, bytes);
+  deviceCounts.busy += nanosecondsNow() - begin;
   count(deviceCounts.out, bytes);
   deviceCounts.waits++;
 }
@@ -229,13 +151,24 @@ DeviceCopy* acquireOnDevice(const Device& device, MelixBlock* block, AccessKind 
   return copy;
 }
 
+[[noreturn]] void panicOfDevice(MelixTask* task, const Device& device) {
+  static TextBuffer text; // the panic leaves this frame
+  text.clear();
+  text.add(device.name);
+  text.add(" has failed, and this process can use it no more: ");
+  text.add(device.failure());
+  melix_panic(task, text.data, text.len);
+}
+
 [[noreturn]] void outOfMemory(MelixTask* task, const Device& device, uint64_t bytes) {
   uint64_t free = 0, all = 0;
   device.measure(free, all);
   static TextBuffer text; // the panic leaves this frame
   text.clear();
   const ByteUnit unit = unitFor(bytes), unitOfAll = unitFor(all);
-  text.add("out of memory on gpu 0: ");
+  text.add("out of memory on ");
+  text.add(device.name);
+  text.add(": ");
   addBytesIn(text, bytes, unit);
   text.addByte(' ');
   text.add(unit.name);
@@ -260,8 +193,15 @@ DeviceCopy* acquireOrPanic(MelixTask* task, MelixBlock* block, AccessKind access
     SpinLock guard(&lock);
     copy = acquireOnDevice(device, block, access, use);
   }
+  checkDevice(task);
   if (!copy) outOfMemory(task, device, block->bytes);
   return copy;
+}
+
+/// The device's copy of a place inside a block that has one.
+uint8_t* placeOnDevice(void* data, const void* place) {
+  const auto offset = static_cast<const uint8_t*>(place) - static_cast<const uint8_t*>(data);
+  return static_cast<uint8_t*>(copies.find(headerOf(data))->memory) + offset;
 }
 
 // --- hooks -----------------------------------------------------------------------------------------------
@@ -282,6 +222,7 @@ void copyBlock(MelixTask* task, MelixBlock* to, MelixBlock* from) {
   const DeviceCopy* source = acquireOrPanic(task, from, AccessKind::Read, use);
   const DeviceCopy* target = acquireOrPanic(task, to, AccessKind::Write, use);
   readyDevice()->copyWithin(target->memory, source->memory, from->bytes);
+  checkDevice(task);
 }
 
 constexpr DeviceHooks hooks = {releaseBlock, copyBlock};
@@ -292,6 +233,11 @@ void hookDevices() { deviceHooks = &hooks; }
 
 void* copyOnDevice(MelixTask* task, void* data, AccessKind access, int64_t use) {
   return acquireOrPanic(task, headerOf(data), access, use)->memory;
+}
+
+void checkDevice(MelixTask* task) {
+  const Device& device = *readyDevice();
+  if (device.failure()) panicOfDevice(task, device);
 }
 
 int64_t newDeviceUse() {
@@ -326,9 +272,12 @@ const MelixStats* deviceStats() { return readyDevice() ? &deviceCounts.blocks : 
 
 using namespace melix::runtime;
 
-void melix_device_acquire(MelixTask*, void* data, int32_t update) {
-  SpinLock guard(&lock);
-  acquireOnHost(headerOf(data), update != 0);
+void melix_device_acquire(MelixTask* task, void* data, int32_t update) {
+  {
+    SpinLock guard(&lock);
+    acquireOnHost(headerOf(data), update != 0);
+  }
+  if (readyDevice()) checkDevice(task);
 }
 
 void melix_device_copy(MelixTask* task, void* to, void* toPlace, void* from, const void* fromPlace,
@@ -349,24 +298,27 @@ void melix_device_copy(MelixTask* task, void* to, void* toPlace, void* from, con
   const auto toOffset = static_cast<uint8_t*>(toPlace) - static_cast<uint8_t*>(to);
   const auto fromOffset = static_cast<const uint8_t*>(fromPlace) - static_cast<const uint8_t*>(from);
   auto* place = static_cast<uint8_t*>(copyOnDevice(task, to, access, use)) + toOffset;
-  if (!isThere) return copyIn(*readyDevice(), place, fromPlace, size);
-  const void* here = copyOnDevice(task, from, AccessKind::Read, use);
-  readyDevice()->copyWithin(place, static_cast<const uint8_t*>(here) + fromOffset, size);
+  if (isThere) {
+    const void* here = copyOnDevice(task, from, AccessKind::Read, use);
+    readyDevice()->copyWithin(place, static_cast<const uint8_t*>(here) + fromOffset, size);
+  } else {
+    copyIn(*readyDevice(), place, fromPlace, size);
+  }
+  checkDevice(task);
 }
 
 /// A small block is copied as a whole: that takes as long, and what follows often reads other elements of it.
 void melix_device_fetch(MelixTask* task, void* data, const void* place, void* to, int64_t bytes) {
   constexpr uint64_t mostWhole = 64 << 10;
   const MelixBlock* block = headerOf(data);
-  if (!has(block, MELIX_VALID_HOST)) {
-    if (block->bytes > mostWhole && has(block, MELIX_VALID_DEVICE)) {
+  if (!has(block, MELIX_VALID_HOST) && has(block, MELIX_VALID_DEVICE) && block->bytes > mostWhole) {
+    {
       SpinLock guard(&lock);
-      const auto offset = static_cast<const uint8_t*>(place) - static_cast<const uint8_t*>(data);
-      const auto* from = static_cast<const uint8_t*>(copies.find(block)->memory) + offset;
-      return copyOut(*readyDevice(), to, from, static_cast<uint64_t>(bytes));
+      copyOut(*readyDevice(), to, placeOnDevice(data, place), static_cast<uint64_t>(bytes));
     }
-    melix_device_acquire(task, data, 0);
+    return checkDevice(task);
   }
+  if (!has(block, MELIX_VALID_HOST)) melix_device_acquire(task, data, 0);
   memcpy(to, place, static_cast<size_t>(bytes));
 }
 
@@ -374,9 +326,11 @@ void melix_device_put(MelixTask* task, void* data, void* place, const void* from
   const auto size = static_cast<uint64_t>(bytes);
   const MelixBlock* block = headerOf(data);
   if (has(block, MELIX_VALID_DEVICE)) {
-    SpinLock guard(&lock);
-    const auto offset = static_cast<uint8_t*>(place) - static_cast<uint8_t*>(data);
-    copyIn(*readyDevice(), static_cast<uint8_t*>(copies.find(block)->memory) + offset, from, size);
+    {
+      SpinLock guard(&lock);
+      copyIn(*readyDevice(), placeOnDevice(data, place), from, size);
+    }
+    checkDevice(task);
     if (!has(block, MELIX_VALID_HOST)) return;
   } else if (!has(block, MELIX_VALID_HOST)) {
     melix_device_acquire(task, data, 1);

@@ -1,8 +1,8 @@
 // Kernels reach memory as they are told to: in the address spaces and with indices as wide as the target
 // wants them; one for a GPU becomes its assembly.
 #include "codegen/emitter.h"
+#include "codegen/target.h"
 #include "core/text/parse.h"
-#include "device/ptx.h"
 #include "loops/pipeline.h"
 
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
 
 #include <set>
 
@@ -141,8 +142,13 @@ TEST(Addressing, IsAsAskedInEveryKernel) {
 
 /// Assembly for a GPU.
 std::string ptxOf(const Emitted& emitted) {
-  device::aimAtGpu(*emitted.emitter->llvm);
-  return device::ptxOf(*emitted.emitter->llvm);
+  llvm::Module& module = *emitted.emitter->llvm;
+  Options options;
+  options.target = TargetKind::Gpu;
+  const std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(options);
+  module.setTargetTriple(machine->getTargetTriple());
+  module.setDataLayout(machine->createDataLayout());
+  return assemblyOf(module, *machine);
 }
 
 TEST(Addressing, OfAGpuReadsGlobalMemory) {

@@ -64,9 +64,9 @@ class DeviceTest : public testing::Test {
 protected:
   void SetUp() override {
     setenv("MELIX_DEVICE", "emulated", 1);
-    ASSERT_EQ(melix_devices_and_emulator.start(), MELIX_OK);
+    ASSERT_EQ(melix_devices_and_emulator.start(0), MELIX_OK);
     unsetenv("MELIX_DEVICE");
-    options_.forDevices = true;
+    options_.devices = {.emulator = true};
   }
 
   loops::Module lowered() {

@@ -125,7 +125,7 @@ class Program : public testing::Test {};
   melix_after_fork();
   char name[] = "prog";
   char* argv[] = {name, nullptr};
-  MelixProgram program{entry, nullptr, 3, 0, nullptr};
+  MelixProgram program{entry, nullptr, 3, 0, nullptr, 0};
   setenv("MELIX_STATS", "1", 1);
   signal(SIGINT, SIG_DFL); // as from a terminal; a shell may have started the tests without
   _exit(melix_main(1, argv, &program));

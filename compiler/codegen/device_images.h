@@ -1,0 +1,17 @@
+#pragma once
+// Internal: kernels of a device, as entries of a GPU and as records of the runtime.
+
+#include "codegen/emitter.h"
+
+namespace melix::codegen {
+
+/// The MelixKernel of a function of kind `Device`.
+llvm::Constant* kernelRecord(ModuleEmitter& m, loops::FunctionId kernel);
+
+/// The function by which a GPU runs a kernel: (extent, captures…), words, in each thread.
+llvm::Function* declareDeviceEntry(ModuleEmitter& m, loops::FunctionId kernel);
+
+/// The object with the records of a unit's kernels, and their code for GPUs: `ptx` or none.
+Object imageObject(const Unit& unit, const std::string& ptx, const Options& options, std::string& problem);
+
+} // namespace melix::codegen

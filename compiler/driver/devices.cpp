@@ -1,0 +1,51 @@
+#include "driver/devices.h"
+
+#include "driver/child.h"
+#include "driver/commands.h"
+#include "driver/exit_status.h"
+#include "driver/files.h"
+#include "driver/program_input.h"
+
+#include "melix/abi.h"
+
+#include <cstdlib>
+
+namespace melix::driver {
+
+DeviceCode devicesHere(bool looks) {
+  int32_t certain = 0;
+  const int32_t kind = melix_device_kind(looks, &certain);
+  if (kind == MELIX_DEVICE_NONE) return {};
+  return {.host = !certain, .emulator = kind == MELIX_DEVICE_EMULATED, .gpu = kind == MELIX_DEVICE_GPU};
+}
+
+int startDevicesOfChildren(bool needsDevice) {
+  const MelixDevices& devices = melix_devices_and_emulator;
+  int32_t certain = 0;
+  if (melix_device_kind(1, &certain) != MELIX_DEVICE_GPU) {
+    const int32_t refused = devices.start(needsDevice);
+    if (refused == MELIX_OK) melix_device_ready(static_cast<int64_t>(Device::Gpu));
+    return refused;
+  }
+  constexpr double seconds = 60;
+  const ChildEnd end = runInChild(
+      [&](std::optional<std::string>& told) {
+        const int32_t refused = devices.start(needsDevice);
+        const bool isReady = refused == MELIX_OK && melix_device_ready(static_cast<int64_t>(Device::Gpu));
+        told = isReady ? "ready" : std::to_string(refused);
+        return Success;
+      },
+      seconds);
+  writeError(end.output);
+  if (end.told == "ready") return Success;
+  setenv("MELIX_DEVICE", "cpu", 1);
+  return end.returned ? std::atoi(end.told.c_str()) : Success;
+}
+
+int commandDevices(const Invocation&) {
+  const int32_t status = melix_list_devices();
+  melix_flush();
+  return status;
+}
+
+} // namespace melix::driver
