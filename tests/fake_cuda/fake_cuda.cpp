@@ -23,16 +23,17 @@ long numberOf(const char* variable, long usual) {
 }
 
 /// `NAME:K`: the call of NAME number K fails.
-bool fails(const std::string& name) {
-  static std::map<std::string, int> calls;
-  const int call = ++calls[name];
-  if (const char* file = std::getenv("FAKE_CUDA_CALLS"))
+bool fails(const char* name) {
+  static const char *const file = std::getenv("FAKE_CUDA_CALLS"), *const failing =
+                                                                      std::getenv("FAKE_CUDA_FAILS");
+  if (file)
     if (FILE* out = std::fopen(file, "a")) {
-      std::fprintf(out, "%s\n", name.c_str());
+      std::fprintf(out, "%s\n", name);
       std::fclose(out);
     }
-  const char* text = std::getenv("FAKE_CUDA_FAILS");
-  return text && name + ":" + std::to_string(call) == text;
+  if (!failing) return false;
+  static std::map<std::string, int> calls;
+  return std::string(name) + ":" + std::to_string(++calls[name]) == failing;
 }
 
 #define FAILS_AS(error)                                                                                      \
@@ -42,7 +43,10 @@ bool fails(const std::string& name) {
 /// The memory of the device, by address.
 std::map<Address, size_t> memory;
 size_t used = 0;
-size_t allMemory() { return static_cast<size_t>(numberOf("FAKE_CUDA_MEMORY", 1L << 30)); }
+size_t allMemory() {
+  static const auto bytes = static_cast<size_t>(numberOf("FAKE_CUDA_MEMORY", 1L << 30));
+  return bytes;
+}
 
 /// Whether a range lies in one piece of the device's memory.
 bool isThere(Address at, size_t bytes) {

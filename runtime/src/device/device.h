@@ -60,10 +60,11 @@ enum class AccessKind : uint8_t {
 int64_t newDeviceUse();
 /// The device's copy of a block, valid for an access. Panics if there is no memory for it.
 void* copyOnDevice(MelixTask* task, void* data, AccessKind access, int64_t use);
-/// A copy that a block has already stays for that use.
-void keepOnDevice(void* data, int64_t use);
-/// After a launch has written a block: the host gets the elements of one that may not be on the device only.
-void endWriteOnDevice(void* data);
+/// The captures of a launch that are arrays become the addresses of the device's copies, which are valid for
+/// what the kernel does. Panics if there is no memory for one.
+void acquireCaptures(MelixTask* task, const MelixKernel& kernel, uint64_t* captures);
+/// After a launch: the host gets the elements of the arrays that may not be on the device only.
+void endWritesOnDevice(const MelixKernel& kernel, const uint64_t* captures);
 /// Makes frees and copies of blocks look at their copies on the device.
 void hookDevices();
 /// The copies of constants, which nobody drops.
@@ -71,6 +72,16 @@ void dropCopiesOfConstants();
 
 /// Panics if the device has failed. `task` runs the code that used it last.
 void checkDevice(MelixTask* task);
+
+/// The time of work on the device, if it is asked for.
+class BusyTime {
+public:
+  BusyTime();
+  ~BusyTime();
+
+private:
+  int64_t begin_;
+};
 
 /// Counts since the start of the process.
 struct DeviceCounts {
@@ -85,7 +96,9 @@ struct DeviceCounts {
 };
 extern DeviceCounts deviceCounts;
 const MelixStats* deviceStats();
-/// Writes the counts if MELIX_DEVICE_LOG asks for them.
+/// Reads MELIX_DEVICE_LOG.
+void startDeviceLog();
+/// Writes the counts if it asks for them.
 void logDevice();
 /// Bytes, or 2^shift of them.
 struct ByteUnit {

@@ -84,6 +84,7 @@ int32_t startDevices(const Device* emulator, bool required) {
   opensGpu = false;
   isNeeded = required;
   hookDevices();
+  startDeviceLog();
   switch (readWord()) {
   case Word::Unset:
     if (required) return startGpu(noCodeHere);

@@ -7,10 +7,7 @@ namespace melix::runtime {
 
 namespace {
 
-bool isWanted() {
-  const char* text = environmentVariable("MELIX_DEVICE_LOG");
-  return text && strcmp(text, "1") == 0;
-}
+bool isWanted;
 
 /// `3 launches`
 void addCount(TextBuffer& out, int64_t number, const char* one, const char* more) {
@@ -53,8 +50,18 @@ void addBytesIn(TextBuffer& out, uint64_t bytes, ByteUnit unit) {
     addTenths(out, ((bytes >> (unit.shift - 10)) * 10 + 512) >> 10);
 }
 
+void startDeviceLog() {
+  const char* text = environmentVariable("MELIX_DEVICE_LOG");
+  isWanted = text && strcmp(text, "1") == 0;
+}
+
+BusyTime::BusyTime() : begin_(isWanted ? nanosecondsNow() : 0) {}
+BusyTime::~BusyTime() {
+  if (isWanted) deviceCounts.busy += nanosecondsNow() - begin_;
+}
+
 void logDevice() {
-  if (!readyDevice() || !isWanted()) return;
+  if (!readyDevice() || !isWanted) return;
   const DeviceCounts& counts = deviceCounts;
   ScopedBuffer out;
   out.add("melix: device: ");

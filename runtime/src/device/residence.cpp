@@ -1,7 +1,6 @@
 // Copies of blocks on the device: an array is one block of the host, which may have memory on the device too.
 // `MelixBlock::valid` says which of the two has its elements. Copies are made when they are used, and stay.
 #include "../device_hooks.h"
-#include "../system.h"
 #include "device.h"
 #include "device_copies.h"
 
@@ -46,9 +45,10 @@ void copyIn(const Device& device, void* to, const void* from, uint64_t bytes) {
   count(deviceCounts.in, bytes);
 }
 void copyOut(const Device& device, void* to, const void* from, uint64_t bytes) {
-  const int64_t begin = nanosecondsNow();
-  device.copyOut(to, from, bytes);
-  deviceCounts.busy += nanosecondsNow() - begin;
+  {
+    BusyTime busy;
+    device.copyOut(to, from, bytes);
+  }
   count(deviceCounts.out, bytes);
   deviceCounts.waits++;
 }
@@ -130,9 +130,10 @@ void makeValidOnDevice(const Device& device, MelixBlock* block, const DeviceCopy
     device.clear(copy.memory, block->bytes);
 }
 
-/// Nobody changes a constant, and its header is not written: a copy of it is always valid.
-DeviceCopy* acquireOnDevice(const Device& device, MelixBlock* block, AccessKind access, int64_t use) {
-  DeviceCopy* copy = copies.find(block);
+/// `copy`: the one that there is. Nobody changes a constant, and its header is not written: a copy of it is
+/// always valid.
+DeviceCopy* acquireOnDevice(const Device& device, MelixBlock* block, DeviceCopy* copy, AccessKind access,
+                            int64_t use) {
   const bool isNew = !copy;
   if (isNew) copy = makeCopy(device, block, use);
   if (!copy) return nullptr;
@@ -191,7 +192,7 @@ DeviceCopy* acquireOrPanic(MelixTask* task, MelixBlock* block, AccessKind access
   DeviceCopy* copy;
   {
     SpinLock guard(&lock);
-    copy = acquireOnDevice(device, block, access, use);
+    copy = acquireOnDevice(device, block, copies.find(block), access, use);
   }
   checkDevice(task);
   if (!copy) outOfMemory(task, device, block->bytes);
@@ -245,16 +246,49 @@ int64_t newDeviceUse() {
   return ++uses;
 }
 
-void keepOnDevice(void* data, int64_t use) {
-  SpinLock guard(&lock);
-  if (DeviceCopy* copy = copies.find(headerOf(data))) copies.use(copy, use);
+namespace {
+
+/// Calls visit(number, block, access) for each array that a kernel captures.
+template <class Visit>
+void forEachArray(const MelixKernel& kernel, const uint64_t* captures, const Visit& visit) {
+  for (int64_t k = 0; k < kernel.count; k++) {
+    const char kind = kernel.captures[k];
+    if (kind == MELIX_CAPTURE_NUMBER || !captures[k]) continue;
+    visit(k, headerOf(reinterpret_cast<void*>(captures[k])),
+          kind == MELIX_CAPTURE_WRITTEN ? AccessKind::Update : AccessKind::Read);
+  }
 }
 
-void endWriteOnDevice(void* data) {
-  MelixBlock* block = headerOf(data);
-  if (mayMove(block)) return;
-  SpinLock guard(&lock);
-  copyOut(*readyDevice(), data, copies.find(block)->memory, block->bytes);
+} // namespace
+
+/// The copies that there are stay for the launch, whatever needs room.
+void acquireCaptures(MelixTask* task, const MelixKernel& kernel, uint64_t* captures) {
+  const Device& device = *readyDevice();
+  const int64_t use = newDeviceUse();
+  uint64_t missing = 0; ///< bytes for which there is no memory
+  {
+    SpinLock guard(&lock);
+    forEachArray(kernel, captures, [&](int64_t, MelixBlock* block, AccessKind) {
+      if (DeviceCopy* copy = copies.find(block)) copies.use(copy, use);
+    });
+    forEachArray(kernel, captures, [&](int64_t k, MelixBlock* block, AccessKind access) {
+      if (missing > 0) return;
+      const DeviceCopy* copy = acquireOnDevice(device, block, copies.find(block), access, use);
+      if (!copy) missing = block->bytes;
+      if (copy) captures[k] = reinterpret_cast<uint64_t>(copy->memory);
+    });
+  }
+  if (missing == 0) return;
+  checkDevice(task);
+  outOfMemory(task, device, missing);
+}
+
+void endWritesOnDevice(const MelixKernel& kernel, const uint64_t* captures) {
+  forEachArray(kernel, captures, [&](int64_t, MelixBlock* block, AccessKind access) {
+    if (access == AccessKind::Read || mayMove(block)) return;
+    SpinLock guard(&lock);
+    copyOut(*readyDevice(), dataOf(block), copies.find(block)->memory, block->bytes);
+  });
 }
 
 void dropCopiesOfConstants() {
