@@ -64,8 +64,9 @@ private:
   void addKernel(loops::FunctionId id, llvm::Constant* image) {
     const loops::Function& kernel = unit_.module.functions[id];
     const std::string captures = captureKinds(unit_.module, kernel);
+    const size_t checks = checksOf(kernel).size();
     llvm::Constant* emulated = options_.devices.emulator ? external(exportedSymbol(kernel)) : null;
-    llvm::Constant* value = record({emulated, text(captures), word(captures.size()), word(0),
+    llvm::Constant* value = record({emulated, text(captures), word(captures.size()), word(checks), word(0),
                                     text(deviceEntryName(unit_.module, id)), image, null});
     new llvm::GlobalVariable(module, value->getType(), false, llvm::GlobalValue::ExternalLinkage, value,
                              recordSymbol(kernel));
@@ -90,8 +91,9 @@ Object imageObject(const Unit& unit, const std::string& ptx, const Options& opti
 }
 
 llvm::Function* declareDeviceEntry(ModuleEmitter& m, loops::FunctionId kernel) {
-  const size_t captures = m.unit.module.functions[kernel].params().size() - loops::boundOperands;
-  const std::vector<llvm::Type*> params(1 + captures, m.i64());
+  const loops::Function& fn = m.unit.module.functions[kernel];
+  const size_t captures = fn.params().size() - loops::boundOperands;
+  const std::vector<llvm::Type*> params(1 + captures + !checksOf(fn).empty(), m.i64());
   auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(m.context), params, false);
   auto* made = llvm::Function::Create(type, llvm::Function::ExternalLinkage,
                                       deviceEntryName(m.unit.module, kernel), *m.llvm);

@@ -24,7 +24,7 @@ void DeviceEmitter::statement(const loops::Stmt& s) {
   }
 }
 
-/// A field of the header of a block.
+/// Where the header of a block says which of its copies are valid.
 llvm::Value* DeviceEmitter::validCopies(llvm::Value* data) {
   return b_.CreateConstInBoundsGEP1_64(m_.i8(), data,
                                        offsetof(MelixBlock, valid) - uint64_t{MELIX_HEADER_BYTES});
@@ -72,9 +72,25 @@ llvm::Value* DeviceEmitter::frameBlock(uint64_t bytes) {
 }
 
 void DeviceEmitter::launch(const loops::Stmt& s, llvm::Value* captures) {
-  host_.call(
-      host_.runtime("melix_device_launch", b_.getVoidTy(), {m_.ptr(), m_.ptr(), m_.i64(), m_.ptr()}),
-      {host_.task_, kernelRecord(m_, s.as<loops::FunctionId>()), host_.value(s.operands[0]), captures});
+  const auto kernel = s.as<loops::FunctionId>();
+  const std::vector<const loops::Stmt*> checks = checksOf(m_.unit.module.functions[kernel]);
+  llvm::Value* numbers =
+      checks.empty() ? llvm::ConstantPointerNull::get(m_.ptr()) : host_.slot(8 * MELIX_CHECK_NUMBERS);
+  llvm::Value* failed = host_.call(
+      host_.runtime("melix_device_launch", m_.i64(), {m_.ptr(), m_.ptr(), m_.i64(), m_.ptr(), m_.ptr()}),
+      {host_.task_, kernelRecord(m_, kernel), host_.value(s.operands[0]), captures, numbers});
+  if (!checks.empty()) host_.panicOfCheck(checks, failed, numbers);
+}
+
+void DeviceEmitter::entry() {
+  if (m_.options.target == TargetKind::Gpu) return gpuEntry();
+  llvm::Function* emulated = m_.functionOf(host_.id_);
+  host_.kernel_ = false;
+  host_.beginBody(emulated);
+  FunctionEmitter::Values args =
+      host_.kernelArguments(emulated->getArg(2), emulated->getArg(3), emulated->getArg(1));
+  args.push_back(emulated->getArg(0));
+  b_.CreateRet(b_.CreateCall(m_.kernelOf(host_.id_), args));
 }
 
 // --- on a GPU
@@ -95,18 +111,73 @@ llvm::Value* DeviceEmitter::fromWord(llvm::Value* word, llvm::Type* type) {
   return b_.CreateBitCast(b_.CreateTrunc(word, b_.getIntNTy(type->getPrimitiveSizeInBits())), type);
 }
 
-void DeviceEmitter::entry() {
+/// Of all points that fail, the first is told, whatever the order of the threads.
+llvm::Function* DeviceEmitter::tellFailure() {
+  constexpr const char* name = "tell_failure";
+  if (llvm::Function* made = m_.llvm->getFunction(name)) return made;
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {m_.ptr(), m_.i64(), m_.i64(), m_.ptr()}, false);
+  auto* f = llvm::Function::Create(type, llvm::Function::InternalLinkage, name, *m_.llvm);
+  f->addFnAttr(llvm::Attribute::NoInline);
+  f->addFnAttr(llvm::Attribute::NoUnwind);
+  auto block = [&](const char* label) { return llvm::BasicBlock::Create(m_.context, label, f); };
+  llvm::BasicBlock *begin = block("begin"), *look = block("look"), *take = block("take"),
+                   *held = block("held"), *write = block("write"), *release = block("release"),
+                   *done = block("done");
+  llvm::IRBuilder<> b(begin);
+  b.CreateBr(look);
+  b.SetInsertPoint(look);
+  llvm::Argument *record = f->getArg(0), *left = f->getArg(1), *check = f->getArg(2), *numbers = f->getArg(3);
+  auto at = [&](uint64_t offset) { return b.CreateConstInBoundsGEP1_64(m_.i8(), record, offset); };
+  auto isLater = [&] {
+    llvm::LoadInst* told = b.CreateAlignedLoad(m_.i64(), at(offsetof(MelixFailure, left)), llvm::Align(8));
+    told->setAtomic(llvm::AtomicOrdering::Monotonic);
+    return b.CreateICmpUGE(told, left);
+  };
+  b.CreateCondBr(isLater(), done, take);
+  b.SetInsertPoint(take);
+  llvm::Value* taken = b.CreateAtomicCmpXchg(at(offsetof(MelixFailure, lock)), b.getInt32(0), b.getInt32(1),
+                                             llvm::MaybeAlign(4), llvm::AtomicOrdering::Acquire,
+                                             llvm::AtomicOrdering::Monotonic);
+  b.CreateCondBr(b.CreateExtractValue(taken, 1), held, look);
+  b.SetInsertPoint(held);
+  b.CreateCondBr(isLater(), release, write);
+  b.SetInsertPoint(write);
+  b.CreateStore(check, at(offsetof(MelixFailure, check)));
+  for (uint64_t k = 0; k < MELIX_CHECK_NUMBERS; ++k)
+    b.CreateStore(b.CreateLoad(m_.i64(), b.CreateConstInBoundsGEP1_64(m_.i64(), numbers, k)),
+                  at(offsetof(MelixFailure, numbers) + 8 * k));
+  b.CreateAlignedStore(left, at(offsetof(MelixFailure, left)), llvm::Align(8))
+      ->setAtomic(llvm::AtomicOrdering::Monotonic);
+  b.CreateBr(release);
+  b.SetInsertPoint(release);
+  b.CreateAlignedStore(b.getInt32(0), at(offsetof(MelixFailure, lock)), llvm::Align(4))
+      ->setAtomic(llvm::AtomicOrdering::Release);
+  b.CreateBr(done);
+  b.SetInsertPoint(done);
+  b.CreateRetVoid();
+  return f;
+}
+
+void DeviceEmitter::gpuEntry() {
   llvm::Function *entry = m_.functionOf(host_.id_), *kernel = m_.kernelOf(host_.id_);
+  const bool hasChecks = !host_.checks_.empty();
   host_.beginBody(entry);
-  llvm::BasicBlock *run = host_.block("run"), *done = host_.block("done");
-  llvm::Value* point = threadNumber();
-  b_.CreateCondBr(b_.CreateICmpSLT(point, entry->getArg(0)), run, done);
+  llvm::BasicBlock *run = host_.block("run"), *failed = host_.block("failed"), *done = host_.block("done");
+  llvm::Value *point = threadNumber(), *extent = entry->getArg(0);
+  b_.CreateCondBr(b_.CreateICmpSLT(point, extent), run, done);
   b_.SetInsertPoint(run);
   FunctionEmitter::Values args{point, b_.CreateNSWAdd(point, b_.getInt64(1))};
   for (unsigned k = loops::boundOperands; k < host_.fn_.params().size(); ++k)
     args.push_back(fromWord(entry->getArg(k - 1), kernel->getFunctionType()->getParamType(k)));
-  args.push_back(llvm::ConstantPointerNull::get(m_.ptr())); // no check fails
-  b_.CreateCall(kernel, args);
+  args.push_back(hasChecks ? host_.generic(host_.slot(8 * MELIX_CHECK_NUMBERS))
+                           : llvm::ConstantPointerNull::get(m_.ptr()));
+  llvm::Value* check = b_.CreateCall(kernel, args);
+  b_.CreateCondBr(b_.CreateICmpSLT(check, b_.getInt64(0)), done, failed);
+  b_.SetInsertPoint(failed);
+  if (hasChecks) {
+    llvm::Value* record = b_.CreateIntToPtr(entry->getArg(entry->arg_size() - 1), m_.ptr());
+    b_.CreateCall(tellFailure(), {record, b_.CreateNSWSub(extent, point), check, args.back()});
+  }
   b_.CreateBr(done);
   b_.SetInsertPoint(done);
   b_.CreateRetVoid();

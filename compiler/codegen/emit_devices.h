@@ -11,9 +11,10 @@ public:
 
   /// A statement of the group for devices in stmts.def.
   void statement(const loops::Stmt& s);
-  /// The entry by which a GPU runs the function, a kernel that is emitted.
+  /// The function by which a device runs this one, a kernel that is emitted (MelixKernel).
   void entry();
-  /// `captures`: the words of the operands after extent and work, in memory.
+  /// Panics where a check of the kernel fails. `captures`: the words of the operands after extent and work,
+  /// in memory.
   void launch(const loops::Stmt& s, llvm::Value* captures);
   /// Memory of the frame with the header of a block, of which the host's copy is valid.
   llvm::Value* frameBlock(uint64_t bytes);
@@ -21,6 +22,8 @@ public:
 private:
   llvm::Value* validCopies(llvm::Value* data);
   void acquire(const loops::Stmt& s);
+  void gpuEntry();
+  llvm::Function* tellFailure();
   llvm::Value* threadNumber();
   llvm::Value* fromWord(llvm::Value* word, llvm::Type* type);
   void setValidCopies(const loops::Stmt& s, uint16_t valid);

@@ -37,13 +37,13 @@ void FunctionEmitter::emitCheck(const Stmt& s) {
   llvm::BasicBlock *failed = block("failed"), *fine = block("fine");
   b_.CreateCondBr(value(s.operands[0]), fine, failed);
   b_.SetInsertPoint(failed);
-  size_t count = std::min(s.operands.size() - 1, maxNumbers);
+  const size_t count = std::min<size_t>(s.operands.size() - 1, MELIX_CHECK_NUMBERS);
   llvm::Value* numbers = kernel_ ? failRecord_ : count ? slot(8 * count) : nullptr;
   for (size_t k = 0; k < count; ++k)
     b_.CreateStore(value(s.operands[k + 1]), b_.CreateConstInBoundsGEP1_64(m_.i64(), numbers, k));
   if (kernel_) {
-    b_.CreateRet(b_.getInt64(checks_.size()));
-    checks_.push_back(&s);
+    const auto number = std::ranges::find(checks_, &s) - checks_.begin();
+    b_.CreateRet(b_.getInt64(static_cast<uint64_t>(number)));
   } else {
     panicFormat(s.as<loops::Message>().text, numbers, count);
     b_.CreateUnreachable();

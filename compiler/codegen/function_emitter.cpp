@@ -2,6 +2,7 @@
 
 #include "codegen/debug_info.h"
 #include "codegen/emit_devices.h"
+#include "melix/abi.h"
 
 #include <llvm/IR/MDBuilder.h>
 
@@ -22,8 +23,8 @@ void FunctionEmitter::run() {
   case FunctionKind::Kernel:
   case FunctionKind::Device:
     emitKernel();
-    if (m_.options.target == TargetKind::Gpu) return DeviceEmitter(*this).entry();
-    return emitKernelLauncher();
+    if (fn_.kind == FunctionKind::Kernel) return emitKernelLauncher();
+    return DeviceEmitter(*this).entry();
   }
 }
 
@@ -83,7 +84,16 @@ llvm::Value* FunctionEmitter::capture(size_t param, llvm::Type* type, llvm::Valu
   return read;
 }
 
+std::vector<const loops::Stmt*> checksOf(const loops::Function& kernel) {
+  std::vector<const loops::Stmt*> out;
+  for (const loops::Region& region : kernel.regions)
+    for (loops::StmtId id : region.stmts)
+      if (kernel.stmts[id].kind == StmtKind::Check) out.push_back(&kernel.stmts[id]);
+  return out;
+}
+
 void FunctionEmitter::emitKernel() {
+  checks_ = checksOf(fn_);
   kernel_ = true;
   task_ = nullptr;
   beginBody(m_.kernelOf(id_));
@@ -112,35 +122,45 @@ void FunctionEmitter::giveScratch(Values& args) {
   for (auto [k, front] : begins) args[k] = front ? b_.CreateInBoundsGEP(m_.i8(), all, {front}) : all;
 }
 
+FunctionEmitter::Values FunctionEmitter::kernelArguments(llvm::Value* begin, llvm::Value* end,
+                                                         llvm::Value* captures) {
+  llvm::FunctionType* kernel = m_.kernelOf(id_)->getFunctionType();
+  Values args{begin, end};
+  for (unsigned k = 2; k < fn_.params().size(); ++k) {
+    llvm::Value* at = b_.CreateConstInBoundsGEP1_64(m_.i64(), captures, k - 2);
+    const bool isScratch = fn_.modes[k] == loops::ModeKind::Scratch;
+    args.push_back(capture(k, isScratch ? m_.i64() : kernel->getParamType(k), at));
+  }
+  return args;
+}
+
+void FunctionEmitter::panicOfCheck(const std::vector<const Stmt*>& checks, llvm::Value* number,
+                                   llvm::Value* numbers) {
+  llvm::BasicBlock* done = block("done");
+  auto* which = b_.CreateSwitch(number, done);
+  for (size_t k = 0; k < checks.size(); ++k) {
+    llvm::BasicBlock* at = block("failed");
+    which->addCase(b_.getInt64(k), at);
+    b_.SetInsertPoint(at);
+    b_.SetCurrentDebugLocation(m_.debug->location(checks[k]->loc));
+    panicFormat(checks[k]->as<loops::Message>().text, numbers,
+                std::min<size_t>(checks[k]->operands.size() - 1, MELIX_CHECK_NUMBERS));
+    b_.CreateUnreachable();
+  }
+  b_.SetInsertPoint(done);
+  b_.SetCurrentDebugLocation(m_.debug->nowhere());
+}
+
 /// The chunk function of a kernel: what the kernel says has failed becomes a panic here.
 void FunctionEmitter::emitKernelLauncher() {
   kernel_ = false;
   beginBody(m_.functionOf(id_));
   task_ = function_->getArg(0);
-  llvm::FunctionType* kernel = m_.kernelOf(id_)->getFunctionType();
-  Values args{function_->getArg(2), function_->getArg(3)};
-  for (unsigned k = 2; k < fn_.params().size(); ++k) {
-    llvm::Value* at = b_.CreateConstInBoundsGEP1_64(m_.i64(), function_->getArg(1), k - 2);
-    const bool isScratch = fn_.modes[k] == loops::ModeKind::Scratch;
-    args.push_back(capture(k, isScratch ? m_.i64() : kernel->getParamType(k), at));
-  }
+  Values args = kernelArguments(function_->getArg(2), function_->getArg(3), function_->getArg(1));
   giveScratch(args);
-  llvm::Value* record = slot(8 * maxNumbers);
-  args.push_back(record);
-  llvm::Value* failed = b_.CreateCall(m_.kernelOf(id_), args);
-  llvm::BasicBlock* done = block("done");
-  auto* which = b_.CreateSwitch(failed, done);
-  for (size_t k = 0; k < checks_.size(); ++k) {
-    llvm::BasicBlock* at = block("failed");
-    which->addCase(b_.getInt64(k), at);
-    b_.SetInsertPoint(at);
-    b_.SetCurrentDebugLocation(m_.debug->location(checks_[k]->loc));
-    panicFormat(checks_[k]->as<loops::Message>().text, record,
-                std::min(checks_[k]->operands.size() - 1, maxNumbers));
-    b_.CreateUnreachable();
-  }
-  b_.SetInsertPoint(done);
-  b_.SetCurrentDebugLocation(m_.debug->nowhere());
+  llvm::Value* numbers = slot(8 * MELIX_CHECK_NUMBERS);
+  args.push_back(numbers);
+  panicOfCheck(checks_, b_.CreateCall(m_.kernelOf(id_), args), numbers);
   b_.CreateRet(b_.getInt64(-1));
 }
 

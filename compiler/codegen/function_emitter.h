@@ -8,7 +8,8 @@
 
 namespace melix::codegen {
 
-constexpr size_t maxNumbers = 10; ///< of a failed check
+/// The checks of a kernel, whose places here are the numbers that it gives.
+std::vector<const loops::Stmt*> checksOf(const loops::Function& kernel);
 
 class FunctionEmitter {
 public:
@@ -46,6 +47,10 @@ private:
   void emitKernel();
   void emitChunk(); ///< task, captures, begin, end
   void emitKernelLauncher();
+  /// The arguments of a kernel for `begin`, `end` and captures in memory.
+  Values kernelArguments(llvm::Value* begin, llvm::Value* end, llvm::Value* captures);
+  /// Panics with the message of the check of that number, if it is one.
+  void panicOfCheck(const std::vector<const Stmt*>& checks, llvm::Value* number, llvm::Value* numbers);
   /// The value that a launch gives for a parameter.
   llvm::Value* capture(size_t param, llvm::Type* type, llvm::Value* at);
   void giveScratch(Values& args);
@@ -109,7 +114,7 @@ private:
   llvm::Value* task_ = nullptr;       ///< null in a kernel
   llvm::Value* failRecord_ = nullptr; ///< of a kernel
   bool kernel_ = false;
-  std::vector<const Stmt*> checks_; ///< of a kernel, by number
+  std::vector<const Stmt*> checks_; ///< of a kernel
   std::unordered_map<uint32_t, llvm::Value*> values_;
   bool panicFollows_ = false; ///< in the region that is being written
   unsigned merged_ = 0;       ///< calls of functions that are merged into this one

@@ -232,13 +232,22 @@ Result cuLaunchKernel(Handle function, unsigned gridX, unsigned, unsigned, unsig
   FAILS;
   const auto* kernel = static_cast<const MelixKernel*>(function);
   auto* words = static_cast<uint64_t*>(extra[1]);
-  if (*static_cast<size_t*>(extra[3]) != 8 * static_cast<size_t>(kernel->count + 1)) return launchFailed;
+  const bool hasChecks = kernel->checks > 0;
+  if (*static_cast<size_t*>(extra[3]) != 8 * static_cast<size_t>(kernel->count + 1 + hasChecks))
+    return launchFailed;
+  const Address failure = words[1 + kernel->count];
+  if (hasChecks && !isThere(failure, sizeof(MelixFailure))) return launchFailed;
   for (int64_t k = 0; k < kernel->count; ++k)
     if (kernel->captures[k] != MELIX_CAPTURE_NUMBER && words[1 + k] && !isThere(words[1 + k], 0))
       return launchFailed;
   const auto extent = static_cast<int64_t>(words[0]);
   if (int64_t(gridX) * blockX < extent) return launchFailed;
-  for (int64_t k = 0; kernel->emulated && k < extent; ++k) kernel->emulated(nullptr, words + 1, k, k + 1);
+  for (int64_t k = extent; kernel->emulated && k-- > 0;) {
+    MelixFailure made{};
+    made.check = kernel->emulated(made.numbers, words + 1, k, k + 1);
+    made.left = static_cast<uint64_t>(extent - k);
+    if (made.check >= 0) *static_cast<MelixFailure*>(place(failure)) = made;
+  }
   return 0;
 }
 

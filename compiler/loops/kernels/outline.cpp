@@ -82,8 +82,7 @@ private:
   ValueId begin_, end_;
 };
 
-/// Whether a kernel reaches no memory of the host but elements of its captures, has no checks, which tell the
-/// host, and stores numbers only.
+/// Whether a kernel reaches no memory of the host but elements of its captures, and stores numbers only.
 bool mayRunOnDevice(const Function& kernel) {
   auto isNumber = [&](ValueId v) { return kernel.typeOf(v).cls == ClassKind::Scalar; };
   auto isOwnMemory = [](StmtKind kind) {
@@ -91,7 +90,7 @@ bool mayRunOnDevice(const Function& kernel) {
            kind == StmtKind::Scratch;
   };
   auto fits = [&](const Stmt& s) {
-    if (s.kind == StmtKind::Check || s.kind == StmtKind::Tag) return false;
+    if (s.kind == StmtKind::Tag) return false;
     if (s.kind == StmtKind::Store && !isNumber(s.operands.back())) return false;
     return isOwnMemory(s.kind) || std::ranges::all_of(s.results, isNumber);
   };

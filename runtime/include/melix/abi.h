@@ -331,20 +331,44 @@ typedef struct MelixImage {
   void* module; // of the driver, once it is loaded
 } MelixImage;
 
+enum {
+  MELIX_CHECK_NUMBERS = 10, // the most numbers in the message of a check of a kernel
+};
+
+// What a launch tells of the first point that fails a check; in memory of the device while it runs. All zero:
+// none has.
+typedef struct MelixFailure {
+  uint32_t lock; // whether a thread writes
+  uint32_t unused;
+  uint64_t left; // how many points are not before it: the extent less its index
+  int64_t check; // the number of the check
+  uint64_t numbers[MELIX_CHECK_NUMBERS];
+} MelixFailure;
+
+// The code of a kernel for the emulated device: the points from `begin` to `end`. Gives the number of the
+// check that fails, and its numbers, or -1.
+typedef int64_t (*MelixEmulatedFn)(uint64_t* numbers, const uint64_t* captures, int64_t begin, int64_t end);
+
 typedef struct MelixKernel {
-  MelixChunkFn emulated; // its code for the emulated device, or null
-  const char* captures;  // a letter for each (MelixCapture)
-  int64_t count;         // of captures
-  int64_t launches;      // so far
-  const char* name;      // of its entry in the image: (extent, captures…), all of them words
+  MelixEmulatedFn emulated; // or null
+  const char* captures;     // a letter for each (MelixCapture)
+  int64_t count;            // of captures
+  int64_t checks;           // how many it has
+  int64_t launches;         // so far
+  // Of its entry in the image: (extent, captures…, the address of a MelixFailure if it has checks), all of
+  // them words.
+  const char* name;
   MelixImage* image;
   void* function; // of the driver, once it is loaded
 } MelixKernel;
 
 // Runs a kernel over [0, extent), a thread a point, on the device that is ready. `captures` are words. The
 // device's copies of arrays are made valid before; of an array that it writes no other copy is valid then.
-// Panics if the device has no memory left, or fails.
-void melix_device_launch(MelixTask* task, MelixKernel* kernel, int64_t extent, const uint64_t* captures);
+// Panics if the device has no memory left, or fails. Gives the number of the check that fails at the first
+// point that fails one, and its numbers; -1 if there is none, which a kernel without checks does not wait
+// for.
+int64_t melix_device_launch(MelixTask* task, MelixKernel* kernel, int64_t extent, const uint64_t* captures,
+                            uint64_t* numbers);
 
 // Makes the host's copy of a block valid, and if `update` is not 0 the only valid one.
 void melix_device_acquire(MelixTask* task, void* data, int32_t update);

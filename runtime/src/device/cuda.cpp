@@ -164,19 +164,33 @@ void clear(void* memory, uint64_t bytes) {
   if (isUsable()) CALL(fillBytes, "cuMemsetD8Async", addressOf(memory), 0, bytes, stream);
 }
 
-/// `words`: the extent and the captures.
-void launch(MelixKernel* kernel, uint64_t* words) {
+/// Memory for what launches tell of their checks, all zero between them.
+MelixFailure* failureOnDevice() {
+  static MelixFailure* failure;
+  if (failure) return failure;
+  auto* made = static_cast<MelixFailure*>(reserve(sizeof(MelixFailure)));
+  if (made) clear(made, sizeof(MelixFailure));
+  return failure = made;
+}
+
+void launch(MelixKernel* kernel, uint64_t* words, MelixFailure* failure) {
   if (!isUsable()) return;
   lastKernel = kernel;
   void* function = functionOf(*kernel);
   if (!function) return;
-  size_t bytes = static_cast<size_t>(1 + kernel->count) * sizeof(uint64_t);
+  const bool hasChecks = kernel->checks > 0;
+  MelixFailure* told = hasChecks ? failureOnDevice() : nullptr;
+  words[1 + kernel->count] = reinterpret_cast<uint64_t>(told);
+  size_t bytes = static_cast<size_t>(1 + kernel->count + hasChecks) * sizeof(uint64_t);
   constexpr uintptr_t end = 0, buffer = 1, bufferBytes = 2;
   void* extra[] = {reinterpret_cast<void*>(buffer), words, reinterpret_cast<void*>(bufferBytes), &bytes,
                    reinterpret_cast<void*>(end)};
   const uint64_t blocks = (words[0] + threadsOfBlock - 1) / threadsOfBlock;
   CALL(launch, "cuLaunchKernel", function, static_cast<unsigned>(blocks), 1, 1, threadsOfBlock, 1, 1, 0,
        stream, nullptr, extra);
+  if (!hasChecks) return;
+  copyOut(failure, told, sizeof *failure);
+  if (failure->left > 0) clear(told, sizeof *told);
 }
 
 const char* failure() { return problem.len ? reinterpret_cast<const char*>(problem.data) : nullptr; }

@@ -17,9 +17,9 @@ struct Device {
   /// Between places of the device that do not overlap.
   void (*copyWithin)(void* to, const void* from, uint64_t bytes);
   void (*clear)(void* memory, uint64_t bytes);
-  /// Runs a kernel. The words: its extent, a thread for each point, then the captures, with the addresses of
-  /// the device.
-  void (*launch)(MelixKernel* kernel, uint64_t* words);
+  /// Runs a kernel. The words: its extent, a thread for each point, the captures, with the addresses of the
+  /// device, and a word for the device itself. If it has checks `failure` becomes what it tells of them.
+  void (*launch)(MelixKernel* kernel, uint64_t* words, MelixFailure* failure);
   /// Overwrites a copy that is valid no longer, of the device or the host, so that a read of it is noticed.
   /// Null: not done.
   void (*spoil)(void* copy, uint64_t bytes);

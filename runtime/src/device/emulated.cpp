@@ -93,24 +93,37 @@ uint64_t randomStep(uint64_t extent) {
   }
 }
 
-void runPoint(const MelixKernel* kernel, uint64_t* captures, uint64_t k) {
-  const auto point = static_cast<int64_t>(k);
-  kernel->emulated(nullptr, captures, point, point + 1);
-}
+/// A launch under way.
+struct Launch {
+  const MelixKernel& kernel;
+  uint64_t extent;
+  const uint64_t* captures;
+  MelixFailure* failure;
+
+  void run(uint64_t k) const {
+    const auto point = static_cast<int64_t>(k);
+    uint64_t numbers[MELIX_CHECK_NUMBERS];
+    const int64_t check = kernel.emulated(numbers, captures, point, point + 1);
+    if (check < 0 || failure->left >= extent - k) return;
+    failure->left = extent - k;
+    failure->check = check;
+    memcpy(failure->numbers, numbers, sizeof numbers);
+  }
+};
 
 /// The points run one after the other, in an order of their own: no kernel may depend on it. Without a seed
 /// those of odd numbers are first.
-void launch(MelixKernel* kernel, uint64_t* words) {
+void launch(MelixKernel* kernel, uint64_t* words, MelixFailure* failure) {
   const uint64_t count = words[0];
-  uint64_t* captures = words + 1;
+  const Launch made{*kernel, count, words + 1, failure};
   if (!isSeeded) {
     for (uint64_t first = 2; first-- > 0;)
-      for (uint64_t k = first; k < count; k += 2) runPoint(kernel, captures, k);
+      for (uint64_t k = first; k < count; k += 2) made.run(k);
     return;
   }
   const uint64_t step = randomStep(count);
   for (uint64_t n = 0, k = nextRandom() % count; n < count; n++) {
-    runPoint(kernel, captures, k);
+    made.run(k);
     k = k >= count - step ? k - (count - step) : k + step;
   }
 }
