@@ -3,9 +3,8 @@
 #include "driver/compile.h"
 #include "driver/exit_status.h"
 #include "driver/files.h"
+#include "driver/source_lines.h"
 #include "session/pipeline.h"
-
-#include <map>
 
 namespace melix::driver {
 namespace {
@@ -13,27 +12,6 @@ namespace {
 using transforms::FusionDecision;
 using transforms::FusionKind;
 using transforms::FusionReason;
-
-/// A place: where the program has what the compiler made of it, or calls the library for it.
-struct Line {
-  std::string file;
-  uint32_t line = 0;
-  auto operator<=>(const Line&) const = default;
-};
-
-/// Of the places of a chain the innermost in the program itself; if there is none, the first.
-Line lineOf(const session::Session& session, const core::Module& module, core::LocId loc,
-            std::string_view program) {
-  Span found;
-  for (; loc.valid(); loc = module.locs[loc].inner) {
-    const Span span = module.locs[loc].span;
-    if (!span.valid()) continue;
-    const bool here = session.sources.path(span.file) == program;
-    if (here || !found.valid()) found = span;
-  }
-  if (!found.valid()) return {};
-  return {std::string(session.sources.path(found.file)), session.sources.lineColumn(found).line};
-}
 
 std::string_view textOf(FusionReason reason) {
   switch (reason) {
@@ -72,17 +50,13 @@ std::string sentence(const FusionDecision& d, const Line& at, const Line& other)
 
 std::string explanation(const session::Session& session, const core::Module& module,
                         const transforms::FusionLog& log, std::string_view program) {
-  std::map<Line, std::map<std::string, size_t>> lines;
+  LineSentences lines;
   for (const FusionDecision& d : log) {
     const Line at = lineOf(session, module, d.nest, program),
                other = lineOf(session, module, d.other, program);
     if (at.line != 0) ++lines[at][sentence(d, at, other)];
   }
-  std::string out;
-  for (const auto& [at, sentences] : lines)
-    for (const auto& [text, times] : sentences)
-      out += at.file + ":" + std::to_string(at.line) + ": " + text +
-             (times > 1 ? " (" + std::to_string(times) + " times)" : "") + "\n";
+  const std::string out = textOf(lines);
   return out.empty() ? "no sweep over an array that the program runs reads what another made\n" : out;
 }
 

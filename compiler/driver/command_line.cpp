@@ -262,6 +262,16 @@ void addExplainFusion(CLI::App& command, Invocation& invocation) {
       "whether it became one sweep with them, and if not, why it writes an array.");
 }
 
+void addExplainDevice(CLI::App& command, Invocation& invocation) {
+  addProgram(command, invocation);
+  command.add_flag("--count", invocation.show.count, "how many kernels there are on each side, and why");
+  addOptimisation(command, invocation.code);
+  addDevice(command, invocation.code);
+  addStrictness(command, invocation.code);
+  command.footer("For each line: the kernels that it becomes, what the host runs instead and why, and which\n"
+                 "arrays are copied where they were changed on the other side. No GPU is needed.");
+}
+
 void addSeconds(CLI::App& command, const char* name, double& seconds, double least, const char* purpose) {
   const auto isWithin = [least](const std::string& text) -> std::string {
     char* end = nullptr;
@@ -343,6 +353,9 @@ constexpr Command commands[] = {
      "melix show --stage STAGE [options] FILE", addShow},
     {"explain-fusion", CommandKind::ExplainFusion, "say which sweeps over arrays became one, and which not",
      "melix explain-fusion [options] FILE", addExplainFusion},
+    {"explain-device", CommandKind::ExplainDevice,
+     "say what runs on a GPU, and what keeps the rest on the host", "melix explain-device [options] FILE",
+     addExplainDevice},
     {"fmt", CommandKind::Fmt, "format programs in place", "melix fmt [--check] FILE...", addFmt},
     {"repl", CommandKind::Repl, "a prompt for expressions and definitions", "melix repl [options]", addRepl},
     {"devices", CommandKind::Devices, "list the GPUs of this machine", "melix devices", addDevices},
@@ -371,7 +384,8 @@ std::vector<std::string> splitProgramArguments(std::vector<std::string>& argumen
 
 bool takesProgram(CommandKind kind) {
   return kind == CommandKind::Run || kind == CommandKind::Build || kind == CommandKind::Check ||
-         kind == CommandKind::Show || kind == CommandKind::ExplainFusion;
+         kind == CommandKind::Show || kind == CommandKind::ExplainFusion ||
+         kind == CommandKind::ExplainDevice;
 }
 
 /// What is wrong although every option alone is right; empty if nothing is.

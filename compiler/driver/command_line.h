@@ -8,7 +8,19 @@
 
 namespace melix::driver {
 
-enum class CommandKind { Run, Build, Check, Show, ExplainFusion, Test, Bench, Fmt, Repl, Devices };
+enum class CommandKind {
+  Run,
+  Build,
+  Check,
+  Show,
+  ExplainFusion,
+  Test,
+  Bench,
+  Fmt,
+  Repl,
+  Devices,
+  ExplainDevice
+};
 
 enum class StageKind { Ast, Expand, Core, Grad, Opt, Plans, Loops, Llvm, Asm, Ptx };
 
@@ -43,8 +55,8 @@ struct ShowOptions {
   StageKind stage = StageKind::Core;
   std::optional<ShownPass> after; ///< in place of a whole stage, the module after a pass of it
   bool listPasses = false;        ///< the passes, in place of a program
-  bool count = false;             ///< numbers of operations, nests and arrays instead of the text
-  std::string only;               ///< the function that is meant; empty means all
+  bool count = false; ///< also of explain-device: numbers of operations, nests and arrays instead of the text
+  std::string only;   ///< the function that is meant; empty means all
 };
 
 /// A command line that was understood. Members that a command does not take have their default.

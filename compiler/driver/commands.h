@@ -15,5 +15,6 @@ int commandBench(const Invocation& invocation);
 int commandFmt(const Invocation& invocation);
 int commandRepl(const Invocation& invocation);
 int commandDevices(const Invocation& invocation);
+int commandExplainDevice(const Invocation& invocation);
 
 } // namespace melix::driver

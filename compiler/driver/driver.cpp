@@ -27,6 +27,7 @@ int runCommand(const Invocation& invocation) {
   case CommandKind::Fmt: return commandFmt(invocation);
   case CommandKind::Repl: return commandRepl(invocation);
   case CommandKind::Devices: return commandDevices(invocation);
+  case CommandKind::ExplainDevice: return commandExplainDevice(invocation);
   }
   return 0;
 }

@@ -1,4 +1,5 @@
 #include "loops/emit/emit_pool.h"
+#include "loops/emit/emit_grid.h"
 #include "loops/emit/lower_arrays.h"
 #include "loops/emit/lower_values.h"
 
@@ -16,22 +17,22 @@ constexpr int64_t windowBlocks = int64_t(1) << windowShift;
 class PoolEmitter {
 public:
   PoolEmitter(Lower& lower, SweepEmitter& sweep)
-      : lower_(lower), b_(lower.b), sweep_(sweep), results_(sweep.results()), blocks_(sweep.blocks()) {}
+      : lower_(lower), b_(lower.b), sweep_(sweep), results_(sweep.results()), blocks_(sweep.blocks()),
+        isGrid_(launches(lower) && !filters(results_)) {}
 
   /// Each block stores what it leaves, and the blocks are then combined in order: window by window, so that
-  /// few of them are remembered at a time. A filter writes what a block keeps at the block's beginning, and
-  /// remembers how much that is of all.
+  /// few of them are remembered at a time, or all at once on a device, where a thread runs a block. A filter
+  /// writes what a block keeps at the block's beginning, and remembers how much that is of all.
   void run() {
     const ValueId count = blocks_.count();
     for (SweptResult& r : results_.all())
       if (r.state) sweep_.open(r, 0);
-    const bool filters =
-        std::ranges::any_of(results_.all(), [](const SweptResult& r) { return r.plan.isFilter(); });
-    const ValueId window = filters ? count : b_.arith(OpKind::Min, count, b_.integer(windowBlocks));
+    const bool atOnce = isGrid_ || filters(results_);
+    const ValueId window = atOnce ? count : b_.arith(OpKind::Min, count, b_.integer(windowBlocks));
     std::vector<ValueId> totals = firstStates(b_.integer(0));
     for (ValueId v : totals) left_.push_back(leftByBlocks(v, window));
     const uint64_t* known = b_.asConstant(count);
-    if (filters || (known && *known <= static_cast<uint64_t>(windowBlocks)))
+    if (atOnce || (known && *known <= static_cast<uint64_t>(windowBlocks)))
       totals = runWindow(b_.integer(0), count, totals);
     else
       totals = runWindows(count, totals);
@@ -42,6 +43,10 @@ public:
   }
 
 private:
+  static bool filters(SweepResults& results) {
+    return std::ranges::any_of(results.all(), [](const SweptResult& r) { return r.plan.isFilter(); });
+  }
+
   /// The states of all results before their first point, in a row; `filtered` counts where a filter begins.
   std::vector<ValueId> firstStates(ValueId filtered) {
     std::vector<ValueId> states;
@@ -90,6 +95,7 @@ private:
   void runBlocks(ValueId first, ValueId count) {
     ForAttr attr;
     attr.dependence = Dependence::None;
+    attr.grid = isGrid_;
     RegionId region = b_.begin({indexType});
     const ValueId at = b_.params(region)[0];
     const BlockLoops::Span span = blocks_.spanOf(b_.arith(OpKind::Add, first, at));
@@ -120,6 +126,7 @@ private:
   SweepEmitter& sweep_;
   SweepResults& results_;
   BlockLoops blocks_;
+  const bool isGrid_;
   std::vector<Place> left_; ///< by state: what the blocks of a window leave
 };
 

@@ -2,6 +2,7 @@
 
 #include "loops/emit/emit_grid.h"
 #include "loops/emit/emit_pool.h"
+#include "loops/plan/plan_notes.h"
 
 #include <algorithm>
 
@@ -17,6 +18,7 @@ SweepEmitter::SweepEmitter(Lower& lower, const core::Op& nest, const SweepPlan& 
 void SweepEmitter::run() {
   results_.allocate();
   if (lower_.failed()) return;
+  if (launches(lower_)) noteHost();
   if (plan_.runsOnPool()) {
     sweepOnPool(lower_, *this);
     return results_.defineArrays();
@@ -38,6 +40,15 @@ void SweepEmitter::run() {
 }
 
 // --- launches on a device
+
+/// Notes that the host runs the sweep, if it does.
+void SweepEmitter::noteHost() {
+  const bool filters =
+      std::ranges::any_of(results_.all(), [](const SweptResult& r) { return r.plan.isFilter(); });
+  if (!filters && (plan_.runsOnPool() || launchesPoints())) return;
+  const std::string_view why = filters ? "a filter, whose size is known when it has run" : whyNotCut(plan_);
+  if (!why.empty()) lower_.context.made.module->onHost.push_back({nest_.loc, why});
+}
 
 bool SweepEmitter::launchesPoints() const { return launches(lower_) && plan_.independentLevels() > 0; }
 

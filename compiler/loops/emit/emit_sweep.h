@@ -26,6 +26,7 @@ public:
                                   std::vector<ValueId> carried);
 
 private:
+  void noteHost();
   bool launchesPoints() const;
   void sweepGrid();
   std::vector<ValueId> sweepLevel(uint32_t level, std::vector<ValueId> carried);

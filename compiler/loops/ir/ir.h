@@ -246,12 +246,19 @@ struct Function : FunctionParts {
   ValueType typeOf(ValueId v) const { return values[v].type; }
 };
 
+/// A nest of code for a device that the host runs, and why.
+struct OnHost {
+  LocId loc;
+  std::string_view why;
+};
+
 /// Shares types and locations with the Core module it was made from.
 struct Module {
   explicit Module(const core::Module& module) : core(module) {}
   const core::Module& core;
   Store<FunctionId, Function> functions;
   FunctionId entry;
+  std::vector<OnHost> onHost;
 };
 
 /// A statement or type that this stage does not know yet.

@@ -2,6 +2,7 @@
 
 #include "loops/analysis/closed_functions.h"
 #include "loops/analysis/launching_functions.h"
+#include "loops/kernels/device_reasons.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -82,25 +83,12 @@ private:
   ValueId begin_, end_;
 };
 
-/// Whether a kernel reaches no memory of the host but elements of its captures, and stores numbers only.
-bool mayRunOnDevice(const Function& kernel) {
-  auto isNumber = [&](ValueId v) { return kernel.typeOf(v).cls == ClassKind::Scalar; };
-  auto isOwnMemory = [](StmtKind kind) {
-    return kind == StmtKind::AddressOf || kind == StmtKind::PointerOf || kind == StmtKind::FrameArray ||
-           kind == StmtKind::Scratch;
-  };
-  auto fits = [&](const Stmt& s) {
-    if (s.kind == StmtKind::Tag) return false;
-    if (s.kind == StmtKind::Store && !isNumber(s.operands.back())) return false;
-    return isOwnMemory(s.kind) || std::ranges::all_of(s.results, isNumber);
-  };
-  auto isCapture = [&](ValueId v) { return isNumber(v) || kernel.typeOf(v).cls == ClassKind::Data; };
-  return std::ranges::all_of(kernel.params(), isCapture) && std::ranges::all_of(kernel.stmts, fits);
-}
-
-FunctionKind outlinedKind(const Module& module, const Function& made, bool grid) {
-  if (!isClosed(module, made, made.body)) return FunctionKind::Chunk;
-  return grid && mayRunOnDevice(made) ? FunctionKind::Device : FunctionKind::Kernel;
+/// A grid loop becomes a kernel of a device, or a note says why not.
+FunctionKind outlinedKind(Module& module, const Function& made, bool grid) {
+  const std::string_view why = grid ? whyNotOnDevice(module, made) : "";
+  if (grid && why.empty()) return FunctionKind::Device;
+  if (grid) module.onHost.push_back({made.loc, why});
+  return isClosed(module, made, made.body) ? FunctionKind::Kernel : FunctionKind::Chunk;
 }
 
 /// Whether a function that is made of a loop calls one of these.

@@ -185,6 +185,10 @@ private:
 
 } // namespace
 
+std::string_view whyNotCut(const SweepPlan& sweep) {
+  return sweep.pool == PoolKind::NoAxes ? "" : textOf(sweep.pool);
+}
+
 core::RegionNotes planNotes(const core::Module& module) {
   return [&module, now = std::shared_ptr<PlanNotes>(),
           id = core::FunctionId()](core::FunctionId f, core::RegionId region, ValueText text) mutable {

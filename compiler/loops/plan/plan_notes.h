@@ -10,8 +10,12 @@
 //     //   apart from sweep 0: keeps other axes
 
 #include "core/text/print.h"
+#include "loops/plan/plan_nest.h"
 
 namespace melix::loops {
+
+/// Why a sweep of which no points are independent is not cut for the pool; empty if it is, or has one point.
+std::string_view whyNotCut(const SweepPlan& sweep);
 
 /// The notes of a module that stays as it is.
 core::RegionNotes planNotes(const core::Module& module);

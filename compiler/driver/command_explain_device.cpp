@@ -1,0 +1,70 @@
+// melix explain-device: what of a program runs on a device, what keeps the rest on the host, and which
+// elements are copied between them.
+#include "driver/commands.h"
+#include "driver/compile.h"
+#include "driver/exit_status.h"
+#include "driver/files.h"
+#include "driver/program_input.h"
+#include "driver/source_lines.h"
+#include "loops/device_report.h"
+
+#include <set>
+
+namespace melix::driver {
+namespace {
+
+using loops::DevicePlace;
+using Kind = DevicePlace::Kind;
+using Places = std::vector<DevicePlace>;
+
+/// Sentences by line; a loop only where nothing else is said of its line.
+std::string explanation(session::Session& session, const Places& places, std::string_view program) {
+  LineSentences lines;
+  auto add = [&](bool loops) {
+    for (const DevicePlace& place : places) {
+      const Line at = lineOf(session, session.module(), place.loc, program);
+      if (at.line == 0 || (place.kind == Kind::Loop) != loops) continue;
+      if (!loops || !lines.contains(at)) ++lines[at][place.what];
+    }
+  };
+  add(false);
+  add(true);
+  const std::string out = textOf(lines);
+  return out.empty() ? "nothing of this program runs on a device: it has no `on gpu`, or nothing inside that "
+                       "sweeps over arrays\n"
+                     : out;
+}
+
+/// How many kernels there are on each side, and what keeps those of the host there.
+std::string counts(const Places& places) {
+  size_t there = 0, here = 0;
+  std::map<std::string, size_t> reasons;
+  for (const DevicePlace& place : places) {
+    there += place.kind == Kind::Launch;
+    here += place.kind == Kind::OnHost;
+    if (place.kind == Kind::OnHost) ++reasons[place.what];
+  }
+  std::string out = std::to_string(there) + " on the device, " + std::to_string(here) + " on the host\n";
+  for (const auto& [why, times] : reasons) out += "  " + std::to_string(times) + " " + why + "\n";
+  return out;
+}
+
+} // namespace
+
+int commandExplainDevice(const Invocation& invocation) {
+  return onBigStack([&]() -> int {
+    CodeOptions code = invocation.code;
+    code.devices = {.host = false, .emulator = false, .gpu = true};
+    const SessionPtr session = makeSession(code);
+    if (!prepareProgram(invocation.program, *session)) return Failure;
+    const std::optional<loops::Module> module =
+        loopsOf(*session, codegenOptions(*session, code, targetOf(code, codegen::TargetKind::Host)));
+    if (!module) return Failure;
+    const Places places = loops::devicePlaces(*module);
+    writeOutput(invocation.show.count ? counts(places)
+                                      : explanation(*session, places, nameOf(invocation.program)));
+    return Success;
+  });
+}
+
+} // namespace melix::driver

@@ -1,0 +1,28 @@
+#pragma once
+// What the compiler did, by lines of the program.
+
+#include "core/ir/ir.h"
+#include "session/session.h"
+
+#include <map>
+#include <string>
+
+namespace melix::driver {
+
+/// A place: where the program has what the compiler made of it, or calls the library for it.
+struct Line {
+  std::string file;
+  uint32_t line = 0;
+  auto operator<=>(const Line&) const = default;
+};
+
+/// Of the places of a chain the innermost in the program itself; if there is none, the first.
+Line lineOf(const session::Session& session, const core::Module& module, core::LocId loc,
+            std::string_view program);
+
+/// Sentences about lines, with how often each is said.
+using LineSentences = std::map<Line, std::map<std::string, size_t>>;
+/// `FILE:LINE: sentence (2 times)`, in the order of the lines.
+std::string textOf(const LineSentences& lines);
+
+} // namespace melix::driver

@@ -1,0 +1,130 @@
+#include "loops/device_report.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace melix::loops {
+namespace {
+
+using Kind = DevicePlace::Kind;
+
+class DeviceReport {
+public:
+  explicit DeviceReport(const Module& module) : module_(module) {}
+
+  std::vector<DevicePlace> run() {
+    for (FunctionId f(0); f.index < module_.functions.size(); ++f.index) {
+      const Function& fn = module_.functions[f];
+      if (fn.kind == FunctionKind::Orchestration && fn.body.valid()) region(fn, fn.body, f);
+    }
+    for (const OnHost& nest : module_.onHost)
+      out_.push_back({Kind::OnHost, nest.loc, "on the host: " + std::string(nest.why)});
+    return std::move(out_);
+  }
+
+private:
+  void region(const Function& fn, RegionId r, FunctionId f) {
+    for (StmtId id : fn.regions[r].stmts) statement(fn, fn.stmts[id], f);
+  }
+
+  void statement(const Function& fn, const Stmt& s, FunctionId f) {
+    switch (s.kind) {
+    case StmtKind::Launch: return launch(s);
+    case StmtKind::Acquire: return crossing(s, "the host reads " + name(fn, s));
+    case StmtKind::AcquireUpdate: return crossing(s, "the host writes " + name(fn, s));
+    case StmtKind::Fetch: return crossing(s, "the host reads elements of " + name(fn, s));
+    case StmtKind::Put: return crossing(s, "the host writes elements of " + name(fn, s));
+    case StmtKind::Call: return call(fn, s, f);
+    case StmtKind::For:
+    case StmtKind::While:
+      if (fn.device != Device::Host && !launches(fn, s)) return hostLoop(fn, s);
+      break;
+    default: break;
+    }
+    for (RegionId inner : s.regions) region(fn, inner, f);
+  }
+
+  void add(Kind kind, const Stmt& s, std::string what) { out_.push_back({kind, s.loc, std::move(what)}); }
+  void crossing(const Stmt& s, std::string what) { add(Kind::Crossing, s, std::move(what)); }
+
+  std::string name(const Function& fn, const Stmt& s) const {
+    const NameId hint = fn.values[s.operands[0]].hint;
+    return hint.valid() ? "`" + std::string(module_.core.types.names.text(hint)) + "`" : "an array";
+  }
+
+  void launch(const Stmt& s) {
+    const Function& kernel = module_.functions[s.as<FunctionId>()];
+    if (kernel.kind != FunctionKind::Device) return;
+    const auto loops = std::ranges::count_if(kernel.stmts, [](const Stmt& k) { return isLoop(k); });
+    add(Kind::Launch, s, loops > 1 ? "loops at each point, a thread a point" : "a map, a thread a point");
+  }
+
+  void call(const Function& fn, const Stmt& s, FunctionId f) {
+    const auto callee = s.as<FunctionId>();
+    if (fn.device == Device::Host || launchesNest(callee) || !reaches(callee, f)) return;
+    add(Kind::Loop, s, "on the host: recursion");
+  }
+
+  /// Whether calls from one function may come to another.
+  bool reaches(FunctionId from, FunctionId to) const {
+    std::vector<FunctionId> open{from};
+    std::vector<bool> seen(module_.functions.size());
+    while (!open.empty()) {
+      const FunctionId f = open.back();
+      open.pop_back();
+      if (f == to) return true;
+      if (seen[f.index]) continue;
+      seen[f.index] = true;
+      for (const Stmt& s : module_.functions[f].stmts)
+        if (s.kind == StmtKind::Call) open.push_back(s.as<FunctionId>());
+    }
+    return false;
+  }
+
+  /// Whether a function has launches of a device itself.
+  bool launchesNest(FunctionId f) const {
+    return std::ranges::any_of(module_.functions[f].stmts, [&](const Stmt& s) { return isDeviceLaunch(s); });
+  }
+  bool isDeviceLaunch(const Stmt& s) const {
+    return s.kind == StmtKind::Launch && module_.functions[s.as<FunctionId>()].kind == FunctionKind::Device;
+  }
+
+  /// Whether a statement launches, or calls what may.
+  bool launches(const Function& fn, const Stmt& s) const {
+    if (isDeviceLaunch(s)) return true;
+    if (s.kind == StmtKind::Call && launchesNest(s.as<FunctionId>())) return true;
+    return std::ranges::any_of(s.regions, [&](RegionId r) {
+      return std::ranges::any_of(fn.regions[r].stmts, [&](StmtId id) { return launches(fn, fn.stmts[id]); });
+    });
+  }
+
+  template <class Is>
+  bool holds(const Function& fn, const Stmt& s, const Is& is) const {
+    return is(s) || std::ranges::any_of(s.regions, [&](RegionId r) {
+             return std::ranges::any_of(fn.regions[r].stmts,
+                                        [&](StmtId id) { return holds(fn, fn.stmts[id], is); });
+           });
+  }
+
+  void hostLoop(const Function& fn, const Stmt& s) {
+    auto has = [&](StmtKind kind) {
+      return holds(fn, s, [kind](const Stmt& inner) { return inner.kind == kind; });
+    };
+    const bool hasList = holds(fn, s, [](const Stmt& inner) {
+      return inner.kind == StmtKind::Runtime && inner.as<RuntimeCall>().kind == RuntimeKind::ListPush;
+    });
+    add(Kind::Loop, s,
+        hasList                  ? "on the host: a List that grows"
+        : has(StmtKind::Builtin) ? "on the host: a loop with a function of the runtime, as for output"
+                                 : "on the host: a loop whose iterations follow one another");
+  }
+
+  const Module& module_;
+  std::vector<DevicePlace> out_;
+};
+
+} // namespace
+
+std::vector<DevicePlace> devicePlaces(const Module& module) { return DeviceReport(module).run(); }
+
+} // namespace melix::loops

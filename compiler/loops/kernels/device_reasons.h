@@ -1,0 +1,12 @@
+#pragma once
+#include "loops/ir/ir.h"
+
+#include <string_view>
+
+namespace melix::loops {
+
+/// What keeps a kernel, which is made of a loop, from running on a device: it reaches memory of the host,
+/// stores references, or has a statement that only the host can run. Empty if nothing does.
+std::string_view whyNotOnDevice(const Module& module, const Function& kernel);
+
+} // namespace melix::loops
