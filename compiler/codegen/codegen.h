@@ -83,8 +83,8 @@ struct Object {
 };
 
 struct DeviceUse {
-  bool uses = false;  ///< some of a program runs on a device that is ready
-  bool needs = false; ///< and this processor has no code for it
+  bool uses = false; ///< some of a program runs on a device that is ready
+  int32_t flags = 0; ///< MelixDeviceFlags
 };
 
 struct Compiled {

@@ -3,6 +3,7 @@
 #include "codegen/emitter.h"
 #include "codegen/target.h"
 #include "codegen/units.h"
+#include "melix/abi.h"
 #include "support/threads.h"
 
 #include <llvm/IR/DebugInfo.h>
@@ -139,8 +140,9 @@ private:
 
 Compiled compile(const loops::Module& module, const Options& given) {
   Compiled out = Objects(module, optionsFor(module, given)).run();
-  const bool usesDevices = loops::usesDevices(module.core, given.device);
-  out.devices = {usesDevices, usesDevices && !given.devices.host};
+  out.devices.uses = loops::usesDevices(module.core, given.device);
+  out.devices.flags =
+      (given.devices.host ? 0 : MELIX_DEVICE_NEEDED) | (given.devices.checked ? MELIX_DEVICE_CHECKED : 0);
   if (module.entry.valid()) out.entry = out.entries.at(module.functions[module.entry].source);
   return out;
 }

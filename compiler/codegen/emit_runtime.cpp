@@ -208,6 +208,10 @@ void FunctionEmitter::emitRuntimeCall(const Stmt& s) {
   case RuntimeKind::DeviceReady:
     return setResult(s, b_.CreateTrunc(call(runtime("melix_device_ready", m_.i64(), {m_.i64()}), {arg(0)}),
                                        b_.getInt1Ty()));
+  case RuntimeKind::DeviceCompare:
+    call(runtime("melix_device_compare", b_.getVoidTy(), {p, p, p, p, p}),
+         {task_, m_.descriptor(attr.type), arg(0), arg(1), arg(2)});
+    return;
   case RuntimeKind::ArgSort:
     call(runtime("melix_argsort", b_.getVoidTy(), {p, p, p, m_.i64(), m_.i32(), p}),
          {task_, m_.descriptor(attr.type), arg(0), arg(1), b_.CreateTrunc(arg(2), m_.i32()), arg(3)});

@@ -93,7 +93,7 @@ void addStart(Compiled& program, const Options& options) {
   // The runtime writes the tables of lines.
   m.makeMain(m.global(
       m.record({entry, m.arrayOf(lines, false), m.half(level), m.half(static_cast<uint32_t>(lines.size())),
-                devices, m.half(program.devices.needs)}),
+                devices, m.half(static_cast<uint32_t>(program.devices.flags))}),
       true));
   program.objects.push_back({m.object(program.error), {}});
 }

@@ -31,7 +31,7 @@ bool Blocks::link() {
       compileCore(*session_, codegenOptions(*session_, code_, target));
   if (!compiled) return false;
   devices_ = compiled->devices;
-  status_ = devices_.uses ? startDevicesOfChildren(devices_.needs) : Success;
+  status_ = devices_.uses ? startDevicesOfChildren(devices_.flags) : Success;
   if (status_ != Success) return false;
   jit_ = std::make_unique<jit::Jit>();
   std::string error = jit_->add(*compiled);

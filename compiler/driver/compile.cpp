@@ -111,6 +111,17 @@ void reportUnsupported(session::Session& session, const loops::Unsupported& foun
   writeDiagnostics(sink, session.sources);
 }
 
+/// Says which blocks MELIX_DEVICE=check leaves to the device alone.
+void tellUnchecked(const session::Session& session, const loops::Module& module) {
+  for (const core::LocId loc : module.unchecked) {
+    const Span place = session::locationOf(module.core, loc);
+    if (!place.valid()) continue;
+    writeError("melix: " + std::string(session.sources.path(place.file)) + ":" +
+               std::to_string(session.sources.lineColumn(place).line) +
+               ": a block with input, output or `debug` is not checked\n");
+  }
+}
+
 /// Says that a file has nothing that runs, and what runs of what it has.
 void warnIfNothingRuns(session::Session& session, names::ModuleId root) {
   const names::Module& module = session.modules()[root];
@@ -142,7 +153,10 @@ std::optional<loops::Module> loopsOf(session::Session& session, const codegen::O
   options.verify = verifies();
   options.afterPass = afterPass;
   loops::Result lowered = loops::fromCore(session.module(), options);
-  if (!lowered.error && lowered.bug.empty()) return std::move(lowered.module);
+  if (!lowered.error && lowered.bug.empty()) {
+    tellUnchecked(session, lowered.module);
+    return std::move(lowered.module);
+  }
   if (lowered.error)
     reportUnsupported(session, *lowered.error);
   else

@@ -13,24 +13,28 @@
 namespace melix::driver {
 
 DeviceCode devicesHere(bool looks) {
-  int32_t certain = 0;
-  const int32_t kind = melix_device_kind(looks, &certain);
+  int32_t flags = 0;
+  const int32_t kind = melix_device_kind(looks, &flags);
   if (kind == MELIX_DEVICE_NONE) return {};
-  return {.host = !certain, .emulator = kind == MELIX_DEVICE_EMULATED, .gpu = kind == MELIX_DEVICE_GPU};
+  const bool isChecked = flags & MELIX_DEVICE_CHECKED;
+  return {.host = !(flags & MELIX_DEVICE_NEEDED),
+          .emulator = kind == MELIX_DEVICE_EMULATED || isChecked, // stands in where the GPU cannot be used
+          .gpu = kind == MELIX_DEVICE_GPU,
+          .checked = isChecked};
 }
 
-int startDevicesOfChildren(bool needsDevice) {
+int startDevicesOfChildren(int32_t flags) {
   const MelixDevices& devices = melix_devices_and_emulator;
-  int32_t certain = 0;
-  if (melix_device_kind(1, &certain) != MELIX_DEVICE_GPU) {
-    const int32_t refused = devices.start(needsDevice);
+  int32_t ignored = 0;
+  if (melix_device_kind(1, &ignored) != MELIX_DEVICE_GPU) {
+    const int32_t refused = devices.start(flags);
     if (refused == MELIX_OK) melix_device_ready(static_cast<int64_t>(Device::Gpu));
     return refused;
   }
   constexpr double seconds = 60;
   const ChildEnd end = runInChild(
       [&](std::optional<std::string>& told) {
-        const int32_t refused = devices.start(needsDevice);
+        const int32_t refused = devices.start(flags);
         const bool isReady = refused == MELIX_OK && melix_device_ready(static_cast<int64_t>(Device::Gpu));
         told = isReady ? "ready" : std::to_string(refused);
         return Success;

@@ -16,7 +16,7 @@ DeviceCode devicesHere(bool looks);
 /// Sees in a child whether a device can be used: who opens a GPU can fork no more. `start` as melix_devices
 /// has it. What a user is to be told is written; without a device code runs on this processor from then on.
 /// Gives the exit status of what is refused.
-int startDevicesOfChildren(bool needsDevice);
+int startDevicesOfChildren(int32_t flags);
 
 /// Whether `sm_80` and the like is a card for which there can be code.
 bool isGpuArchitecture(const std::string& name);

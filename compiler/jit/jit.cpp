@@ -121,7 +121,7 @@ int runEntry(MelixEntryFn entry, codegen::DeviceUse devices, int argc, char** ar
   runningEntry = entry;
   runner = &run;
   program.entry = run ? &runByRunner : entry;
-  program.needsDevice = devices.needs;
+  program.deviceFlags = devices.flags;
   program.devices = devices.uses ? &melix_devices_and_emulator : nullptr;
   return melix_main(argc, argv, &program);
 }

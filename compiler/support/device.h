@@ -26,6 +26,7 @@ struct DeviceCode {
   bool host = true;      ///< this processor stands in where there is no device
   bool emulator = false; ///< kernels for the emulated device
   bool gpu = false;      ///< kernels for GPUs
+  bool checked = false;  ///< parts run on both sides, whose results are compared
   bool any() const { return emulator || gpu; }
 };
 

@@ -109,7 +109,7 @@ int32_t melix_main(int32_t argc, char** argv, const MelixProgram* program) {
     return MELIX_USAGE;
   }
   const MelixDevices* devices = program->devices;
-  if (const int32_t status = devices ? devices->start(program->needsDevice) : MELIX_OK; status != MELIX_OK)
+  if (const int32_t status = devices ? devices->start(program->deviceFlags) : MELIX_OK; status != MELIX_OK)
     return status;
   melix_keep_heap();
   melix_hold_standard_files();

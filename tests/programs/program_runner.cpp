@@ -136,6 +136,7 @@ harness::ProcessResult runIn(const std::string& melix, const std::string& mode, 
       .environment = {{"MELIX_STATS", "1"}, {"MELIX_VERIFY", "1"}, {"TMPDIR", scratch}}};
   const bool isWhole = mode == "on_device" || mode == "on_gpu";
   if (mode == "emulated" || mode == "on_device") options.environment.push_back({"MELIX_DEVICE", "emulated"});
+  if (mode == "checked") options.environment.push_back({"MELIX_DEVICE", "check"});
   if (mode == "on_gpu") options.environment.push_back({"MELIX_DEVICE", "gpu"});
   if (mode == "fake_gpu") {
     options.environment.insert(options.environment.end(), {{"MELIX_DEVICE", "gpu"},
@@ -232,7 +233,8 @@ int main(int argc, char** argv) {
   using namespace melix::programs;
   if (argc != 4) {
     std::puts("Usage: program_runner MELIX "
-              "run|unoptimised|interpret|build|emulated|on_device|fake_gpu|on_gpu|check|shown|expanded FILE");
+              "run|unoptimised|interpret|build|emulated|on_device|fake_gpu|checked|on_gpu|check|shown|"
+              "expanded FILE");
     return 2;
   }
   std::string melix = argv[1], mode = argv[2];

@@ -16,27 +16,31 @@ FunctionId writingFunction(LowerContext& context, core::FunctionId callee, Devic
   return found->second;
 }
 
-StmtId callVersion(LowerContext& context, Builder& b, const LeafCall& call, Device device) {
+} // namespace
+
+StmtId callOn(LowerContext& context, Builder& b, const LeafCall& call, Device device) {
   const FunctionId function = call.written.empty()
                                   ? context.functions.at({call.callee, device})
                                   : writingFunction(context, call.callee, device, call.written);
   return b.stmt(StmtKind::Call, call.operands, call.results, function);
 }
 
+namespace {
+
 RegionId regionOf(LowerContext& context, Builder& b, const LeafCall& call, Device device) {
   b.begin();
-  return b.end(b.results(callVersion(context, b, call, device)));
+  return b.end(b.results(callOn(context, b, call, device)));
 }
 
 } // namespace
 
 StmtId emitCall(LowerContext& context, Builder& b, const LeafCall& call, Device device) {
-  if (b.fn.device != Device::Host || device == Device::Host) return callVersion(context, b, call, device);
-  if (!context.devices.host) return callVersion(context, b, call, device);
+  if (b.fn.device != Device::Host || device == Device::Host) return callOn(context, b, call, device);
+  if (!context.devices.host) return callOn(context, b, call, device);
   const RuntimeCall isReady{RuntimeKind::DeviceReady, context.layouts.types.scalar(TypeKind::I64)};
   const ValueId ready = b.value(StmtKind::Runtime, {b.integer(static_cast<int64_t>(device))},
                                 scalarType(TypeKind::Bool), isReady);
-  if (!context.devices.any()) return callVersion(context, b, call, Device::Host);
+  if (!context.devices.any()) return callOn(context, b, call, Device::Host);
   const RegionId there = regionOf(context, b, call, device), here = regionOf(context, b, call, Device::Host);
   return b.stmt(StmtKind::If, {ready}, call.results, {}, {there, here});
 }

@@ -18,6 +18,9 @@ struct LeafCall {
 /// Emits a call of the callee on `device`.
 StmtId emitCall(LowerContext& context, Builder& b, const LeafCall& call, Device device);
 
+/// Emits a call of the version for `device`, wherever that is.
+StmtId callOn(LowerContext& context, Builder& b, const LeafCall& call, Device device);
+
 /// Adds a function for the processor, without a place in traces, that runs all of `f` on `device`. Requires:
 /// `f` is lowered.
 FunctionId startOn(LowerContext& context, core::FunctionId f, Device device);

@@ -8,6 +8,7 @@
 // literals are copied whole.
 
 #include "core/ir/flow.h"
+#include "core/ir/walk.h"
 #include "loops/layout/constant_arrays.h"
 #include "loops/layout/destinations.h"
 #include "loops/layout/layout.h"
@@ -35,7 +36,8 @@ struct LowerContext {
   std::vector<Writing> writing;
   Placements placements;
   const ElementParams elementParams;
-  const DeviceCode devices; ///< for which functions are lowered
+  const DeviceCode devices;                  ///< for which functions are lowered
+  std::optional<core::Effects> effects = {}; ///< made when they are asked for
 
   /// A function for `f` on `device`, still without a body.
   Function declared(core::FunctionId f, Device device) const {

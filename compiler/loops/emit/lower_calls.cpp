@@ -2,6 +2,7 @@
 // takes the addresses as its last parameters.
 #include "loops/emit/lower_calls.h"
 
+#include "loops/emit/check_devices.h"
 #include "loops/emit/leaf_calls.h"
 #include "loops/emit/lower.h"
 
@@ -31,6 +32,13 @@ void lowerCall(Lower& l, const core::Op& op) {
   std::vector<ValueId> operands, kept;
   for (types::DimId d : op.dims) operands.push_back(l.dim(d));
   for (core::ValueId v : op.operands) addArgument(l, v, operands, kept);
+  const core::FunctionId callee = op.as<core::CallAttr>().callee;
+  const Device device = calledOn(l.context.core.functions[callee].device, l.b.fn.device);
+  if (isCheckedCall(l, op, device)) {
+    emitCheckedCall(l, op, operands, device);
+    for (ValueId base : kept) l.b.stmt(StmtKind::KeepAlive, {base});
+    return;
+  }
   std::vector<uint32_t> written;
   std::vector<core::ValueId> others;
   for (uint32_t k = 0; k < op.results.size(); ++k) {
@@ -46,11 +54,9 @@ void lowerCall(Lower& l, const core::Op& op) {
     l.setRep(v, {{operands.back()}, {}, true});
     kept.push_back(at->base);
   }
-  const core::FunctionId callee = op.as<core::CallAttr>().callee;
   std::vector<ValueType> types = l.leafTypes(others);
   types.insert(types.end(), op.resultDims.size(), indexType);
   const LeafCall call{callee, std::move(operands), std::move(types), std::move(written)};
-  const Device device = calledOn(l.context.core.functions[callee].device, l.b.fn.device);
   const std::vector<ValueId>& values = l.b.results(emitCall(l.context, l.b, call, device));
   size_t at = 0;
   l.bind(others, values, at);

@@ -259,6 +259,7 @@ struct Module {
   Store<FunctionId, Function> functions;
   FunctionId entry;
   std::vector<OnHost> onHost;
+  std::vector<LocId> unchecked; ///< calls that are to be made on both sides, and are made on the device only
 };
 
 /// A statement or type that this stage does not know yet.

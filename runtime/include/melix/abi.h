@@ -261,7 +261,7 @@ typedef struct MelixProgram {
   int32_t cpuLevel;      // 3: made for x86-64-v3, checked at start; 0 or 1: no check
   int32_t lineTables;
   const struct MelixDevices* devices; // of a program with code for a device; else null
-  int32_t needsDevice;                // whether it has no code for this processor instead
+  int32_t deviceFlags;                // MelixDeviceFlags
 } MelixProgram;
 
 // Runs a program: called by an executable's start code with the arguments of the process (argv[0] is the
@@ -273,11 +273,16 @@ int32_t melix_main(int32_t argc, char** argv, const MelixProgram* program);
 // 9. Devices.
 // ---------------------------------------------------------------------------------------------------------
 
+enum MelixDeviceFlags {
+  MELIX_DEVICE_NEEDED = 1,  // the program has no code by which this processor could stand in
+  MELIX_DEVICE_CHECKED = 2, // blocks run on both sides, and their results are compared
+};
+
 typedef struct MelixDevices {
   // Reads MELIX_DEVICE: called before the first statement of the program. MELIX_OK, or the exit status after
   // an error was written: MELIX_USAGE for a word that it does not know, MELIX_FAILED where the device that is
-  // asked for is not there. `required`: the program has no code by which this processor could stand in.
-  int32_t (*start)(int32_t required);
+  // asked for is not there. `flags`: of the program.
+  int32_t (*start)(int32_t flags);
   // Called after the last statement, however the program ends: writes the counts that MELIX_DEVICE_LOG=1 asks
   // for to standard error, `melix: device: 4 launches of 2 kernels, …`.
   void (*end)(void);
@@ -295,10 +300,10 @@ enum MelixDeviceKind {
   MELIX_DEVICE_GPU,
   MELIX_DEVICE_EMULATED,
 };
-// For which device code that is to run in this process is made, by MELIX_DEVICE. Where that is not set it is
-// a GPU if `probe` is not 0 and there is its driver; whether it can be used is known when it is opened.
-// `certain` becomes whether the program ends at its start if that device cannot be used.
-int32_t melix_device_kind(int32_t probe, int32_t* certain);
+// For which device code that is to run in this process is made, by MELIX_DEVICE. Where that is not set it is a
+// GPU if `probe` is not 0 and there is its driver; whether it can be used is known when it is opened. `flags`
+// become those of a program: MELIX_DEVICE_NEEDED where it ends at its start if that device cannot be used.
+int32_t melix_device_kind(int32_t probe, int32_t* flags);
 
 // Writes a line for each GPU to standard output, or to standard error why there is none. Gives the exit
 // status.
@@ -380,6 +385,9 @@ void melix_device_copy(MelixTask* task, void* to, void* toPlace, void* from, con
 // is an address inside the block.
 void melix_device_fetch(MelixTask* task, void* data, const void* place, void* to, int64_t bytes);
 void melix_device_put(MelixTask* task, void* data, void* place, const void* from, int64_t bytes);
+// Panics if two values of a type, in their stored forms, have other bits; `name` is what the program calls them.
+void melix_device_compare(MelixTask* task, const MelixType* type, const void* here, const void* there,
+                          const char* name);
 
 // ---------------------------------------------------------------------------------------------------------
 // 10. Hosting: for the JIT, the prompt, the test runner, the interpreter.

@@ -30,7 +30,7 @@ struct Device {
 /// The device on which code for one runs; null while it runs on this processor.
 const Device* readyDevice();
 /// Reads MELIX_DEVICE, with the devices that the program has code for (MelixDevices::start).
-int32_t startDevices(const Device* emulator, bool required);
+int32_t startDevices(const Device* emulator, int32_t flags);
 /// MelixDevices::end.
 void endDevices();
 
@@ -72,6 +72,17 @@ void dropCopiesOfConstants();
 
 /// Panics if the device has failed. `task` runs the code that used it last.
 void checkDevice(MelixTask* task);
+
+/// Stands in functions that may copy: MELIX_DEVICE_LOG=2 has a line for each copy and wait, with the place in
+/// the program.
+class LoggedUse {
+public:
+  explicit LoggedUse(MelixTask* task) : task_(task) {}
+  ~LoggedUse();
+
+private:
+  MelixTask* task_;
+};
 
 /// The time of work on the device, if it is asked for.
 class BusyTime {

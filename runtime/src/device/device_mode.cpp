@@ -13,7 +13,7 @@ bool isNeeded; ///< whether the program has no code for this processor instead
 int32_t told;  ///< whether nobody is to be told any more that `on gpu` runs on the processor
 
 /// What MELIX_DEVICE says.
-enum class Word : uint8_t { Unset, Gpu, Cpu, Emulated, Unknown };
+enum class Word : uint8_t { Unset, Gpu, Cpu, Emulated, Check, Unknown };
 
 struct WordRow {
   const char* text;
@@ -26,8 +26,11 @@ const char* textOfWord() {
 }
 
 Word readWord() {
-  constexpr WordRow rows[] = {
-      {"", Word::Unset}, {"gpu", Word::Gpu}, {"cpu", Word::Cpu}, {"emulated", Word::Emulated}};
+  constexpr WordRow rows[] = {{"", Word::Unset},
+                              {"gpu", Word::Gpu},
+                              {"cpu", Word::Cpu},
+                              {"emulated", Word::Emulated},
+                              {"check", Word::Check}};
   for (const WordRow& row : rows)
     if (strcmp(textOfWord(), row.text) == 0) return row.word;
   return Word::Unknown;
@@ -79,7 +82,8 @@ int32_t startEmulator(const Device* emulator) {
 
 const Device* readyDevice() { return ready; }
 
-int32_t startDevices(const Device* emulator, bool required) {
+int32_t startDevices(const Device* emulator, int32_t flags) {
+  const bool required = flags & MELIX_DEVICE_NEEDED;
   ready = nullptr;
   opensGpu = false;
   isNeeded = required;
@@ -95,9 +99,15 @@ int32_t startDevices(const Device* emulator, bool required) {
   case Word::Cpu:
     told = 1;
     return required ? refuse(MELIX_FAILED, noCodeHere, "", ": MELIX_DEVICE=cpu cannot be") : MELIX_OK;
+  case Word::Check:
+    if (!(flags & MELIX_DEVICE_CHECKED))
+      return refuse(MELIX_FAILED, "an executable has no code for MELIX_DEVICE=check: ", "`melix run`",
+                    " has");
+    ready = openGpu();
+    return ready ? MELIX_OK : startEmulator(emulator);
   case Word::Unknown: break;
   }
-  return refuse(MELIX_USAGE, "MELIX_DEVICE is `gpu`, `cpu` or `emulated`, not `", textOfWord(), "`");
+  return refuse(MELIX_USAGE, "MELIX_DEVICE is `gpu`, `cpu`, `emulated` or `check`, not `", textOfWord(), "`");
 }
 
 void endDevices() {
@@ -111,15 +121,17 @@ void endDevices() {
 
 using namespace melix::runtime;
 
-const MelixDevices melix_devices = {[](int32_t required) { return startDevices(nullptr, required != 0); },
-                                    endDevices, deviceStats};
+const MelixDevices melix_devices = {[](int32_t flags) { return startDevices(nullptr, flags); }, endDevices,
+                                    deviceStats};
 
-int32_t melix_device_kind(int32_t probe, int32_t* certain) {
+int32_t melix_device_kind(int32_t probe, int32_t* flags) {
   const Word word = readWord();
-  *certain = word == Word::Gpu || word == Word::Emulated;
+  *flags = word == Word::Gpu || word == Word::Emulated ? MELIX_DEVICE_NEEDED : 0;
+  if (word == Word::Check) *flags = MELIX_DEVICE_CHECKED;
   if (word == Word::Emulated) return MELIX_DEVICE_EMULATED;
-  const bool isWanted = word == Word::Gpu || (word == Word::Unset && probe);
-  return isWanted && isDriverThere() ? MELIX_DEVICE_GPU : MELIX_DEVICE_NONE;
+  const bool isWanted = word == Word::Gpu || word == Word::Check || (word == Word::Unset && probe);
+  if (isWanted && isDriverThere()) return MELIX_DEVICE_GPU;
+  return word == Word::Check ? MELIX_DEVICE_EMULATED : MELIX_DEVICE_NONE;
 }
 
 /// A program that has no other code goes on where the device has failed: its next use of it panics.

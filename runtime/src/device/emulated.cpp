@@ -152,13 +152,13 @@ int32_t refuseNumber(const char* message) {
   return MELIX_USAGE;
 }
 
-int32_t startWithEmulator(int32_t required) {
+int32_t startWithEmulator(int32_t flags) {
   bool isLimited;
   if (!readNumber("MELIX_DEVICE_SEED", seed, isSeeded))
     return refuseNumber("error: MELIX_DEVICE_SEED is a number, 0 or more\n");
   if (!readNumber("MELIX_EMULATED_MEMORY", limit, isLimited))
     return refuseNumber("error: MELIX_EMULATED_MEMORY is a number of bytes\n");
-  return startDevices(&emulator, required != 0);
+  return startDevices(&emulator, flags);
 }
 
 } // namespace

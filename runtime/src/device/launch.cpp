@@ -6,6 +6,7 @@ using namespace melix::runtime;
 int64_t melix_device_launch(MelixTask* task, MelixKernel* kernel, int64_t extent, const uint64_t* captures,
                             uint64_t* numbers) {
   if (extent <= 0) return -1;
+  const LoggedUse logged(task);
   constexpr auto word = static_cast<int64_t>(sizeof(uint64_t));
   auto* words = static_cast<uint64_t*>(melix_scratch(task, (2 + kernel->count) * word));
   words[0] = static_cast<uint64_t>(extent);

@@ -214,6 +214,7 @@ void releaseBlock(MelixBlock* block) {
 
 /// Where the elements are.
 void copyBlock(MelixTask* task, MelixBlock* to, MelixBlock* from) {
+  const LoggedUse logged(task);
   if (!has(from, MELIX_VALID_DEVICE)) { // no elements: undefined, or zero
     to->valid = from->valid;
     return;
@@ -307,6 +308,7 @@ const MelixStats* deviceStats() { return readyDevice() ? &deviceCounts.blocks : 
 using namespace melix::runtime;
 
 void melix_device_acquire(MelixTask* task, void* data, int32_t update) {
+  const LoggedUse logged(task);
   {
     SpinLock guard(&lock);
     acquireOnHost(headerOf(data), update != 0);
@@ -317,6 +319,7 @@ void melix_device_acquire(MelixTask* task, void* data, int32_t update) {
 void melix_device_copy(MelixTask* task, void* to, void* toPlace, void* from, const void* fromPlace,
                        int64_t bytes) {
   if (bytes <= 0) return;
+  const LoggedUse logged(task);
   const auto size = static_cast<uint64_t>(bytes);
   MelixBlock *target = headerOf(to), *source = headerOf(from);
   if (!mayMove(target)) return melix_device_fetch(task, from, fromPlace, toPlace, bytes);
@@ -344,6 +347,7 @@ void melix_device_copy(MelixTask* task, void* to, void* toPlace, void* from, con
 /// A small block is copied as a whole: that takes as long, and what follows often reads other elements of it.
 void melix_device_fetch(MelixTask* task, void* data, const void* place, void* to, int64_t bytes) {
   constexpr uint64_t mostWhole = 64 << 10;
+  const LoggedUse logged(task);
   const MelixBlock* block = headerOf(data);
   if (!has(block, MELIX_VALID_HOST) && has(block, MELIX_VALID_DEVICE) && block->bytes > mostWhole) {
     {
@@ -357,6 +361,7 @@ void melix_device_fetch(MelixTask* task, void* data, const void* place, void* to
 }
 
 void melix_device_put(MelixTask* task, void* data, void* place, const void* from, int64_t bytes) {
+  const LoggedUse logged(task);
   const auto size = static_cast<uint64_t>(bytes);
   const MelixBlock* block = headerOf(data);
   if (has(block, MELIX_VALID_DEVICE)) {

@@ -64,7 +64,7 @@ TEST(Devices, AllTestsOfAFileTellItOnce) {
   const harness::ProcessResult refused = melix("test " + file);
   EXPECT_EQ(refused.status, 2);
   EXPECT_EQ(refused.output, "");
-  EXPECT_EQ(refused.errors, "error: MELIX_DEVICE is `gpu`, `cpu` or `emulated`, not `tpu`\n");
+  EXPECT_EQ(refused.errors, "error: MELIX_DEVICE is `gpu`, `cpu`, `emulated` or `check`, not `tpu`\n");
   std::filesystem::remove(file);
 }
 
@@ -81,7 +81,7 @@ TEST(Devices, OtherWordsAreErrorsBeforeTheFirstStatement) {
     const Variable unknown("MELIX_DEVICE", "tpu");
     const harness::ProcessResult run = melix("run -", program);
     EXPECT_EQ(run.output, "");
-    EXPECT_EQ(run.errors, "error: MELIX_DEVICE is `gpu`, `cpu` or `emulated`, not `tpu`\n");
+    EXPECT_EQ(run.errors, "error: MELIX_DEVICE is `gpu`, `cpu`, `emulated` or `check`, not `tpu`\n");
     EXPECT_EQ(run.status, 2);
     EXPECT_EQ(melix("run -e 'print(1)'").output, "1\n") << "a program without blocks on a device";
   }
@@ -294,8 +294,65 @@ let at = [for i in 0..len(x): i % 3]
 print(plain(x), checked(x, at), filtered(x), total(x), texts(x))
 )")
                                .output;
-  EXPECT_EQ(timesIn(text, "\ndevice @"), 1U) << text;
-  EXPECT_NE(text.find("device @plain"), std::string::npos);
+  EXPECT_EQ(timesIn(text, "\ndevice @"), 3U) << text;
+  for (const char* name : {"plain", "checked", "total"})
+    EXPECT_NE(text.find(std::string("device @") + name), std::string::npos) << name;
+}
+
+TEST(Devices, WhatRunsWhereIsExplained) {
+  const std::string program = R"(
+fn fib(n: int) -> int = if n < 2 { n } else { fib(n - 1) + fib(n - 2) }
+let n = len(arguments()) + 9
+let x = [for i in 0..n: 1.0 * i]
+on gpu {
+  var y = [for i: 2 * x[i]]
+  y[3] = sum(y)
+  let kept = [for v in y if v > 2: v]
+  var xs: List[f64] = []
+  for i in 0..n { xs.push(y[i] * 2) }
+  let texts = [for i: "{y[i]}"]
+  for i in 0..n { print(i) }
+  print(y, kept, xs, texts, fib(n))
+}
+)";
+  EXPECT_EQ(melix("explain-device -", program).output, R"(<stdin>:4: the host writes `x`
+<stdin>:6: a map, a thread a point
+<stdin>:7: loops at each point, a thread a point
+<stdin>:7: the host reads an array
+<stdin>:7: the host writes elements of `y`
+<stdin>:8: on the host: a filter, whose size is known when it has run
+<stdin>:8: the host reads `y`
+<stdin>:10: on the host: a List that grows
+<stdin>:11: on the host: texts
+<stdin>:12: on the host: a loop with a function of the runtime, as for output
+<stdin>:13: on the host: recursion
+)");
+  EXPECT_EQ(melix("explain-device --count -", program).output,
+            "2 on the device, 2 on the host\n"
+            "  1 on the host: a filter, whose size is known when it has run\n"
+            "  1 on the host: texts\n");
+  EXPECT_TRUE(melix("explain-device -", "print(1)\n").output.starts_with("nothing of this program runs"));
+}
+
+TEST(Devices, CopiesAndWaitsAreLoggedWithTheirPlaces) {
+  const Variable emulated("MELIX_DEVICE", "emulated"), log("MELIX_DEVICE_LOG", "2");
+  const std::string errors = melix("run -", twoBlocks).errors;
+  EXPECT_TRUE(errors.starts_with("melix: device: <stdin>:2:18: 1 copy in (0.0 kB)\n"
+                                 "melix: device: <stdin>:3:1: 1 copy out (0.0 kB), 1 wait\n"
+                                 "melix: device: 2 launches of 2 kernels,"))
+      << errors;
+}
+
+TEST(Devices, BothSidesAreComparedWhereThatIsAskedFor) {
+  const Variable check("MELIX_DEVICE", "check"), stats("MELIX_STATS", "1");
+  const harness::ProcessResult run = melix("run -", twoBlocks);
+  EXPECT_EQ(run.output, printed);
+  EXPECT_NE(run.errors.find("on the device: live blocks 0, allocations 3"), std::string::npos) << run.errors;
+  const harness::ProcessResult prints = melix("run -", "print(1)\non gpu { print(2) }\n");
+  EXPECT_EQ(prints.output, "1\n2\n");
+  EXPECT_TRUE(
+      prints.errors.starts_with("melix: <stdin>:2: a block with input, output or `debug` is not checked\n"))
+      << prints.errors;
 }
 
 } // namespace

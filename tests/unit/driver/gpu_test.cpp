@@ -183,10 +183,9 @@ TEST_F(Gpu, DevicesAreListed) {
 /// Who opens a driver can fork no more: a child sees whether there is a device, and tells it once.
 TEST_F(Gpu, TestsOpenItInTheirProcesses) {
   const std::string file = folder_ + "/tests.mlx";
-  std::ofstream(file)
-      << "fn ones(n: int) -> f64[n] = on gpu { [for i in 0..n: 1.0] }\n"
-         "test \"a\" { let n = len(arguments()) + 3; assert ones(n)[0] < 5 or n > 2 }\n"
-         "test \"b\" { let n = len(arguments()) + 4; assert ones(n)[0] < 5 or n > 2 }\n";
+  std::ofstream(file) << "fn ones(n: int) -> f64[n] = on gpu { [for i in 0..n: 1.0] }\n"
+                         "test \"a\" { let n = len(arguments()) + 3; assert ones(n)[0] < 5 or n > 2 }\n"
+                         "test \"b\" { let n = len(arguments()) + 4; assert ones(n)[0] < 5 or n > 2 }\n";
   auto test = [&](const Environment& more) {
     return harness::runProcess({MELIX_BINARY_DIR "/melix", "test", file},
                                {.folder = "", .environment = environment(more)});
@@ -201,6 +200,25 @@ TEST_F(Gpu, TestsOpenItInTheirProcesses) {
   const harness::ProcessResult wanted = test({{"FAKE_CUDA_FAILS", "cuInit:1"}, {"MELIX_DEVICE", "gpu"}});
   EXPECT_EQ(wanted.status, 1);
   EXPECT_TRUE(wanted.output.starts_with("0 passed, 0 failed")) << wanted.output;
+}
+
+/// A launch that does nothing gives other elements than this processor.
+TEST_F(Gpu, ADifferenceIsFoundByCheck) {
+  const std::string file = folder_ + "/program.mlx";
+  std::ofstream(file) << program;
+  auto check = [&](const char* idle) {
+    return harness::runProcess(
+        {MELIX_BINARY_DIR "/melix", "run", file},
+        {.folder = "", .environment = environment({{"MELIX_DEVICE", "check"}, {"FAKE_CUDA_IDLE", idle}})});
+  };
+  EXPECT_EQ(check("0").output, printed) << check("0").errors;
+  const harness::ProcessResult first = check("1");
+  EXPECT_EQ(first.status, 101);
+  EXPECT_EQ(first.output, "");
+  EXPECT_NE(first.errors.find(":2:9: panic: MELIX_DEVICE=check: `y`[0] is 0.0 on this processor and "),
+            std::string::npos)
+      << first.errors;
+  EXPECT_EQ(check("2").output, "598.0\n");
 }
 
 /// `--no-host` leaves the processor's side out; `--gpu-arch` brings machine code, which is loaded as it is.
