@@ -22,9 +22,26 @@ bool WrittenCaptures::onlyReads(const Stmt& s, size_t operand) const {
   case StmtKind::Load:
   case StmtKind::AddressOf:
   case StmtKind::PointerOf:
-  case StmtKind::KeepAlive: return true;
+  case StmtKind::KeepAlive:
+  case StmtKind::Retain:
+  case StmtKind::Drop:
+  case StmtKind::Format: return true;
+  case StmtKind::Store: return operand + 1 == s.operands.size(); // the reference, not what it points to
   case StmtKind::CopyBytes: return operand == 1;
   case StmtKind::Call: return !mayWriteOperand(module_, launched_, s, operand);
+  default: return false;
+  }
+}
+
+/// Of which nobody else knows.
+static bool makesMemory(StmtKind kind) {
+  switch (kind) {
+  case StmtKind::FrameArray:
+  case StmtKind::Scratch:
+  case StmtKind::AllocArray:
+  case StmtKind::AllocNode:
+  case StmtKind::Format:
+  case StmtKind::Text: return true;
   default: return false;
   }
 }
@@ -39,7 +56,7 @@ void WrittenCaptures::note(ValueId v) {
   const Stmt& s = launched_.stmts[def];
   if (s.kind == StmtKind::AddressOf || s.kind == StmtKind::PointerOf)
     note(s.operands[0]);
-  else if (s.kind != StmtKind::FrameArray && s.kind != StmtKind::Scratch)
+  else if (!makesMemory(s.kind))
     all_ = true;
 }
 

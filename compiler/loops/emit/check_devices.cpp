@@ -45,6 +45,8 @@ void emitCheckedCall(Lower& l, const core::Op& call, const std::vector<ValueId>&
   const LeafCall made{call.as<core::CallAttr>().callee, operands, types};
   const std::vector<ValueId> here = l.b.results(callOn(l.context, l.b, made, Device::Host)),
                              there = l.b.results(callOn(l.context, l.b, made, device));
+  // The call of a block has no place of its own in traces.
+  const LocId place = std::exchange(l.b.loc, l.context.core.functions[made.callee].loc);
   const TypeId index = l.types.scalar(TypeKind::I64);
   for (size_t k = 0; k < call.resultDims.size(); ++k) {
     compare(l, index, "a size of the result", {here[leaves + k]}, {there[leaves + k]});
@@ -60,6 +62,7 @@ void emitCheckedCall(Lower& l, const core::Op& call, const std::vector<ValueId>&
     };
     compare(l, l.typeOf(v), nameOf(l, v), part(here), part(there));
   }
+  l.b.loc = place;
 }
 
 } // namespace melix::loops

@@ -52,12 +52,17 @@ public:
       for (size_t k = 0; k < s.operands.size(); ++k)
         if (isAddress(fn, s, k)) visit(s.operands[k], true);
       return;
+    case Format:
+    case Panic:
+      for (ValueId v : s.operands) visit(v, false);
+      return;
+    case Runtime:
+      for (size_t k = 0; k < s.operands.size(); ++k)
+        visit(s.operands[k], mayWrite(s.as<RuntimeCall>().kind, k));
+      return;
     case ZeroBytes:
     case Builtin:
-    case Runtime:
-    case Format:
     case BlackBox:
-    case Panic:
       for (ValueId v : s.operands) visit(v, true);
       return;
     default: return;
@@ -65,6 +70,17 @@ public:
   }
 
 private:
+  static bool mayWrite(RuntimeKind kind, size_t operand) {
+    switch (kind) {
+    case RuntimeKind::ListLength:
+    case RuntimeKind::ListToArray:
+    case RuntimeKind::ListFromArray:
+    case RuntimeKind::DeviceReady:
+    case RuntimeKind::DeviceCompare: return false;
+    case RuntimeKind::ArgSort: return operand == 3;
+    default: return true;
+    }
+  }
   const Function& calleeOf(const Stmt& call) const { return module_.functions[call.as<FunctionId>()]; }
   static bool isAddress(const Function& fn, const Stmt& s, size_t k) {
     return fn.typeOf(s.operands[k]).cls == ClassKind::Address;

@@ -315,7 +315,8 @@ on gpu {
   print(y, kept, xs, texts, fib(n))
 }
 )";
-  EXPECT_EQ(melix("explain-device -", program).output, R"(<stdin>:4: the host writes `x`
+  EXPECT_EQ(melix("explain-device -", program).output, R"(<stdin>:2: on the host: recursion
+<stdin>:4: the host writes `x`
 <stdin>:6: a map, a thread a point
 <stdin>:7: loops at each point, a thread a point
 <stdin>:7: the host reads an array
@@ -325,7 +326,6 @@ on gpu {
 <stdin>:10: on the host: a List that grows
 <stdin>:11: on the host: texts
 <stdin>:12: on the host: a loop with a function of the runtime, as for output
-<stdin>:13: on the host: recursion
 )");
   EXPECT_EQ(melix("explain-device --count -", program).output,
             "2 on the device, 2 on the host\n"
@@ -338,7 +338,7 @@ TEST(Devices, CopiesAndWaitsAreLoggedWithTheirPlaces) {
   const Variable emulated("MELIX_DEVICE", "emulated"), log("MELIX_DEVICE_LOG", "2");
   const std::string errors = melix("run -", twoBlocks).errors;
   EXPECT_TRUE(errors.starts_with("melix: device: <stdin>:2:18: 1 copy in (0.0 kB)\n"
-                                 "melix: device: <stdin>:3:1: 1 copy out (0.0 kB), 1 wait\n"
+                                 "melix: device: <stdin>:3:7: 1 copy out (0.0 kB), 1 wait\n"
                                  "melix: device: 2 launches of 2 kernels,"))
       << errors;
 }
