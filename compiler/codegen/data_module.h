@@ -55,7 +55,7 @@ public:
         llvm::ConstantArray::get(llvm::ArrayType::get(records[0]->getType(), records.size()), records),
         constant);
   }
-  /// What another object has.
+  /// A symbol of another object.
   llvm::Constant* external(const std::string& symbol) {
     return new llvm::GlobalVariable(module, i8, true, llvm::GlobalValue::ExternalLinkage, nullptr, symbol);
   }

@@ -13,9 +13,9 @@ namespace melix::driver {
 /// `looks`, whether there is the driver of GPUs.
 DeviceCode devicesHere(bool looks);
 
-/// Sees in a child whether a device can be used: who opens a GPU can fork no more. `start` as melix_devices
-/// has it. What a user is to be told is written; without a device code runs on this processor from then on.
-/// Gives the exit status of what is refused.
+/// Starts devices for a process that forks: a GPU is opened in a child, as a process that has opened one can
+/// fork no more. Messages are written; without a device code runs on this processor from then on. Gives an
+/// exit status.
 int startDevicesOfChildren(int32_t flags);
 
 /// Whether `sm_80` and the like is a card for which there can be code.

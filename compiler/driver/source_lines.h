@@ -1,5 +1,5 @@
 #pragma once
-// What the compiler did, by lines of the program.
+// Decisions of the compiler, by lines of the program.
 
 #include "core/ir/ir.h"
 #include "session/session.h"
@@ -9,7 +9,7 @@
 
 namespace melix::driver {
 
-/// A place: where the program has what the compiler made of it, or calls the library for it.
+/// A line of the program, or of the library where the program calls it.
 struct Line {
   std::string file;
   uint32_t line = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// What runs on a device, what does not and why, and where the host touches arrays that a device may have: for
-// `melix explain-device`.
+// The kernels of a device, the nests that the host runs instead and why, and the places where the host
+// touches arrays that a device may have: for `melix explain-device`.
 
 #include "loops/ir/ir.h"
 

@@ -5,7 +5,7 @@
 
 namespace melix::loops {
 
-/// What keeps a kernel, which is made of a loop, from running on a device: it reaches memory of the host,
+/// The reason for which a kernel, made of a loop, cannot run on a device: it reaches memory of the host,
 /// stores references, or has a statement that only the host can run. Empty if nothing does.
 std::string_view whyNotOnDevice(const Module& module, const Function& kernel);
 

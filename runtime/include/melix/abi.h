@@ -300,9 +300,10 @@ enum MelixDeviceKind {
   MELIX_DEVICE_GPU,
   MELIX_DEVICE_EMULATED,
 };
-// For which device code that is to run in this process is made, by MELIX_DEVICE. Where that is not set it is a
-// GPU if `probe` is not 0 and there is its driver; whether it can be used is known when it is opened. `flags`
-// become those of a program: MELIX_DEVICE_NEEDED where it ends at its start if that device cannot be used.
+// For which device code that is to run in this process is made, by MELIX_DEVICE. Where that is not set it is
+// a GPU if `probe` is not 0 and there is its driver; whether it can be used is known when it is opened.
+// `flags` become the ones of a program: MELIX_DEVICE_NEEDED where it ends at its start if that device cannot
+// be used.
 int32_t melix_device_kind(int32_t probe, int32_t* flags);
 
 // Writes a line for each GPU to standard output, or to standard error why there is none. Gives the exit
@@ -340,8 +341,7 @@ enum {
   MELIX_CHECK_NUMBERS = 10, // the most numbers in the message of a check of a kernel
 };
 
-// What a launch tells of the first point that fails a check; in memory of the device while it runs. All zero:
-// none has.
+// The first point of a launch that fails a check; in memory of the device while it runs. All zero: none has.
 typedef struct MelixFailure {
   uint32_t lock; // whether a thread writes
   uint32_t unused;
@@ -385,7 +385,8 @@ void melix_device_copy(MelixTask* task, void* to, void* toPlace, void* from, con
 // is an address inside the block.
 void melix_device_fetch(MelixTask* task, void* data, const void* place, void* to, int64_t bytes);
 void melix_device_put(MelixTask* task, void* data, void* place, const void* from, int64_t bytes);
-// Panics if two values of a type, in their stored forms, have other bits; `name` is what the program calls them.
+// Panics if two values of a type, in their stored forms, have other bits; `name` is their name in the
+// program.
 void melix_device_compare(MelixTask* task, const MelixType* type, const void* here, const void* there,
                           const char* name);
 

@@ -16,7 +16,7 @@ struct CudaDriver {
 #include "cuda_functions.def"
 };
 
-/// What a GPU says of itself.
+/// The properties of a GPU.
 struct GpuInfo {
   char name[256];
   size_t memory;        ///< bytes
@@ -29,7 +29,7 @@ const GpuInfo& gpuInfo();
 
 /// Notes that a call has failed, and that the device can be used no more. Gives whether it has not.
 bool succeeds(const char* call, CudaResult result);
-/// Adds what the driver says in detail, if anything.
+/// Adds details from the driver, if it has any.
 void addToFailure(const char* detail);
 
 /// The function of a kernel, whose image is loaded at its first launch; null if that fails.
@@ -42,7 +42,7 @@ struct CubinKey {
 CubinKey cubinKey(const MelixImage& image, const GpuInfo& gpu);
 /// Memory by malloc; null if the cache has none.
 void* readCubin(const CubinKey& key, uint64_t& bytes);
-/// Keeps machine code. What goes wrong is no error: it is made anew next time.
+/// Keeps machine code. A failure is no error: the code is made anew next time.
 void writeCubin(const CubinKey& key, const void* code, uint64_t bytes);
 /// Forgets code that the driver does not take.
 void dropCubin(const CubinKey& key);

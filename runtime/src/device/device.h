@@ -18,12 +18,13 @@ struct Device {
   void (*copyWithin)(void* to, const void* from, uint64_t bytes);
   void (*clear)(void* memory, uint64_t bytes);
   /// Runs a kernel. The words: its extent, a thread for each point, the captures, with the addresses of the
-  /// device, and a word for the device itself. If it has checks `failure` becomes what it tells of them.
+  /// device, and a word for the device itself. If it has checks `failure` becomes the first point that fails
+  /// one.
   void (*launch)(MelixKernel* kernel, uint64_t* words, MelixFailure* failure);
   /// Overwrites a copy that is valid no longer, of the device or the host, so that a read of it is noticed.
   /// Null: not done.
   void (*spoil)(void* copy, uint64_t bytes);
-  /// What has gone wrong; nothing is done any more from then on. Null: nothing.
+  /// The error after which the device does nothing any more; null: none.
   const char* (*failure)();
 };
 
@@ -60,8 +61,8 @@ enum class AccessKind : uint8_t {
 int64_t newDeviceUse();
 /// The device's copy of a block, valid for an access. Panics if there is no memory for it.
 void* copyOnDevice(MelixTask* task, void* data, AccessKind access, int64_t use);
-/// The captures of a launch that are arrays become the addresses of the device's copies, which are valid for
-/// what the kernel does. Panics if there is no memory for one.
+/// The captures of a launch that are arrays become the addresses of the copies on the device, valid for its
+/// reads and writes. Panics if there is no memory for one.
 void acquireCaptures(MelixTask* task, const MelixKernel& kernel, uint64_t* captures);
 /// After a launch: the host gets the elements of the arrays that may not be on the device only.
 void endWritesOnDevice(const MelixKernel& kernel, const uint64_t* captures);

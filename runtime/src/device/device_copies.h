@@ -1,5 +1,5 @@
 #pragma once
-// Which memory of the device belongs to which block: a table by address.
+// The memory of the device that belongs to each block: a table by address.
 
 #include "device.h"
 
