@@ -111,9 +111,9 @@ llvm::Value* DeviceEmitter::fromWord(llvm::Value* word, llvm::Type* type) {
   return b_.CreateBitCast(b_.CreateTrunc(word, b_.getIntNTy(type->getPrimitiveSizeInBits())), type);
 }
 
-/// Of all points that fail, the first is told, whatever the order of the threads.
-llvm::Function* DeviceEmitter::tellFailure() {
-  constexpr const char* name = "tell_failure";
+/// Of all points that fail, the first is noted, whatever the order of the threads.
+llvm::Function* DeviceEmitter::noteFailure() {
+  constexpr const char* name = "note_failure";
   if (llvm::Function* made = m_.llvm->getFunction(name)) return made;
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), {m_.ptr(), m_.i64(), m_.i64(), m_.ptr()}, false);
   auto* f = llvm::Function::Create(type, llvm::Function::InternalLinkage, name, *m_.llvm);
@@ -129,9 +129,9 @@ llvm::Function* DeviceEmitter::tellFailure() {
   llvm::Argument *record = f->getArg(0), *left = f->getArg(1), *check = f->getArg(2), *numbers = f->getArg(3);
   auto at = [&](uint64_t offset) { return b.CreateConstInBoundsGEP1_64(m_.i8(), record, offset); };
   auto isLater = [&] {
-    llvm::LoadInst* told = b.CreateAlignedLoad(m_.i64(), at(offsetof(MelixFailure, left)), llvm::Align(8));
-    told->setAtomic(llvm::AtomicOrdering::Monotonic);
-    return b.CreateICmpUGE(told, left);
+    llvm::LoadInst* noted = b.CreateAlignedLoad(m_.i64(), at(offsetof(MelixFailure, left)), llvm::Align(8));
+    noted->setAtomic(llvm::AtomicOrdering::Monotonic);
+    return b.CreateICmpUGE(noted, left);
   };
   b.CreateCondBr(isLater(), done, take);
   b.SetInsertPoint(take);
@@ -176,7 +176,7 @@ void DeviceEmitter::gpuEntry() {
   b_.SetInsertPoint(failed);
   if (hasChecks) {
     llvm::Value* record = b_.CreateIntToPtr(entry->getArg(entry->arg_size() - 1), m_.ptr());
-    b_.CreateCall(tellFailure(), {record, b_.CreateNSWSub(extent, point), check, args.back()});
+    b_.CreateCall(noteFailure(), {record, b_.CreateNSWSub(extent, point), check, args.back()});
   }
   b_.CreateBr(done);
   b_.SetInsertPoint(done);

@@ -23,7 +23,7 @@ private:
   llvm::Value* validCopies(llvm::Value* data);
   void acquire(const loops::Stmt& s);
   void gpuEntry();
-  llvm::Function* tellFailure();
+  llvm::Function* noteFailure();
   llvm::Value* threadNumber();
   llvm::Value* fromWord(llvm::Value* word, llvm::Type* type);
   void setValidCopies(const loops::Stmt& s, uint16_t valid);

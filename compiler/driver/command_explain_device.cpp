@@ -17,18 +17,19 @@ using loops::DevicePlace;
 using Kind = DevicePlace::Kind;
 using Places = std::vector<DevicePlace>;
 
-/// Sentences by line; a loop only where nothing else is said of its line.
-std::string explanation(session::Session& session, const Places& places, std::string_view program) {
+/// Sentences by line; a loop only where no kernel or nest is of its line.
+std::string deviceText(session::Session& session, const Places& places, std::string_view program) {
   LineSentences lines;
-  auto add = [&](bool loops) {
-    for (const DevicePlace& place : places) {
-      const Line at = lineOf(session, session.module(), place.loc, program);
-      if (at.line == 0 || (place.kind == Kind::Loop) != loops) continue;
-      if (!loops || !lines.contains(at)) ++lines[at][place.what];
-    }
+  std::set<Line> nests;
+  auto lineAt = [&](const DevicePlace& place) {
+    return lineOf(session, session.module(), place.loc, program);
   };
-  add(false);
-  add(true);
+  for (const DevicePlace& place : places)
+    if (place.kind == Kind::Launch || place.kind == Kind::OnHost) nests.insert(lineAt(place));
+  for (const DevicePlace& place : places) {
+    const Line at = lineAt(place);
+    if (at.line != 0 && (place.kind != Kind::Loop || !nests.contains(at))) ++lines[at][place.what];
+  }
   const std::string out = textOf(lines);
   return out.empty() ? "nothing of this program runs on a device: it has no `on gpu`, or nothing inside that "
                        "sweeps over arrays\n"
@@ -62,7 +63,7 @@ int commandExplainDevice(const Invocation& invocation) {
     if (!module) return Failure;
     const Places places = loops::devicePlaces(*module);
     writeOutput(invocation.show.count ? counts(places)
-                                      : explanation(*session, places, nameOf(invocation.program)));
+                                      : deviceText(*session, places, nameOf(invocation.program)));
     return Success;
   });
 }

@@ -13,7 +13,7 @@ using transforms::FusionDecision;
 using transforms::FusionKind;
 using transforms::FusionReason;
 
-std::string_view textOf(FusionReason reason) {
+std::string_view reasonText(FusionReason reason) {
   switch (reason) {
   case FusionReason::None: break;
   case FusionReason::UsedWhole: return "is used as a whole";
@@ -43,13 +43,14 @@ std::string sentence(const FusionDecision& d, const Line& at, const Line& other)
   switch (d.kind) {
   case FusionKind::Inlined: return "computed where " + place(other, at) + " reads it";
   case FusionKind::Joined: return "one sweep with " + place(other, at);
-  case FusionKind::Kept: return "an array for " + place(other, at) + ": it " + std::string(textOf(d.reason));
+  case FusionKind::Kept:
+    return "an array for " + place(other, at) + ": it " + std::string(reasonText(d.reason));
   }
   return "";
 }
 
-std::string explanation(const session::Session& session, const core::Module& module,
-                        const transforms::FusionLog& log, std::string_view program) {
+std::string fusionText(const session::Session& session, const core::Module& module,
+                       const transforms::FusionLog& log, std::string_view program) {
   LineSentences lines;
   for (const FusionDecision& d : log) {
     const Line at = lineOf(session, module, d.nest, program),
@@ -67,7 +68,7 @@ int commandExplainFusion(const Invocation& invocation) {
     transforms::FusionLog log;
     const SessionPtr session = makeSession(invocation.code, {&log, {}});
     if (!advanceProgram(invocation.program, *session, session::CoreStage::Optimised)) return Failure;
-    writeOutput(explanation(*session, session->module(), log, nameOf(invocation.program)));
+    writeOutput(fusionText(*session, session->module(), log, nameOf(invocation.program)));
     return Success;
   });
 }

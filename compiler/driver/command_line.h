@@ -39,7 +39,8 @@ struct CodeOptions {
   bool strictShapes = false;                 ///< sizes that only the run can compare are errors
   bool checkOverflow = false;                ///< integers that wrap are a panic
   Device device = Device::Host;              ///< where a program runs as a whole
-  DeviceCode devices;                        ///< for which blocks on a device have code
+  DeviceCode devices;                        ///< for which blocks on a device have code, …
+  bool runsHere = false;                     ///< … but for code that runs in this process (devices.h)
   std::vector<std::string> gpuArchitectures; ///< build: the GPUs for which there is machine code (`sm_80`)
   std::string cpu;                           ///< empty: this machine's for `run`, x86-64-v3 for `build`
 };

@@ -1,10 +1,12 @@
 #include "driver/compile.h"
 
 #include "driver/builtins.h"
+#include "driver/devices.h"
 #include "driver/embedded.h"
 #include "driver/exit_status.h"
 #include "driver/files.h"
 #include "driver/program_input.h"
+#include "driver/source_lines.h"
 #include "support/threads.h"
 #include "transforms/simplify/unchecked_indexing.h"
 
@@ -113,13 +115,12 @@ void reportUnsupported(session::Session& session, const loops::Unsupported& foun
 
 /// Says which blocks MELIX_DEVICE=check leaves to the device alone.
 void tellUnchecked(const session::Session& session, const loops::Module& module) {
-  for (const core::LocId loc : module.unchecked) {
-    const Span place = session::locationOf(module.core, loc);
-    if (!place.valid()) continue;
-    writeError("melix: " + std::string(session.sources.path(place.file)) + ":" +
-               std::to_string(session.sources.lineColumn(place).line) +
-               ": a block with input, output or `debug` is not checked\n");
-  }
+  std::map<Line, std::string> blocks;
+  for (const loops::OnHost& block : module.unchecked)
+    blocks[lineOf(session, module.core, block.loc, "")] = block.why;
+  for (const auto& [at, why] : blocks)
+    writeError("melix: " + at.file + ":" + std::to_string(at.line) + ": a block with " + why +
+               " is not checked\n");
 }
 
 /// Says that a file has nothing that runs, and what runs of what it has.
@@ -170,7 +171,8 @@ codegen::Options codegenOptions(session::Session& session, const CodeOptions& co
   options.target = target;
   options.optimise = code.optimise;
   options.device = code.device;
-  if (loops::usesDevices(session.module(), code.device)) options.devices = code.devices;
+  if (loops::usesDevices(session.module(), code.device))
+    options.devices = code.runsHere ? devicesHere(true) : code.devices;
   options.sources = &session.sources;
   return options;
 }

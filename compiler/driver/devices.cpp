@@ -41,9 +41,13 @@ int startDevicesOfChildren(int32_t flags) {
       },
       seconds);
   writeError(end.output);
-  if (end.told == "ready") return Success;
-  setenv("MELIX_DEVICE", "cpu", 1);
-  return end.returned ? std::atoi(end.told.c_str()) : Success;
+  if (end.returned && end.told == "ready") return Success;
+  const bool isNeeded = flags & MELIX_DEVICE_NEEDED;
+  if (!end.returned && isNeeded) writeProblem("there is no GPU: its driver ends a process that opens it");
+  if (!end.returned && !isNeeded)
+    writeError("melix: no GPU (its driver ends a process that opens it): `on gpu` runs on this processor\n");
+  melix_device_forgo();
+  return end.returned ? std::atoi(end.told.c_str()) : isNeeded ? Failure : Success;
 }
 
 int commandDevices(const Invocation&) {

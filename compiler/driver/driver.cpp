@@ -1,7 +1,6 @@
 #include "driver/driver.h"
 
 #include "driver/commands.h"
-#include "driver/devices.h"
 #include "driver/files.h"
 
 #include "melix/abi.h"
@@ -44,7 +43,7 @@ int runMelix(std::vector<std::string> arguments) {
     return endOutput(answer->status);
   }
   auto& invocation = std::get<Invocation>(parsed);
-  if (runsCodeHere(invocation.command)) invocation.code.devices = devicesHere(true);
+  invocation.code.runsHere = runsCodeHere(invocation.command);
   return endOutput(runCommand(invocation));
 }
 

@@ -4,6 +4,7 @@
 #include "driver/program_input.h"
 
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
@@ -70,14 +71,13 @@ bool runTool(std::vector<std::string> words, const std::string& log) {
 }
 
 /// `sm_80` is 80. Code for `sm_90a` runs on that one alone: -90. 0 is none.
-int32_t architectureOf(const std::string& name) {
+int32_t architectureOf(std::string_view name) {
+  int32_t number = 0;
   if (!name.starts_with("sm_")) return 0;
-  char* end = nullptr;
-  const long number = std::strtol(name.c_str() + 3, &end, 10);
-  const bool isOne =
-      number >= 80 && number < 1000 && end == name.c_str() + name.find_last_of("0123456789") + 1;
-  if (!isOne || (*end != 0 && std::string(end) != "a")) return 0;
-  return static_cast<int32_t>(*end ? -number : number);
+  const char *last = name.data() + name.size(), *end = std::from_chars(name.data() + 3, last, number).ptr;
+  if (number < 80 || number > 999) return 0;
+  const std::string_view rest(end, last);
+  return rest.empty() ? number : rest == "a" ? -number : 0;
 }
 
 class Ptxas {

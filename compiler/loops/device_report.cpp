@@ -56,7 +56,10 @@ private:
     const Function& kernel = module_.functions[s.as<FunctionId>()];
     if (kernel.kind != FunctionKind::Device) return;
     const auto loops = std::ranges::count_if(kernel.stmts, [](const Stmt& k) { return isLoop(k); });
-    add(Kind::Launch, s, loops > 1 ? "loops at each point, a thread a point" : "a map, a thread a point");
+    add(Kind::Launch, s,
+        kernel.sumsBlocks ? "a total, a thread a block of 8192 terms"
+        : loops > 1       ? "loops at each point, a thread a point"
+                          : "a map, a thread a point");
   }
 
   void call(const Function& fn, const Stmt& s, FunctionId f) {

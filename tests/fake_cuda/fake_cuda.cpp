@@ -22,22 +22,30 @@ long numberOf(const char* variable, long usual) {
   return text && *text ? std::atol(text) : usual;
 }
 
-/// `NAME:K`: the call of NAME number K fails.
-bool fails(const char* name) {
-  static const char *const file = std::getenv("FAKE_CUDA_CALLS"), *const failing =
-                                                                      std::getenv("FAKE_CUDA_FAILS");
+/// Whether a variable has `NAME:K`, the number of this call of NAME.
+bool isMeant(const char* text, const std::string& name, int call) {
+  return text && name + ":" + std::to_string(call) == text;
+}
+
+/// What a call of NAME gives that fails; else 0.
+Result failureOf(const char* name, Result error) {
+  static const char *const file = std::getenv("FAKE_CUDA_CALLS"),
+                           *const failing = std::getenv("FAKE_CUDA_FAILS"),
+                           *const full = std::getenv("FAKE_CUDA_FULL");
   if (file)
     if (FILE* out = std::fopen(file, "a")) {
       std::fprintf(out, "%s\n", name);
       std::fclose(out);
     }
-  if (!failing) return false;
+  if (!failing && !full) return 0;
   static std::map<std::string, int> calls;
-  return std::string(name) + ":" + std::to_string(++calls[name]) == failing;
+  const int call = ++calls[name];
+  if (failing && failing == std::string(name) + ":abort") std::abort();
+  return isMeant(failing, name, call) ? error : isMeant(full, name, call) ? outOfMemory : 0;
 }
 
 #define FAILS_AS(error)                                                                                      \
-  if (fails(__func__)) return error
+  if (const Result failed = failureOf(__func__, error)) return failed
 #define FAILS FAILS_AS(launchFailed)
 
 /// The memory of the device, by address.
@@ -113,7 +121,7 @@ Result cuDeviceTotalMem_v2(size_t* bytes, int) {
 Result cuDeviceGetAttribute(int* value, int attribute, int) {
   FAILS;
   const int capability = static_cast<int>(numberOf("FAKE_CUDA_CAPABILITY", 90));
-  *value = attribute == 75 ? capability / 10 : capability % 10;
+  *value = attribute == 75 ? capability / 10 : attribute == 76 ? capability % 10 : 0;
   return 0;
 }
 Result cuDevicePrimaryCtxRetain(Handle* context, int) {

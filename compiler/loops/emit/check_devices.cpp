@@ -12,8 +12,10 @@ bool isCheckedCall(Lower& l, const core::Op& call, Device device) {
   auto isAcc = [&](core::ValueId v) { return l.types.kind(l.typeOf(v)) == TypeKind::Acc; };
   if (!context.effects) context.effects.emplace(context.core);
   const core::EffectSet effects = context.effects->ofFunction(call.as<core::CallAttr>().callee);
-  if (!effects.io && !effects.debug && std::ranges::none_of(call.operands, isAcc)) return true;
-  context.made.module->unchecked.push_back(call.loc);
+  const bool talks = effects.io || effects.debug;
+  if (!talks && std::ranges::none_of(call.operands, isAcc)) return true;
+  context.made.module->unchecked.push_back(
+      {call.loc, talks ? "input, output or `debug`" : "sums into arrays of other functions"});
   return false;
 }
 
@@ -31,7 +33,7 @@ void compare(Lower& l, TypeId type, std::string name, const std::vector<ValueId>
   l.b.stmt(StmtKind::KeepAlive, {text});
 }
 
-std::string nameOf(const Lower& l, core::ValueId v) {
+std::string nameOfResult(const Lower& l, core::ValueId v) {
   const NameId hint = l.in.values[v].hint;
   return hint.valid() ? "`" + std::string(l.types.names.text(hint)) + "`" : "the result";
 }
@@ -60,7 +62,7 @@ void emitCheckedCall(Lower& l, const core::Op& call, const std::vector<ValueId>&
       return std::vector<ValueId>(all.begin() + static_cast<ptrdiff_t>(begin),
                                   all.begin() + static_cast<ptrdiff_t>(begin + count));
     };
-    compare(l, l.typeOf(v), nameOf(l, v), part(here), part(there));
+    compare(l, l.typeOf(v), nameOfResult(l, v), part(here), part(there));
   }
   l.b.loc = place;
 }

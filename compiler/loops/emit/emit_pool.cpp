@@ -18,7 +18,7 @@ class PoolEmitter {
 public:
   PoolEmitter(Lower& lower, SweepEmitter& sweep)
       : lower_(lower), b_(lower.b), sweep_(sweep), results_(sweep.results()), blocks_(sweep.blocks()),
-        isGrid_(launches(lower) && !filters(results_)) {}
+        isGrid_(launches(lower) && !results_.filters()) {}
 
   /// Each block stores what it leaves, and the blocks are then combined in order: window by window, so that
   /// few of them are remembered at a time, or all at once on a device, where a thread runs a block. A filter
@@ -27,7 +27,7 @@ public:
     const ValueId count = blocks_.count();
     for (SweptResult& r : results_.all())
       if (r.state) sweep_.open(r, 0);
-    const bool atOnce = isGrid_ || filters(results_);
+    const bool atOnce = isGrid_ || results_.filters();
     const ValueId window = atOnce ? count : b_.arith(OpKind::Min, count, b_.integer(windowBlocks));
     std::vector<ValueId> totals = firstStates(b_.integer(0));
     for (ValueId v : totals) left_.push_back(leftByBlocks(v, window));
@@ -43,10 +43,6 @@ public:
   }
 
 private:
-  static bool filters(SweepResults& results) {
-    return std::ranges::any_of(results.all(), [](const SweptResult& r) { return r.plan.isFilter(); });
-  }
-
   /// The states of all results before their first point, in a row; `filtered` counts where a filter begins.
   std::vector<ValueId> firstStates(ValueId filtered) {
     std::vector<ValueId> states;
@@ -95,7 +91,7 @@ private:
   void runBlocks(ValueId first, ValueId count) {
     ForAttr attr;
     attr.dependence = Dependence::None;
-    attr.grid = isGrid_;
+    attr.grid = attr.blocks = isGrid_;
     RegionId region = b_.begin({indexType});
     const ValueId at = b_.params(region)[0];
     const BlockLoops::Span span = blocks_.spanOf(b_.arith(OpKind::Add, first, at));

@@ -21,6 +21,10 @@ SweepResults::SweepResults(Lower& lower, const core::Op& nest, const SweepPlan& 
   }
 }
 
+bool SweepResults::filters() const {
+  return std::ranges::any_of(results_, [](const SweptResult& r) { return r.plan.isFilter(); });
+}
+
 // --- memory
 
 void SweepResults::allocate() {

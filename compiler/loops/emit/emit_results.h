@@ -34,6 +34,8 @@ public:
                const std::vector<ValueId>& axes);
 
   std::vector<SweptResult>& all() { return results_; }
+  /// Whether one is a filter.
+  bool filters() const;
   /// Memory of the results that keep axes.
   void allocate();
   /// Arrays that the body only yields are written directly to their destination.

@@ -43,8 +43,7 @@ void SweepEmitter::run() {
 
 /// Notes that the host runs the sweep, if it does.
 void SweepEmitter::noteHost() {
-  const bool filters =
-      std::ranges::any_of(results_.all(), [](const SweptResult& r) { return r.plan.isFilter(); });
+  const bool filters = results_.filters();
   if (!filters && (plan_.runsOnPool() || launchesPoints())) return;
   const std::string_view why = filters ? "a filter, whose size is known when it has run" : whyNotCut(plan_);
   if (!why.empty()) lower_.context.made.module->onHost.push_back({nest_.loc, why});

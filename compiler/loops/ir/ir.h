@@ -138,6 +138,7 @@ struct ForAttr {
   uint32_t minDistance = 0; ///< that many consecutive iterations share no written memory; 0: all of them
   bool polls = false;       ///< looks for cancellation at its back-edge
   bool grid = false;        ///< its iterations are the threads of a launch on a device
+  bool blocks = false;      ///< they are blocks of terms
   uint32_t vectorWidth = 0; ///< iterations side by side in a register; 0: scalar
   uint32_t interleave = 0;  ///< vectors of a vectorised loop in one step
   bool predicated = false;  ///< of a vectorised loop: all steps are masked, so one copy of the body suffices
@@ -237,6 +238,7 @@ struct Function : FunctionParts {
   bool exported = false;                  ///< visible outside the object: the entry
   bool inlined = false;                   ///< a body of an elementary function: merged into its callers
   ChunkTripCount tripCount;
+  bool sumsBlocks = false; ///< of a kernel of a device: each thread runs a block of terms
 
   bool isClosed() const { return effects == EffectsKind::Closed; }
   /// Whether its loops are scheduled for the processor: loops of kernels of a device are not.
@@ -246,7 +248,7 @@ struct Function : FunctionParts {
   ValueType typeOf(ValueId v) const { return values[v].type; }
 };
 
-/// A nest of code for a device that the host runs, and why.
+/// A nest of code for a device that the host runs, or another exception, and why.
 struct OnHost {
   LocId loc;
   std::string_view why;
@@ -259,7 +261,7 @@ struct Module {
   Store<FunctionId, Function> functions;
   FunctionId entry;
   std::vector<OnHost> onHost;
-  std::vector<LocId> unchecked; ///< calls that are to be made on both sides, and are made on the device only
+  std::vector<OnHost> unchecked; ///< calls that are to be made on both sides, and are made on the device only
 };
 
 /// A statement or type that this stage does not know yet.

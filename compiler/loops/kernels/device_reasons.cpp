@@ -36,7 +36,11 @@ std::string_view reasonInKernel(const Function& kernel, const Stmt& s) {
 
 } // namespace
 
+/// PTX 7.0 has 4352 bytes for the parameters of a kernel: the extent, the captures, the record of checks.
+constexpr size_t mostParams = 4352 / 8 - 2;
+
 std::string_view whyNotOnDevice(const Module& module, const Function& kernel) {
+  if (kernel.params().size() > mostParams) return "more values from outside than a launch takes";
   for (const Stmt& s : kernel.stmts) {
     if (const std::string_view why = reasonOf(module, s); !why.empty()) return why;
     if (const std::string_view why = reasonInKernel(kernel, s); !why.empty()) return why;

@@ -120,11 +120,14 @@ void outlineKernelsOf(Module& module, FunctionId function, const std::vector<boo
     outliner.run(fn.stmts[id]);
     made.modes.assign(made.params().size(), ModeKind::Borrow);
     made.kind = outlinedKind(module, made, fn.stmts[id].as<ForAttr>().grid);
-    if (made.kind == FunctionKind::Device) made.device = fn.device;
+    if (made.kind == FunctionKind::Device) {
+      made.device = fn.device;
+      made.sumsBlocks = fn.stmts[id].as<ForAttr>().blocks;
+    }
     if (made.kind == FunctionKind::Chunk && callsAny(made, launching)) {
       auto& loop = fn.stmts[id].as<ForAttr>();
       loop.dependence = Dependence::Carried;
-      loop.grid = false;
+      loop.grid = loop.blocks = false;
       continue;
     }
     ValueId extent = fn.stmts[id].operands[1];

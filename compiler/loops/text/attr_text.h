@@ -94,6 +94,7 @@ void attrFor(auto& io, auto& s) {
   io.dependence(a.dependence);
   io.flag("polls", a.polls);
   io.flag("grid", a.grid);
+  io.flag("blocks", a.blocks);
   io.implied("distance", a.minDistance, [] { return 0U; });
   io.implied("vector", a.vectorWidth, [] { return 0U; });
   io.implied("interleave", a.interleave, [&a] { return a.vectorWidth > 0 ? 1U : 0U; });
@@ -117,6 +118,7 @@ void function(auto& io, auto& fn) {
   io.effects(fn.effects);
   io.flag("exported", fn.exported);
   io.flag("inlined", fn.inlined);
+  io.flag("sums_blocks", fn.sumsBlocks);
   io.implied("unrolled", fn.tripCount.unrolledBy, [] { return 1U; });
   io.implied("multiple_of", fn.tripCount.tripCountMultipleOf, [] { return uint64_t{1}; });
   // The name of a key is the part before its number: `energy` of `energy#0`.

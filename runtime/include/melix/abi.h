@@ -283,7 +283,7 @@ typedef struct MelixDevices {
   // an error was written: MELIX_USAGE for a word that it does not know, MELIX_FAILED where the device that is
   // asked for is not there. `flags`: of the program.
   int32_t (*start)(int32_t flags);
-  // Called after the last statement, however the program ends: writes the counts that MELIX_DEVICE_LOG=1 asks
+  // Called after the last statement, however the program ends: writes the counts that MELIX_DEVICE_LOG asks
   // for to standard error, `melix: device: 4 launches of 2 kernels, …`.
   void (*end)(void);
   // The blocks of the device that is ready, if any; else null.
@@ -305,6 +305,9 @@ enum MelixDeviceKind {
 // `flags` become the ones of a program: MELIX_DEVICE_NEEDED where it ends at its start if that device cannot
 // be used.
 int32_t melix_device_kind(int32_t probe, int32_t* flags);
+
+// From now on blocks of this process and its children run on this processor, without a word.
+void melix_device_forgo(void);
 
 // Writes a line for each GPU to standard output, or to standard error why there is none. Gives the exit
 // status.

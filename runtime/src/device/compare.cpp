@@ -43,7 +43,7 @@ private:
     return false;
   }
 
-  /// Scalars, texts, Dicts and Sets: bits that differ are shown differently.
+  /// Scalars, texts, Dicts and Sets: values that differ are shown differently. All NaNs are alike.
   bool sameText(const MelixType* of, const uint8_t* a, const uint8_t* b) {
     const bool isNumber = of->kind < MELIX_KIND_STR;
     if (isNumber && memcmp(a, b, of->size) == 0) return true;

@@ -124,8 +124,15 @@ void* readCode(int file, const CubinKey& key, uint64_t& bytes) {
 
 // --- size ------------------------------------------------------------------------------------------------
 
+/// Whether a file is of the cache: the folder may be one of the user's, with files of other kinds.
+bool isOfCache(const char* name) {
+  for (int k = 0; k < 32; k++)
+    if (!strchr("0123456789abcdef", name[k]) || !name[k]) return false;
+  return strncmp(name + 32, ".cubin", 6) == 0;
+}
+
 struct Found {
-  uint64_t bytes = 0; ///< of all files
+  uint64_t bytes = 0; ///< of all files of the cache
   char oldest[256];   ///< the name of the one whose last use is longest ago
 };
 
@@ -135,6 +142,7 @@ Found look(DIR* folder) {
   timespec least{};
   while (const dirent* entry = readdir(folder)) {
     struct stat file;
+    if (!isOfCache(entry->d_name)) continue;
     if (fstatat(dirfd(folder), entry->d_name, &file, AT_SYMLINK_NOFOLLOW) || !S_ISREG(file.st_mode)) continue;
     found.bytes += static_cast<uint64_t>(file.st_size);
     const timespec& time = file.st_mtim;
@@ -157,13 +165,13 @@ void shrink(const char* path) {
   closedir(folder);
 }
 
-/// Writes a file whose name nobody else has.
-bool writeFile(const char* path, const FileHeader& header, const void* code) {
-  const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file < 0) return false;
+/// Writes a file, which gets its name when it is whole. One of that temporary name is another's.
+void writeFile(const char* temporary, const char* path, const FileHeader& header, const void* code) {
+  const int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) return;
   const bool isWhole = writeAll(file, reinterpret_cast<const uint8_t*>(&header), sizeof header) &&
                        writeAll(file, static_cast<const uint8_t*>(code), static_cast<int64_t>(header.bytes));
-  return close(file) == 0 && isWhole;
+  if (close(file) || !isWhole || rename(temporary, path)) unlink(temporary);
 }
 
 } // namespace
@@ -195,10 +203,7 @@ void writeCubin(const CubinKey& key, const void* code, uint64_t bytes) {
   made.addByte('.');
   made.addInt(getpid());
   const FileHeader header{magic, key, bytes, sumOf(code, bytes)};
-  if (!writeFile(textOf(made), header, code) || rename(textOf(made), textOf(path))) {
-    unlink(textOf(made));
-    return;
-  }
+  writeFile(textOf(made), textOf(path), header, code);
   shrink(textOf(folder));
 }
 

@@ -14,7 +14,8 @@ namespace {
 
 constexpr const char* library = "libcuda.so.1";
 constexpr CudaResult outOfMemory = 2;
-constexpr int majorAttribute = 75, minorAttribute = 76;
+constexpr int majorAttribute = 75, minorAttribute = 76, pageableAttribute = 88;
+constexpr uint64_t mostBlocks = INT32_MAX;
 constexpr unsigned apartFromOtherStreams = 1;
 constexpr int32_t leastDriver = 11000, leastArchitecture = 80; ///< of PTX 7.0, and of its target
 constexpr unsigned threadsOfBlock = 256;
@@ -25,8 +26,11 @@ State state;
 TextBuffer problem; ///< why it cannot be used; ends with NUL
 GpuInfo info;
 CudaHandle context, stream;
-void* contextThread;           ///< the last one on which the context was made current; it stays so there
-const MelixKernel* lastKernel; ///< of the last launch
+void* openingThread;       ///< on which the context is the current one
+bool readsPageableMemory;  ///< whether copies in may still read the host's memory when they have returned
+char lastKernel[128];      ///< the name of the last one that was to run
+MelixFailure* checkRecord; ///< on the device, for kernels with checks; all zero between launches
+bool isLaunching, isFull;  ///< memory that runs out in a launch is no failure: there may be room to be made
 
 void addVersion(TextBuffer& out, int64_t major, int64_t minor) {
   out.addInt(major);
@@ -109,21 +113,27 @@ bool openDevice() {
     problem.add("its driver shows none");
     return false;
   }
-  return CALL(device, "cuDeviceGet", &device, 0) && describe(device, info) && isCapable() &&
-         CALL(retainContext, "cuDevicePrimaryCtxRetain", &context, device) &&
-         CALL(setContext, "cuCtxSetCurrent", context) &&
-         CALL(createStream, "cuStreamCreate", &stream, apartFromOtherStreams);
+  int pageable = 0;
+  CudaAddress record = 0;
+  if (!CALL(device, "cuDeviceGet", &device, 0) || !describe(device, info) || !isCapable() ||
+      !CALL(deviceAttribute, "cuDeviceGetAttribute", &pageable, pageableAttribute, device) ||
+      !CALL(retainContext, "cuDevicePrimaryCtxRetain", &context, device) ||
+      !CALL(setContext, "cuCtxSetCurrent", context) ||
+      !CALL(createStream, "cuStreamCreate", &stream, apartFromOtherStreams) ||
+      !CALL(allocate, "cuMemAlloc", &record, sizeof(MelixFailure)) ||
+      !CALL(fillBytes, "cuMemsetD8Async", record, 0, sizeof(MelixFailure), stream))
+    return false;
+  readsPageableMemory = pageable != 0;
+  checkRecord = reinterpret_cast<MelixFailure*>(record);
+  return true;
 }
 
 // --- the device ------------------------------------------------------------------------------------------
 
-/// Whether calls may be made; they are then on the context from any thread.
+/// Whether calls may be made; the context is then the current one of any thread.
 bool isUsable() {
   if (problem.len) return false;
-  void* thread = __builtin_thread_pointer();
-  if (thread == contextThread) return true;
-  contextThread = thread;
-  return CALL(setContext, "cuCtxSetCurrent", context);
+  return __builtin_thread_pointer() == openingThread || CALL(setContext, "cuCtxSetCurrent", context);
 }
 
 CudaAddress addressOf(const void* memory) { return reinterpret_cast<CudaAddress>(memory); }
@@ -148,7 +158,9 @@ void measure(uint64_t& free, uint64_t& all) {
 }
 
 void copyIn(void* to, const void* from, uint64_t bytes) {
-  if (isUsable()) CALL(copyIn, "cuMemcpyHtoDAsync", addressOf(to), from, bytes, stream);
+  if (isUsable() && CALL(copyIn, "cuMemcpyHtoDAsync", addressOf(to), from, bytes, stream) &&
+      readsPageableMemory)
+    CALL(waitForStream, "cuStreamSynchronize", stream);
 }
 
 void copyOut(void* to, const void* from, uint64_t bytes) {
@@ -164,33 +176,37 @@ void clear(void* memory, uint64_t bytes) {
   if (isUsable()) CALL(fillBytes, "cuMemsetD8Async", addressOf(memory), 0, bytes, stream);
 }
 
-/// Memory for what launches tell of their checks, all zero between them.
-MelixFailure* failureOnDevice() {
-  static MelixFailure* failure;
-  if (failure) return failure;
-  auto* made = static_cast<MelixFailure*>(reserve(sizeof(MelixFailure)));
-  if (made) clear(made, sizeof(MelixFailure));
-  return failure = made;
-}
-
-void launch(MelixKernel* kernel, uint64_t* words, MelixFailure* failure) {
-  if (!isUsable()) return;
-  lastKernel = kernel;
-  void* function = functionOf(*kernel);
-  if (!function) return;
-  const bool hasChecks = kernel->checks > 0;
-  MelixFailure* told = hasChecks ? failureOnDevice() : nullptr;
-  words[1 + kernel->count] = reinterpret_cast<uint64_t>(told);
-  size_t bytes = static_cast<size_t>(1 + kernel->count + hasChecks) * sizeof(uint64_t);
+bool startKernel(MelixKernel* kernel, uint64_t* words) {
+  void* function = loadedFunction(*kernel);
+  if (!function) return false;
+  const uint64_t count = 1 + static_cast<uint64_t>(kernel->count) + (kernel->checks > 0);
+  const uint64_t blocks = (words[0] + threadsOfBlock - 1) / threadsOfBlock;
+  words[count - 1] = kernel->checks > 0 ? addressOf(checkRecord) : words[count - 1];
+  size_t bytes = count * sizeof(uint64_t);
   constexpr uintptr_t end = 0, buffer = 1, bufferBytes = 2;
   void* extra[] = {reinterpret_cast<void*>(buffer), words, reinterpret_cast<void*>(bufferBytes), &bytes,
                    reinterpret_cast<void*>(end)};
-  const uint64_t blocks = (words[0] + threadsOfBlock - 1) / threadsOfBlock;
-  CALL(launch, "cuLaunchKernel", function, static_cast<unsigned>(blocks), 1, 1, threadsOfBlock, 1, 1, 0,
-       stream, nullptr, extra);
-  if (!hasChecks) return;
-  copyOut(failure, told, sizeof *failure);
-  if (failure->left > 0) clear(told, sizeof *told);
+  constexpr CudaResult invalidValue = 1;
+  const CudaResult result = blocks > mostBlocks
+                                ? invalidValue
+                                : cuda.launch(function, static_cast<unsigned>(blocks), 1, 1, threadsOfBlock,
+                                              1, 1, 0, stream, nullptr, extra);
+  return succeeds("cuLaunchKernel", result);
+}
+
+bool launch(MelixKernel* kernel, uint64_t* words, MelixFailure* failure) {
+  if (!isUsable()) return true;
+  const size_t length = strlen(kernel->name), most = sizeof lastKernel - 1;
+  memcpy(lastKernel, kernel->name, length < most ? length : most);
+  lastKernel[length < most ? length : most] = 0;
+  isLaunching = true;
+  isFull = false;
+  const bool isStarted = startKernel(kernel, words);
+  isLaunching = false;
+  if (!isStarted || kernel->checks == 0) return !isFull;
+  copyOut(failure, checkRecord, sizeof *failure);
+  if (failure->left > 0) clear(checkRecord, sizeof *checkRecord);
+  return true;
 }
 
 const char* failure() { return problem.len ? reinterpret_cast<const char*>(problem.data) : nullptr; }
@@ -204,7 +220,8 @@ const GpuInfo& gpuInfo() { return info; }
 
 bool succeeds(const char* call, CudaResult result) {
   if (result == 0) return true;
-  if (problem.len) return false;
+  isFull |= isLaunching && result == outOfMemory;
+  if (problem.len || isFull) return false;
   const char* text = nullptr;
   cuda.errorString(result, &text);
   problem.add(call);
@@ -213,9 +230,9 @@ bool succeeds(const char* call, CudaResult result) {
     problem.add(text);
   else
     problem.addInt(result);
-  if (lastKernel) {
-    problem.add("; the last launch is of kernel ");
-    problem.add(lastKernel->name);
+  if (*lastKernel) {
+    problem.add("; the last kernel is ");
+    problem.add(lastKernel);
   }
   problem.addByte('\0');
   return false;
@@ -237,7 +254,7 @@ bool isDriverThere() {
 
 const Device* openGpu() {
   if (state == State::Closed) {
-    contextThread = __builtin_thread_pointer();
+    openingThread = __builtin_thread_pointer();
     state = findDriver() && openDevice() ? State::Open : State::Failed;
     if (state == State::Failed) problem.addByte('\0');
   }

@@ -33,7 +33,7 @@ bool succeeds(const char* call, CudaResult result);
 void addToFailure(const char* detail);
 
 /// The function of a kernel, whose image is loaded at its first launch; null if that fails.
-CudaHandle functionOf(MelixKernel& kernel);
+CudaHandle loadedFunction(MelixKernel& kernel);
 
 /// Machine code that was made of PTX before, in files (cubin_cache.cpp). A key is 128 bits.
 struct CubinKey {

@@ -20,7 +20,8 @@ struct Device {
   /// Runs a kernel. The words: its extent, a thread for each point, the captures, with the addresses of the
   /// device, and a word for the device itself. If it has checks `failure` becomes the first point that fails
   /// one.
-  void (*launch)(MelixKernel* kernel, uint64_t* words, MelixFailure* failure);
+  /// False if there is no memory for its code.
+  bool (*launch)(MelixKernel* kernel, uint64_t* words, MelixFailure* failure);
   /// Overwrites a copy that is valid no longer, of the device or the host, so that a read of it is noticed.
   /// Null: not done.
   void (*spoil)(void* copy, uint64_t bytes);
@@ -63,7 +64,10 @@ int64_t newDeviceUse();
 void* copyOnDevice(MelixTask* task, void* data, AccessKind access, int64_t use);
 /// The captures of a launch that are arrays become the addresses of the copies on the device, valid for its
 /// reads and writes. Panics if there is no memory for one.
-void acquireCaptures(MelixTask* task, const MelixKernel& kernel, uint64_t* captures);
+/// Gives the number of the use.
+int64_t acquireCaptures(MelixTask* task, const MelixKernel& kernel, uint64_t* captures);
+/// Makes room on the device for the code of a launch, whose copies have this number. Panics if there is none.
+void makeRoomForCode(MelixTask* task, int64_t use);
 /// After a launch: the host gets the elements of the arrays that may not be on the device only.
 void endWritesOnDevice(const MelixKernel& kernel, const uint64_t* captures);
 /// Makes frees and copies of blocks look at their copies on the device.

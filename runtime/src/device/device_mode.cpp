@@ -8,9 +8,10 @@ namespace melix::runtime {
 namespace {
 
 const Device* ready;
-bool opensGpu; ///< whether a GPU is opened when code for one is about to run
-bool isNeeded; ///< whether the program has no code for this processor instead
-int32_t told;  ///< whether nobody is to be told any more that `on gpu` runs on the processor
+bool opensGpu;  ///< whether a GPU is opened when code for one is about to run
+bool isNeeded;  ///< whether the program has no code for this processor instead
+bool isForgone; ///< whether this process uses no device
+int32_t told;   ///< whether nobody is to be told any more that `on gpu` runs on the processor
 
 /// What MELIX_DEVICE says.
 enum class Word : uint8_t { Unset, Gpu, Cpu, Emulated, Check, Unknown };
@@ -89,6 +90,7 @@ int32_t startDevices(const Device* emulator, int32_t flags) {
   isNeeded = required;
   hookDevices();
   startDeviceLog();
+  if (isForgone) return MELIX_OK;
   switch (readWord()) {
   case Word::Unset:
     if (required) return startGpu(noCodeHere);
@@ -132,6 +134,11 @@ int32_t melix_device_kind(int32_t probe, int32_t* flags) {
   const bool isWanted = word == Word::Gpu || word == Word::Check || (word == Word::Unset && probe);
   if (isWanted && isDriverThere()) return MELIX_DEVICE_GPU;
   return word == Word::Check ? MELIX_DEVICE_EMULATED : MELIX_DEVICE_NONE;
+}
+
+void melix_device_forgo(void) {
+  isForgone = true;
+  told = 1;
 }
 
 /// A program that has no other code goes on where the device has failed: its next use of it panics.

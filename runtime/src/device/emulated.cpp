@@ -113,19 +113,20 @@ struct Launch {
 
 /// The points run one after the other, in an order of their own: no kernel may depend on it. Without a seed
 /// those of odd numbers are first.
-void launch(MelixKernel* kernel, uint64_t* words, MelixFailure* failure) {
+bool launch(MelixKernel* kernel, uint64_t* words, MelixFailure* failure) {
   const uint64_t count = words[0];
   const Launch made{*kernel, count, words + 1, failure};
   if (!isSeeded) {
     for (uint64_t first = 2; first-- > 0;)
       for (uint64_t k = first; k < count; k += 2) made.run(k);
-    return;
+    return true;
   }
   const uint64_t step = randomStep(count);
   for (uint64_t n = 0, k = nextRandom() % count; n < count; n++) {
     made.run(k);
     k = k >= count - step ? k - (count - step) : k + step;
   }
+  return true;
 }
 
 const char* failure() { return nullptr; }

@@ -73,14 +73,14 @@ bool loadFromPtx(MelixImage& image) {
 }
 
 bool load(MelixImage& image) {
-  if (const MelixCubin* cubin = cubinFor(image, gpuInfo().architecture))
-    return succeeds("cuModuleLoadData", cuda.loadModule(&image.module, cubin->data));
-  return loadFromPtx(image);
+  const MelixCubin* cubin = cubinFor(image, gpuInfo().architecture);
+  if (cubin && cuda.loadModule(&image.module, cubin->data) == 0) return true;
+  return loadFromPtx(image); // also where the driver is older than the code
 }
 
 } // namespace
 
-CudaHandle functionOf(MelixKernel& kernel) {
+CudaHandle loadedFunction(MelixKernel& kernel) {
   MelixImage& image = *kernel.image;
   if (!image.module && !load(image)) return nullptr;
   if (!kernel.function)

@@ -11,13 +11,13 @@ int64_t melix_device_launch(MelixTask* task, MelixKernel* kernel, int64_t extent
   auto* words = static_cast<uint64_t*>(melix_scratch(task, (2 + kernel->count) * word));
   words[0] = static_cast<uint64_t>(extent);
   memcpy(words + 1, captures, static_cast<size_t>(kernel->count * word));
-  acquireCaptures(task, *kernel, words + 1);
+  const int64_t use = acquireCaptures(task, *kernel, words + 1);
   deviceCounts.launches++;
   deviceCounts.kernels += kernel->launches++ == 0;
   MelixFailure failure{};
   {
     BusyTime busy;
-    readyDevice()->launch(kernel, words, &failure);
+    while (!readyDevice()->launch(kernel, words, &failure)) makeRoomForCode(task, use);
   }
   deviceCounts.waits += kernel->checks > 0;
   endWritesOnDevice(*kernel, captures);

@@ -161,6 +161,7 @@ DeviceCopy* acquireOnDevice(const Device& device, MelixBlock* block, DeviceCopy*
   melix_panic(task, text.data, text.len);
 }
 
+/// `bytes`: 0 is for code.
 [[noreturn]] void outOfMemory(MelixTask* task, const Device& device, uint64_t bytes) {
   uint64_t free = 0, all = 0;
   device.measure(free, all);
@@ -170,9 +171,13 @@ DeviceCopy* acquireOnDevice(const Device& device, MelixBlock* block, DeviceCopy*
   text.add("out of memory on ");
   text.add(device.name);
   text.add(": ");
-  addBytesIn(text, bytes, unit);
-  text.addByte(' ');
-  text.add(unit.name);
+  if (bytes > 0) {
+    addBytesIn(text, bytes, unit);
+    text.addByte(' ');
+    text.add(unit.name);
+  } else {
+    text.add("the code of a kernel is");
+  }
   text.add(" asked for");
   if (all) {
     text.add(", ");
@@ -263,7 +268,7 @@ void forEachArray(const MelixKernel& kernel, const uint64_t* captures, const Vis
 } // namespace
 
 /// The copies that there are stay for the launch, whatever needs room.
-void acquireCaptures(MelixTask* task, const MelixKernel& kernel, uint64_t* captures) {
+int64_t acquireCaptures(MelixTask* task, const MelixKernel& kernel, uint64_t* captures) {
   const Device& device = *readyDevice();
   const int64_t use = newDeviceUse();
   uint64_t missing = 0; ///< bytes for which there is no memory
@@ -279,9 +284,20 @@ void acquireCaptures(MelixTask* task, const MelixKernel& kernel, uint64_t* captu
       if (copy) captures[k] = reinterpret_cast<uint64_t>(copy->memory);
     });
   }
-  if (missing == 0) return;
+  if (missing == 0) return use;
   checkDevice(task);
   outOfMemory(task, device, missing);
+}
+
+void makeRoomForCode(MelixTask* task, int64_t use) {
+  const Device& device = *readyDevice();
+  bool isMade;
+  {
+    SpinLock guard(&lock);
+    isMade = makeRoom(device, use);
+  }
+  checkDevice(task);
+  if (!isMade) outOfMemory(task, device, 0);
 }
 
 void endWritesOnDevice(const MelixKernel& kernel, const uint64_t* captures) {

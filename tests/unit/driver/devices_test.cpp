@@ -315,10 +315,10 @@ on gpu {
   print(y, kept, xs, texts, fib(n))
 }
 )";
-  EXPECT_EQ(melix("explain-device -", program).output, R"(<stdin>:2: on the host: recursion
+  EXPECT_EQ(melix("explain-device -", program).output, R"(<stdin>:2: on the host: recursion (2 times)
 <stdin>:4: the host writes `x`
 <stdin>:6: a map, a thread a point
-<stdin>:7: loops at each point, a thread a point
+<stdin>:7: a total, a thread a block of 8192 terms
 <stdin>:7: the host reads an array
 <stdin>:7: the host writes elements of `y`
 <stdin>:8: on the host: a filter, whose size is known when it has run

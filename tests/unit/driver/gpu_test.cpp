@@ -71,6 +71,8 @@ protected:
 
 TEST_F(Gpu, CallsAreInTheOrderOfTheProgram) {
   const Names expected = {"cuStreamCreate",
+                          "cuMemAlloc_v2", // the record of checks
+                          "cuMemsetD8Async",
                           "cuMemAlloc_v2", // x, which is copied in once
                           "cuMemcpyHtoDAsync_v2",
                           "cuMemAlloc_v2", // y
@@ -109,6 +111,59 @@ TEST_F(Gpu, ProgramsMayShareTheCache) {
   EXPECT_EQ(filesOfCache().size(), 1U) << "no file is left that is not whole";
 }
 
+/// The folder may be one of the user's.
+TEST_F(Gpu, TheCacheLeavesOtherFilesAlone) {
+  fs::create_directories(folder_ + "/cache");
+  for (const char* name : {"thesis.doc", "0123456789abcdef0123456789abcdef"}) {
+    std::ofstream(folder_ + "/cache/" + name);
+    fs::resize_file(folder_ + "/cache/" + name, 900 << 20); // a hole
+  }
+  const std::string old = folder_ + "/cache/" + std::string(32, 'a') + ".cubin";
+  std::ofstream(old) << "old";
+  fs::resize_file(old, 1100 << 20);
+  EXPECT_EQ(run().output, printed);
+  const Names files = filesOfCache();
+  EXPECT_EQ(files.size(), 3U) << "the two, and the new code in place of the old";
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_TRUE(fs::exists(folder_ + "/cache/thesis.doc"));
+}
+
+/// Code and its memory are asked for when a kernel is launched: room is made for it as for arrays.
+TEST_F(Gpu, ALaunchWithoutRoomForItsCodeMakesSome) {
+  for (const char* call : {"cuLinkComplete", "cuModuleLoadData", "cuLaunchKernel"}) {
+    fs::remove_all(folder_ + "/cache");
+    const std::string full = std::string(call) + ":1";
+    const harness::ProcessResult first = run({{"FAKE_CUDA_FULL", full}});
+    EXPECT_EQ(first.status, 101) << call;
+    EXPECT_NE(first.errors.find(
+                  "panic: out of memory on gpu 0: the code of a kernel is asked for, 1.0 of 1.0 GiB free"),
+              std::string::npos)
+        << first.errors;
+  }
+  // An array that the launch does not need goes to the host.
+  const std::string file = folder_ + "/spare";
+  const char* text = "let x = [for i in 0..len(arguments()) + 300: 1.0 * i]\n"
+                     "let z = on gpu { [for i: 3 * x[i]] }\n"
+                     "let y = on gpu { [for i: 2 * x[i]] }\n"
+                     "print(y[2], z[3])\n";
+  ASSERT_EQ(melix("build --with-emulator - -o " + file, text).status, 0);
+  const harness::ProcessResult spare = harness::runProcess(
+      {file}, {.folder = "", .environment = environment({{"FAKE_CUDA_FULL", "cuLaunchKernel:2"}})});
+  EXPECT_EQ(spare.output, "4.0 9.0\n") << spare.errors;
+}
+
+/// Machine code that an old driver does not take is made anew of PTX.
+TEST_F(Gpu, CodeInTheExecutableThatIsRefusedIsMadeAnew) {
+  if (std::system("command -v ptxas > /dev/null") != 0) GTEST_SKIP() << "no ptxas of the CUDA Toolkit";
+  const std::string file = folder_ + "/old";
+  ASSERT_EQ(melix("build --with-emulator --gpu-arch sm_80 - -o " + file, program).status, 0);
+  const harness::ProcessResult run = harness::runProcess(
+      {file}, {.folder = "",
+               .environment =
+                   environment({{"FAKE_CUDA_FAILS", "cuModuleLoadData:1"}, {"FAKE_CUDA_CAPABILITY", "86"}})});
+  EXPECT_EQ(run.output, printed) << run.errors;
+}
+
 /// Whatever fails while the device is opened, this processor stands in.
 TEST_F(Gpu, AFailureAtTheStartIsTold) {
   for (const char* call : {"cuDriverGetVersion", "cuInit", "cuDeviceGetCount", "cuDeviceGet",
@@ -134,7 +189,8 @@ TEST_F(Gpu, AFailureInTheMiddleIsAPanic) {
                            "cuLinkComplete", "cuModuleLoadData", "cuModuleGetFunction", "cuLaunchKernel",
                            "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize"}) {
     fs::remove_all(folder_ + "/cache");
-    const harness::ProcessResult run = this->run({{"FAKE_CUDA_FAILS", std::string(call) + ":1"}});
+    const harness::ProcessResult run = this->run(
+        {{"FAKE_CUDA_FAILS", std::string(call) + (call == std::string("cuMemAlloc_v2") ? ":2" : ":1")}});
     EXPECT_EQ(run.status, 101) << call;
     EXPECT_EQ(run.output, "") << call;
     EXPECT_NE(run.errors.find("panic: gpu 0 has failed, and this process can use it no more: "),
@@ -145,7 +201,7 @@ TEST_F(Gpu, AFailureInTheMiddleIsAPanic) {
   }
   const harness::ProcessResult second = run({{"FAKE_CUDA_FAILS", "cuLaunchKernel:2"}});
   EXPECT_EQ(second.output, "598.0\n");
-  EXPECT_NE(second.errors.find("cuLaunchKernel: unspecified launch failure; the last launch is of kernel "),
+  EXPECT_NE(second.errors.find("cuLaunchKernel: unspecified launch failure; the last kernel is "),
             std::string::npos)
       << second.errors;
   EXPECT_NE(second.errors.find("<stdin>:4:"), std::string::npos) << second.errors;
@@ -154,7 +210,7 @@ TEST_F(Gpu, AFailureInTheMiddleIsAPanic) {
 TEST_F(Gpu, ADeviceWithoutMemoryLeftSaysHowMuchItHas) {
   const harness::ProcessResult run = this->run({{"FAKE_CUDA_MEMORY", "3000"}});
   EXPECT_EQ(run.status, 101);
-  EXPECT_NE(run.errors.find("panic: out of memory on gpu 0: 1.2 KiB asked for, 0.4 of 2.9 KiB free\n"),
+  EXPECT_NE(run.errors.find("panic: out of memory on gpu 0: 1.2 KiB asked for, 0.3 of 2.9 KiB free\n"),
             std::string::npos)
       << run.errors;
 }
@@ -197,6 +253,10 @@ TEST_F(Gpu, TestsOpenItInTheirProcesses) {
   EXPECT_TRUE(none.output.ends_with("2 passed, 0 failed\n")) << none.output << none.errors;
   EXPECT_EQ(none.errors.find("melix: no GPU ("), none.errors.rfind("melix: no GPU (")) << none.errors;
   EXPECT_NE(none.errors.find("melix: no GPU (cuInit: "), std::string::npos) << none.errors;
+  const harness::ProcessResult ended = test({{"FAKE_CUDA_FAILS", "cuInit:abort"}});
+  EXPECT_TRUE(ended.output.ends_with("2 passed, 0 failed\n")) << ended.output << ended.errors;
+  EXPECT_NE(ended.errors.find("melix: no GPU (its driver ends a process that opens it): "), std::string::npos)
+      << ended.errors;
   const harness::ProcessResult wanted = test({{"FAKE_CUDA_FAILS", "cuInit:1"}, {"MELIX_DEVICE", "gpu"}});
   EXPECT_EQ(wanted.status, 1);
   EXPECT_TRUE(wanted.output.starts_with("0 passed, 0 failed")) << wanted.output;
