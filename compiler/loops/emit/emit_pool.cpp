@@ -10,29 +10,30 @@ namespace {
 
 using core::OpKind;
 
-constexpr int64_t windowShift =
-    10; ///< of blocks whose results are kept, which frames hold (stack_allocation.h)
-constexpr int64_t windowBlocks = int64_t(1) << windowShift;
+/// Blocks whose results are kept at a time: as many as frames hold (stack_allocation.h), or as occupy a
+/// device.
+constexpr int64_t windowShift = 10, gridShift = 20;
 
 class PoolEmitter {
 public:
   PoolEmitter(Lower& lower, SweepEmitter& sweep)
       : lower_(lower), b_(lower.b), sweep_(sweep), results_(sweep.results()), blocks_(sweep.blocks()),
-        isGrid_(launches(lower) && !results_.filters()) {}
+        isGrid_(launches(lower) && !results_.filters()), windowShift_(isGrid_ ? gridShift : windowShift),
+        windowBlocks_(int64_t(1) << windowShift_) {}
 
   /// Each block stores what it leaves, and the blocks are then combined in order: window by window, so that
-  /// few of them are remembered at a time, or all at once on a device, where a thread runs a block. A filter
-  /// writes what a block keeps at the block's beginning, and remembers how much that is of all.
+  /// few of them are remembered at a time; on a device a thread runs a block. A filter writes what a block
+  /// keeps at the block's beginning, and remembers how much that is of all.
   void run() {
     const ValueId count = blocks_.count();
     for (SweptResult& r : results_.all())
       if (r.state) sweep_.open(r, 0);
-    const bool atOnce = isGrid_ || results_.filters();
-    const ValueId window = atOnce ? count : b_.arith(OpKind::Min, count, b_.integer(windowBlocks));
+    const bool filters = results_.filters();
+    const ValueId window = filters ? count : b_.arith(OpKind::Min, count, b_.integer(windowBlocks_));
     std::vector<ValueId> totals = firstStates(b_.integer(0));
     for (ValueId v : totals) left_.push_back(leftByBlocks(v, window));
     const uint64_t* known = b_.asConstant(count);
-    if (atOnce || (known && *known <= static_cast<uint64_t>(windowBlocks)))
+    if (filters || (known && *known <= static_cast<uint64_t>(windowBlocks_)))
       totals = runWindow(b_.integer(0), count, totals);
     else
       totals = runWindows(count, totals);
@@ -67,12 +68,12 @@ private:
   }
 
   std::vector<ValueId> runWindows(ValueId count, const std::vector<ValueId>& totals) {
-    const ValueId filled = b_.arith(OpKind::Add, count, b_.integer(windowBlocks - 1));
-    const ValueId windows = b_.arith(OpKind::Shr, filled, b_.integer(windowShift));
+    const ValueId filled = b_.arith(OpKind::Add, count, b_.integer(windowBlocks_ - 1));
+    const ValueId windows = b_.arith(OpKind::Shr, filled, b_.integer(windowShift_));
     return b_.carryLoop(b_.integer(0), windows, totals, [&](ValueId w, std::vector<ValueId> sofar) {
-      ValueId first = b_.arith(OpKind::Mul, w, b_.integer(windowBlocks));
+      ValueId first = b_.arith(OpKind::Mul, w, b_.integer(windowBlocks_));
       ValueId rest = b_.arith(OpKind::Sub, count, first);
-      return runWindow(first, b_.arith(OpKind::Min, rest, b_.integer(windowBlocks)), std::move(sofar));
+      return runWindow(first, b_.arith(OpKind::Min, rest, b_.integer(windowBlocks_)), std::move(sofar));
     });
   }
 
@@ -123,6 +124,7 @@ private:
   SweepResults& results_;
   BlockLoops blocks_;
   const bool isGrid_;
+  const int64_t windowShift_, windowBlocks_;
   std::vector<Place> left_; ///< by state: what the blocks of a window leave
 };
 
