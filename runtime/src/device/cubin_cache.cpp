@@ -128,7 +128,7 @@ void* readCode(int file, const CubinKey& key, uint64_t& bytes) {
 bool isOfCache(const char* name) {
   for (int k = 0; k < 32; k++)
     if (!strchr("0123456789abcdef", name[k]) || !name[k]) return false;
-  return strstr(name + 32, ".cubin") == name + 32;
+  return strlen(name) >= 38 && memcmp(name + 32, ".cubin", 6) == 0;
 }
 
 struct Found {
