@@ -31,8 +31,11 @@ bool Blocks::link() {
       compileCore(*session_, codegenOptions(*session_, code_, target));
   if (!compiled) return false;
   devices_ = compiled->devices;
-  status_ = devices_.uses ? startDevicesOfChildren(devices_.flags) : Success;
-  if (status_ != Success) return false;
+  if (const int refused = devices_.uses ? startDevicesOfChildren(devices_.flags) : Success;
+      refused != Success) {
+    status_ = refused;
+    return false;
+  }
   jit_ = std::make_unique<jit::Jit>();
   std::string error = jit_->add(*compiled);
   for (const auto& [name, function] : functions_) {

@@ -2,7 +2,6 @@
 #include "driver/command_line.h"
 
 #include "driver/devices.h"
-
 #include "driver/exit_status.h"
 #include "loops/pipeline.h"
 #include "session/pipeline.h"

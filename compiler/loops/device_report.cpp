@@ -64,18 +64,20 @@ private:
 
   void call(const Function& fn, const Stmt& s, FunctionId f) {
     const auto callee = s.as<FunctionId>();
-    if (fn.device == Device::Host || launchesNest(callee) || !reaches(callee, f)) return;
+    if (fn.device == Device::Host || mayLaunch(callee)) return;
+    if (!reaches(callee, [&](FunctionId reached) { return reached == f; })) return;
     add(Kind::Loop, s, "on the host: recursion");
   }
 
-  /// Whether calls from one function may come to another.
-  bool reaches(FunctionId from, FunctionId to) const {
+  /// Whether a function is of a kind, or calls may come from it to one that is.
+  template <class Is>
+  bool reaches(FunctionId from, const Is& is) const {
     std::vector<FunctionId> open{from};
     std::vector<bool> seen(module_.functions.size());
     while (!open.empty()) {
       const FunctionId f = open.back();
       open.pop_back();
-      if (f == to) return true;
+      if (is(f)) return true;
       if (seen[f.index]) continue;
       seen[f.index] = true;
       for (const Stmt& s : module_.functions[f].stmts)
@@ -84,18 +86,21 @@ private:
     return false;
   }
 
-  /// Whether a function has launches of a device itself.
-  bool launchesNest(FunctionId f) const {
-    return std::ranges::any_of(module_.functions[f].stmts, [&](const Stmt& s) { return isDeviceLaunch(s); });
-  }
   bool isDeviceLaunch(const Stmt& s) const {
     return s.kind == StmtKind::Launch && module_.functions[s.as<FunctionId>()].kind == FunctionKind::Device;
+  }
+  /// Whether a function, or one that it calls, has launches of a device.
+  bool mayLaunch(FunctionId function) const {
+    return reaches(function, [&](FunctionId f) {
+      return std::ranges::any_of(module_.functions[f].stmts,
+                                 [&](const Stmt& s) { return isDeviceLaunch(s); });
+    });
   }
 
   /// Whether a statement launches, or calls what may.
   bool launches(const Function& fn, const Stmt& s) const {
     if (isDeviceLaunch(s)) return true;
-    if (s.kind == StmtKind::Call && launchesNest(s.as<FunctionId>())) return true;
+    if (s.kind == StmtKind::Call && mayLaunch(s.as<FunctionId>())) return true;
     return std::ranges::any_of(s.regions, [&](RegionId r) {
       return std::ranges::any_of(fn.regions[r].stmts, [&](StmtId id) { return launches(fn, fn.stmts[id]); });
     });

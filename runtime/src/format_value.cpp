@@ -1,6 +1,7 @@
 // Text of any value by its type descriptor.
 #include "builtins.h"
 #include "format.h"
+#include "stored_forms.h"
 
 namespace melix::runtime {
 
@@ -63,12 +64,6 @@ private:
   }
 };
 
-int64_t sizeOf(const int64_t* dims, int rank) {
-  int64_t size = 1;
-  for (int k = 0; k < rank; k++) size *= dims[k];
-  return size;
-}
-
 template <class Element>
 void writeArray(TextBuffer& out, const int64_t* dims, int rank, bool nested, Element element) {
   if (sizeOf(dims, rank) == 0) { // no elements: the rows say nothing
@@ -77,19 +72,6 @@ void writeArray(TextBuffer& out, const int64_t* dims, int rank, bool nested, Ele
   }
   ArrayWriter<Element> writer{out, dims, rank, sizeOf(dims, rank) > shownWhole, nested, element};
   writer.axis(0, 0);
-}
-
-/// The elements and dims of an array.
-struct ArrayAt {
-  const uint8_t* data;
-  const int64_t* dims;
-};
-
-ArrayAt arrayAt(const MelixType* type, const uint8_t* stored) {
-  if (type->dims) return {stored, type->dims};
-  const uint8_t* data;
-  memcpy(&data, stored, sizeof data);
-  return {data, reinterpret_cast<const int64_t*>(stored + 8)};
 }
 
 void Formatter::array(const MelixType* type, const uint8_t* stored, bool nested) {
@@ -192,13 +174,6 @@ void Formatter::fields(const MelixField* fields, uint32_t count, const uint8_t* 
     }
     value(fields[k].type, base + fields[k].offset, true);
   }
-}
-
-/// The tag of a flat enum.
-uint32_t tagOf(const MelixField& tag, const uint8_t* base) {
-  uint32_t number = 0;
-  memcpy(&number, base + tag.offset, tag.type->size); // little-endian
-  return number;
 }
 
 void Formatter::caseOf(const MelixType* type, uint32_t tag, const uint8_t* base) {

@@ -2,6 +2,7 @@
 #include "device.h"
 
 #include "../format.h"
+#include "../stored_forms.h"
 
 namespace melix::runtime {
 
@@ -89,17 +90,9 @@ private:
 
   /// An index into an array of several axes is that of its elements one after another.
   bool sameArray(const MelixType* of, const uint8_t* a, const uint8_t* b) {
-    const auto *dataA = a, *dataB = b;
-    const int64_t* dims = of->dims;
-    if (!dims) {
-      memcpy(&dataA, a, sizeof dataA);
-      memcpy(&dataB, b, sizeof dataB);
-      dims = reinterpret_cast<const int64_t*>(a + 8);
-      if (memcmp(dims, b + 8, 8 * of->rank) != 0) return differ(of, a, b);
-    }
-    int64_t count = 1;
-    for (uint8_t k = 0; k < of->rank; k++) count *= dims[k];
-    return sameElements(of->elem, dataA, dataB, count);
+    const ArrayAt here = arrayAt(of, a), there = arrayAt(of, b);
+    if (memcmp(here.dims, there.dims, sizeof(int64_t) * of->rank) != 0) return differ(of, a, b);
+    return sameElements(of->elem, here.data, there.data, sizeOf(here.dims, of->rank));
   }
 
   bool sameList(const MelixType* of, const uint8_t* a, const uint8_t* b) {
@@ -109,12 +102,6 @@ private:
     const int64_t count = melix_list_length(dataA);
     if (count != melix_list_length(dataB)) return differ(of, a, b);
     return sameElements(of->elem, dataA + MELIX_LIST_ELEMENTS, dataB + MELIX_LIST_ELEMENTS, count);
-  }
-
-  static uint32_t tagOf(const MelixField& tag, const uint8_t* base) {
-    uint32_t number = 0;
-    memcpy(&number, base + tag.offset, tag.type->size); // little-endian
-    return number;
   }
 
   bool sameCase(const MelixType* of, uint32_t tag, const uint8_t* a, const uint8_t* b) {

@@ -220,8 +220,8 @@ const GpuInfo& gpuInfo() { return info; }
 
 bool succeeds(const char* call, CudaResult result) {
   if (result == 0) return true;
-  isFull |= isLaunching && result == outOfMemory;
-  if (problem.len || isFull) return false;
+  if (isLaunching && result == outOfMemory) isFull = true;
+  if (problem.len || (isLaunching && isFull)) return false;
   const char* text = nullptr;
   cuda.errorString(result, &text);
   problem.add(call);

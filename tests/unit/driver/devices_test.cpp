@@ -334,6 +334,19 @@ on gpu {
   EXPECT_TRUE(melix("explain-device -", "print(1)\n").output.starts_with("nothing of this program runs"));
 }
 
+TEST(Devices, ALoopWhoseCallsLaunchFurtherInIsNotOfTheHost) {
+  const std::string text = melix("explain-device -", R"(
+fn inner(x: f64[N], n: int) -> f64[N] = if n <= 0 { x } else { let y = [for i: 2 * x[i]]; inner(y, n - 1) }
+fn outer(x: f64[N], n: int) -> f64[N] = if n > 9 { outer(x, n - 2) } else { inner(inner(x, n), n - 1) }
+var x = [for i in 0..len(arguments()) + 9: 1.0 * i]
+on gpu { for k in 0..3 { x = outer(x, k) } }
+print(x)
+)")
+                               .output;
+  EXPECT_NE(text.find("<stdin>:2: a map, a thread a point"), std::string::npos) << text;
+  EXPECT_EQ(text.find("on the host"), std::string::npos) << text;
+}
+
 TEST(Devices, CopiesAndWaitsAreLoggedWithTheirPlaces) {
   const Variable emulated("MELIX_DEVICE", "emulated"), log("MELIX_DEVICE_LOG", "2");
   const std::string errors = melix("run -", twoBlocks).errors;

@@ -150,6 +150,15 @@ TEST_F(Gpu, ALaunchWithoutRoomForItsCodeMakesSome) {
   const harness::ProcessResult spare = harness::runProcess(
       {file}, {.folder = "", .environment = environment({{"FAKE_CUDA_FULL", "cuLaunchKernel:2"}})});
   EXPECT_EQ(spare.output, "4.0 9.0\n") << spare.errors;
+  const harness::ProcessResult lost = harness::runProcess(
+      {file}, {.folder = "",
+               .environment = environment(
+                   {{"FAKE_CUDA_FULL", "cuLaunchKernel:2"}, {"FAKE_CUDA_FAILS", "cuMemcpyDtoHAsync_v2:1"}})});
+  EXPECT_EQ(lost.output, "");
+  EXPECT_NE(
+      lost.errors.find("panic: gpu 0 has failed, and this process can use it no more: cuMemcpyDtoHAsync: "),
+      std::string::npos)
+      << lost.errors;
 }
 
 /// Machine code that an old driver does not take is made anew of PTX.
@@ -257,6 +266,14 @@ TEST_F(Gpu, TestsOpenItInTheirProcesses) {
   EXPECT_TRUE(ended.output.ends_with("2 passed, 0 failed\n")) << ended.output << ended.errors;
   EXPECT_NE(ended.errors.find("melix: no GPU (its driver ends a process that opens it): "), std::string::npos)
       << ended.errors;
+  for (const char* word : {"gpu", "check"}) {
+    const harness::ProcessResult refused =
+        test({{"FAKE_CUDA_FAILS", "cuInit:abort"}, {"MELIX_DEVICE", word}});
+    EXPECT_EQ(refused.status, 1) << word << refused.output;
+    EXPECT_NE(refused.errors.find("there is no GPU: its driver ends a process that opens it"),
+              std::string::npos)
+        << refused.errors;
+  }
   const harness::ProcessResult wanted = test({{"FAKE_CUDA_FAILS", "cuInit:1"}, {"MELIX_DEVICE", "gpu"}});
   EXPECT_EQ(wanted.status, 1);
   EXPECT_TRUE(wanted.output.starts_with("0 passed, 0 failed")) << wanted.output;
