@@ -66,8 +66,9 @@ private:
     const std::string captures = captureKinds(unit_.module, kernel);
     const size_t checks = checksOf(kernel).size();
     llvm::Constant* emulated = options_.devices.emulator ? external(exportedSymbol(kernel)) : null;
-    llvm::Constant* value = record({emulated, text(captures), word(captures.size()), word(checks), word(0),
-                                    text(deviceEntryName(unit_.module, id)), image, null});
+    llvm::Constant* value =
+        record({emulated, text(captures), word(captures.size()), word(checks), word(kernel.groupThreads),
+                word(0), text(deviceEntryName(unit_.module, id)), image, null});
     new llvm::GlobalVariable(module, value->getType(), false, llvm::GlobalValue::ExternalLinkage, value,
                              recordSymbol(kernel));
   }

@@ -1,6 +1,7 @@
 #include "codegen/emit_devices.h"
 
 #include "codegen/device_images.h"
+#include "codegen/emit_groups.h"
 #include "melix/abi.h"
 
 #include <llvm/IR/IntrinsicsNVPTX.h>
@@ -84,13 +85,18 @@ void DeviceEmitter::launch(const loops::Stmt& s, llvm::Value* captures) {
 
 void DeviceEmitter::entry() {
   if (m_.options.target == TargetKind::Gpu) return gpuEntry();
-  llvm::Function* emulated = m_.functionOf(host_.id_);
+  llvm::Function *emulated = m_.functionOf(host_.id_), *thread = emulated;
+  const bool isGroup = host_.fn_.groupThreads > 1;
   host_.kernel_ = false;
-  host_.beginBody(emulated);
+  if (isGroup)
+    thread = llvm::Function::Create(emulated->getFunctionType(), llvm::Function::InternalLinkage,
+                                    host_.fn_.key + ".thread", *m_.llvm);
+  host_.beginBody(thread);
   FunctionEmitter::Values args =
-      host_.kernelArguments(emulated->getArg(2), emulated->getArg(3), emulated->getArg(1));
-  args.push_back(emulated->getArg(0));
+      host_.kernelArguments(thread->getArg(2), thread->getArg(3), thread->getArg(1));
+  args.push_back(thread->getArg(0));
   b_.CreateRet(b_.CreateCall(m_.kernelOf(host_.id_), args));
+  if (isGroup) GroupEmitter(host_).emulatedEntry(emulated, thread);
 }
 
 // --- on a GPU
@@ -163,7 +169,8 @@ void DeviceEmitter::gpuEntry() {
   const bool hasChecks = !host_.checks_.empty();
   host_.beginBody(entry);
   llvm::BasicBlock *run = host_.block("run"), *failed = host_.block("failed"), *done = host_.block("done");
-  llvm::Value *point = threadNumber(), *extent = entry->getArg(0);
+  llvm::Value* point = b_.CreateUDiv(threadNumber(), b_.getInt64(host_.fn_.groupThreads));
+  llvm::Value* extent = entry->getArg(0);
   b_.CreateCondBr(b_.CreateICmpSLT(point, extent), run, done);
   b_.SetInsertPoint(run);
   FunctionEmitter::Values args{point, b_.CreateNSWAdd(point, b_.getInt64(1))};

@@ -2,6 +2,7 @@
 
 #include "codegen/debug_info.h"
 #include "codegen/emit_devices.h"
+#include "codegen/emit_groups.h"
 #include "melix/abi.h"
 
 #include <llvm/IR/MDBuilder.h>
@@ -241,6 +242,10 @@ void FunctionEmitter::statement(const Stmt& s) {
   case StmtKind::DeviceCopy:
   case StmtKind::Fetch:
   case StmtKind::Put: return DeviceEmitter(*this).statement(s);
+  case StmtKind::Thread:
+  case StmtKind::Shared:
+  case StmtKind::Barrier:
+  case StmtKind::Shuffle: return GroupEmitter(*this).statement(s);
   case StmtKind::Call: return emitCall(s);
   case StmtKind::Builtin: return emitBuiltin(s);
   case StmtKind::Runtime: return emitRuntimeCall(s);

@@ -1,6 +1,7 @@
 #pragma once
 // Internal: emits one function of Loops as LLVM IR. One file for each group of statements: emit_memory,
-// emit_control, emit_runtime; LaneEmitter emits vectorised loops, DeviceEmitter statements for devices.
+// emit_control, emit_runtime; LaneEmitter emits vectorised loops, DeviceEmitter statements for devices, GroupEmitter
+// those of groups of threads.
 
 #include "codegen/scalar_ops.h"
 
@@ -19,6 +20,7 @@ public:
 private:
   friend class LaneEmitter;
   friend class DeviceEmitter;
+  friend class GroupEmitter;
   friend void emitLanes(FunctionEmitter& host, const loops::Stmt& loop);
   using Stmt = loops::Stmt;
   using ValueId = loops::ValueId;

@@ -5,6 +5,7 @@
 #include "loops/checks/kept_checks.h"
 #include "loops/emit/leaf_calls.h"
 #include "loops/emit/lower.h"
+#include "loops/groups/distribute_over_threads.h"
 #include "loops/index_sets/hoist_integer_division.h"
 #include "loops/index_sets/if_convert_shared_loads.h"
 #include "loops/index_sets/peel_boundaries.h"
@@ -165,6 +166,12 @@ void each(Module& module, const Options&) {
   forEachScheduled(module, [&](FunctionId f) { pass(module, f); });
 }
 
+/// A pass over all functions, also kernels of devices.
+template <void (*pass)(Function&)>
+void all(Module& module, const Options&) {
+  for (uint32_t f = 0; f < module.functions.size(); ++f) pass(module.functions[FunctionId(f)]);
+}
+
 /// A pass over the module.
 template <void (*pass)(Module&)>
 void whole(Module& module, const Options&) {
@@ -179,6 +186,7 @@ bool always(const Options&) { return true; }
 bool forDevices(const Options& options) { return options.devices.any(); }
 bool outlines(const Options& options) { return options.parallel || forDevices(options); }
 bool schedules(const Options& options) { return options.machine != nullptr; }
+bool schedulesForDevices(const Options& options) { return schedules(options) && forDevices(options); }
 bool schedulesOutlined(const Options& options) { return schedules(options) && outlines(options); }
 
 /// A row of passes.def.

@@ -252,7 +252,7 @@ Result cuLaunchKernel(Handle function, unsigned gridX, unsigned, unsigned, unsig
   static const long idle = numberOf("FAKE_CUDA_IDLE", 0);
   if (++launches == idle) return 0;
   const auto extent = static_cast<int64_t>(words[0]);
-  if (int64_t(gridX) * blockX < extent) return launchFailed;
+  if (int64_t(gridX) * blockX < extent * kernel->threads) return launchFailed;
   for (int64_t k = extent; kernel->emulated && k-- > 0;) {
     MelixFailure made{};
     made.check = kernel->emulated(made.numbers, words + 1, k, k + 1);

@@ -47,7 +47,7 @@ enum class StmtKind : uint8_t {
 };
 
 /// Where a statement of a kind may stand.
-enum class SiteKind : uint8_t { Host, Kernel, Vectorisable };
+enum class SiteKind : uint8_t { Host, Kernel, Vectorisable, Group };
 constexpr SiteKind siteOf(StmtKind kind) {
   using enum SiteKind;
   constexpr SiteKind sites[] = {
@@ -238,7 +238,9 @@ struct Function : FunctionParts {
   bool exported = false;                  ///< visible outside the object: the entry
   bool inlined = false;                   ///< a body of an elementary function: merged into its callers
   ChunkTripCount tripCount;
-  bool sumsBlocks = false; ///< of a kernel of a device: each thread runs a block of terms
+  bool sumsBlocks = false; ///< of a kernel of a device: each of its points is a block of terms
+  uint32_t groupThreads =
+      1; ///< of a kernel of a device: a power of two, so many threads run a point together
 
   bool isClosed() const { return effects == EffectsKind::Closed; }
   /// Whether its loops are scheduled for the processor: loops of kernels of a device are not.

@@ -99,8 +99,9 @@ private:
 
   bool joins(Group& group, FunctionId f) {
     const Function& first = module_.functions[group.first];
-    if (first.kind != module_.functions[f].kind) return false;
-    std::optional<OtherConstants> others = differences(first, module_.functions[f]);
+    const Function& other = module_.functions[f];
+    if (first.kind != other.kind || first.groupThreads != other.groupThreads) return false;
+    std::optional<OtherConstants> others = differences(first, other);
     if (!others) return false;
     std::vector<ValueId> given = group.given;
     for (const auto& [ours, theirs] : *others)

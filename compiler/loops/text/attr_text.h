@@ -23,6 +23,10 @@ inline uint32_t storedBytes(ValueType type) {
 void attrNone(auto& io, auto& s) { io.operands(s); }
 void attrBits(auto& io, auto& s) { io.bits(io.template attr<uint64_t>(s), s); }
 void attrBytes(auto& io, auto& s) { io.number(io.template attr<uint64_t>(s)); }
+void attrDistance(auto& io, auto& s) {
+  attrBytes(io, s);
+  io.operands(s);
+}
 void attrString(auto& io, auto& s) { io.string(io.template attr<std::string>(s)); }
 void attrType(auto& io, auto& s) { io.type(io.template attr<TypeId>(s)); }
 
@@ -119,6 +123,7 @@ void function(auto& io, auto& fn) {
   io.flag("exported", fn.exported);
   io.flag("inlined", fn.inlined);
   io.flag("sums_blocks", fn.sumsBlocks);
+  io.implied("group", fn.groupThreads, [] { return 1U; });
   io.implied("unrolled", fn.tripCount.unrolledBy, [] { return 1U; });
   io.implied("multiple_of", fn.tripCount.tripCountMultipleOf, [] { return uint64_t{1}; });
   // The name of a key is the part before its number: `energy` of `energy#0`.

@@ -341,7 +341,8 @@ typedef struct MelixImage {
 } MelixImage;
 
 enum {
-  MELIX_CHECK_NUMBERS = 10, // the most numbers in the message of a check of a kernel
+  MELIX_BLOCK_THREADS = 256, // of a GPU, that have memory together
+  MELIX_CHECK_NUMBERS = 10,  // the most numbers in the message of a check of a kernel
 };
 
 // The first point of a launch that fails a check; in memory of the device while it runs. All zero: none has.
@@ -362,6 +363,7 @@ typedef struct MelixKernel {
   const char* captures;     // a letter for each (MelixCapture)
   int64_t count;            // of captures
   int64_t checks;           // how many it has
+  int64_t threads;          // that run a point together: a power of two, MELIX_BLOCK_THREADS at most
   int64_t launches;         // so far
   // Of its entry in the image: (extent, captures…, the address of a MelixFailure if it has checks), all of
   // them words.
@@ -370,13 +372,25 @@ typedef struct MelixKernel {
   void* function; // of the driver, once it is loaded
 } MelixKernel;
 
-// Runs a kernel over [0, extent), a thread a point, on the device that is ready. `captures` are words. The
-// device's copies of arrays are made valid before; of an array that it writes no other copy is valid then.
-// Panics if the device has no memory left, or fails. Gives the number of the check that fails at the first
-// point that fails one, and its numbers; -1 if there is none, which a kernel without checks does not wait
-// for.
+// Runs a kernel over [0, extent), a thread or a group of threads a point, on the device that is ready.
+// `captures` are words. The device's copies of arrays are made valid before; of an array that it writes no
+// other copy is valid then. Panics if the device has no memory left, or fails. Gives the number of the check
+// that fails at the first point that fails one, and its numbers; -1 if there is none, which a kernel without
+// checks does not wait for.
 int64_t melix_device_launch(MelixTask* task, MelixKernel* kernel, int64_t extent, const uint64_t* captures,
                             uint64_t* numbers);
+
+// Groups on the emulated device: `count` threads run each point of [begin, end) together, with `bytes` of
+// memory that they share. Gives what a MelixEmulatedFn gives.
+int64_t melix_group_run(MelixEmulatedFn thread, int64_t count, int64_t bytes, uint64_t* numbers,
+                        const uint64_t* captures, int64_t begin, int64_t end);
+// For the thread that runs: its position in the group; that memory; a barrier; the word of the thread at the
+// position that differs from its own by `distance`, bit by bit. The number is that of the barrier or shuffle
+// in the kernel: all threads of a group come to the same one.
+int64_t melix_group_thread(void);
+void* melix_group_shared(void);
+void melix_group_barrier(int64_t number);
+uint64_t melix_group_shuffle(uint64_t word, int64_t distance, int64_t number);
 
 // Makes the host's copy of a block valid, and if `update` is not 0 the only valid one.
 void melix_device_acquire(MelixTask* task, void* data, int32_t update);

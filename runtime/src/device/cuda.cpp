@@ -18,7 +18,6 @@ constexpr int majorAttribute = 75, minorAttribute = 76, pageableAttribute = 88;
 constexpr uint64_t mostBlocks = INT32_MAX;
 constexpr unsigned apartFromOtherStreams = 1;
 constexpr int32_t leastDriver = 11000, leastArchitecture = 80; ///< of PTX 7.0, and of its target
-constexpr unsigned threadsOfBlock = 256;
 
 /// Who opened it, or tried to.
 enum class State : uint8_t { Closed, Open, Failed };
@@ -180,7 +179,9 @@ bool startKernel(MelixKernel* kernel, uint64_t* words) {
   void* function = loadedFunction(*kernel);
   if (!function) return false;
   const uint64_t count = 1 + static_cast<uint64_t>(kernel->count) + (kernel->checks > 0);
-  const uint64_t blocks = (words[0] + threadsOfBlock - 1) / threadsOfBlock;
+  constexpr uint64_t most = MELIX_BLOCK_THREADS;
+  const uint64_t points = most / static_cast<uint64_t>(kernel->threads),
+                 blocks = (words[0] + points - 1) / points;
   words[count - 1] = kernel->checks > 0 ? addressOf(checkRecord) : words[count - 1];
   size_t bytes = count * sizeof(uint64_t);
   constexpr uintptr_t end = 0, buffer = 1, bufferBytes = 2;
@@ -189,8 +190,8 @@ bool startKernel(MelixKernel* kernel, uint64_t* words) {
   constexpr CudaResult invalidValue = 1;
   const CudaResult result = blocks > mostBlocks
                                 ? invalidValue
-                                : cuda.launch(function, static_cast<unsigned>(blocks), 1, 1, threadsOfBlock,
-                                              1, 1, 0, stream, nullptr, extra);
+                                : cuda.launch(function, static_cast<unsigned>(blocks), 1, 1,
+                                              MELIX_BLOCK_THREADS, 1, 1, 0, stream, nullptr, extra);
   return succeeds("cuLaunchKernel", result);
 }
 

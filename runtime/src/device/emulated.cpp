@@ -3,6 +3,7 @@
 // overwritten, so that code which reads it gives other results. Reads of the host's memory by a kernel are
 // not noticed.
 #include "device.h"
+#include "emulator.h"
 
 #include "../system.h"
 
@@ -111,21 +112,11 @@ struct Launch {
   }
 };
 
-/// The points run one after the other, in an order of their own: no kernel may depend on it. Without a seed
-/// those of odd numbers are first.
+/// The points run one after the other, in an order of their own: no kernel may depend on it.
 bool launch(MelixKernel* kernel, uint64_t* words, MelixFailure* failure) {
-  const uint64_t count = words[0];
-  const Launch made{*kernel, count, words + 1, failure};
-  if (!isSeeded) {
-    for (uint64_t first = 2; first-- > 0;)
-      for (uint64_t k = first; k < count; k += 2) made.run(k);
-    return true;
-  }
-  const uint64_t step = randomStep(count);
-  for (uint64_t n = 0, k = nextRandom() % count; n < count; n++) {
-    made.run(k);
-    k = k >= count - step ? k - (count - step) : k + step;
-  }
+  const Launch made{*kernel, words[0], words + 1, failure};
+  Order order(words[0]);
+  for (uint64_t k; order.next(k);) made.run(k);
   return true;
 }
 
@@ -163,6 +154,23 @@ int32_t startWithEmulator(int32_t flags) {
 }
 
 } // namespace
+
+Order::Order(uint64_t count) : count_(count), left_(count), at_(count > 1), step_(2), isDrawn_(isSeeded) {
+  if (!isDrawn_ || count == 0) return;
+  step_ = randomStep(count);
+  at_ = nextRandom() % count;
+}
+
+bool Order::next(uint64_t& number) {
+  if (left_ == 0) return false;
+  --left_;
+  number = at_;
+  if (isDrawn_)
+    at_ = at_ >= count_ - step_ ? at_ - (count_ - step_) : at_ + step_;
+  else
+    at_ = at_ + 2 < count_ || at_ % 2 == 0 ? at_ + 2 : 0;
+  return true;
+}
 
 } // namespace melix::runtime
 
