@@ -80,7 +80,7 @@ private:
 /// The kernels of a unit as PTX. Sets `problem` if there is none.
 std::string ptxOf(const Unit& kernels, Options options, SharedLayouts& layouts, std::string& problem) {
   options.target = TargetKind::Gpu;
-  options.addressing = {globalSpace, localSpace, 64};
+  options.addressing = {globalSpace, globalSpace, 64};
   Build build(kernels, options, layouts);
   llvm::StripDebugInfo(*build.emitter.llvm);
   problem = build.optimise();

@@ -7,8 +7,6 @@
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/IR/CallingConv.h>
 
-#include <span>
-
 namespace melix::codegen {
 namespace {
 
@@ -16,10 +14,12 @@ namespace {
 std::string captureKinds(const loops::Module& module, const loops::Function& kernel) {
   const loops::WrittenCaptures written(module, kernel);
   std::string out;
-  for (loops::ValueId p : std::span(kernel.params()).subspan(2)) {
+  for (size_t k = loops::boundOperands; k < kernel.params().size(); ++k) {
+    const loops::ValueId p = kernel.params()[k];
     const bool isArray = kernel.typeOf(p).cls == loops::ClassKind::Data;
+    const bool isScratch = kernel.modeOf(k) == loops::ModeKind::Scratch;
     const MelixCapture ofArray = written.contains(p) ? MELIX_CAPTURE_WRITTEN : MELIX_CAPTURE_READ;
-    out += static_cast<char>(isArray ? ofArray : MELIX_CAPTURE_NUMBER);
+    out += static_cast<char>(isArray ? ofArray : isScratch ? MELIX_CAPTURE_SCRATCH : MELIX_CAPTURE_NUMBER);
   }
   return out;
 }
@@ -94,7 +94,7 @@ Object imageObject(const Unit& unit, const std::string& ptx, const Options& opti
 llvm::Function* declareDeviceEntry(ModuleEmitter& m, loops::FunctionId kernel) {
   const loops::Function& fn = m.unit.module.functions[kernel];
   const size_t captures = fn.params().size() - loops::boundOperands;
-  const std::vector<llvm::Type*> params(1 + captures + !checksOf(fn).empty(), m.i64());
+  const std::vector<llvm::Type*> params(1 + captures + 2 * fn.hasScratch() + !checksOf(fn).empty(), m.i64());
   auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(m.context), params, false);
   auto* made = llvm::Function::Create(type, llvm::Function::ExternalLinkage,
                                       deviceEntryName(m.unit.module, kernel), *m.llvm);

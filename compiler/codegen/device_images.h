@@ -8,8 +8,7 @@ namespace melix::codegen {
 /// The MelixKernel of a function of kind `Device`.
 llvm::Constant* kernelRecord(ModuleEmitter& m, loops::FunctionId kernel);
 
-/// The function by which a GPU runs a kernel: (extent, captures…, the address of a MelixFailure
-/// if it has checks), words, in each thread.
+/// The function by which a GPU runs a kernel, in each thread (MelixKernel::name).
 llvm::Function* declareDeviceEntry(ModuleEmitter& m, loops::FunctionId kernel);
 
 /// The object with the records of a unit's kernels, and their code for GPUs: `ptx` or none.

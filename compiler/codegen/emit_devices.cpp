@@ -94,6 +94,11 @@ void DeviceEmitter::entry() {
   host_.beginBody(thread);
   FunctionEmitter::Values args =
       host_.kernelArguments(thread->getArg(2), thread->getArg(3), thread->getArg(1));
+  // Points run one after the other, so all have the first piece.
+  host_.giveScratch(args, [&](llvm::Value*) {
+    const size_t captures = host_.fn_.params().size() - loops::boundOperands;
+    return b_.CreateLoad(m_.ptr(), b_.CreateConstInBoundsGEP1_64(m_.i64(), thread->getArg(1), captures + 1));
+  });
   args.push_back(thread->getArg(0));
   b_.CreateRet(b_.CreateCall(m_.kernelOf(host_.id_), args));
   if (isGroup) GroupEmitter(host_).emulatedEntry(emulated, thread);
@@ -164,28 +169,62 @@ llvm::Function* DeviceEmitter::noteFailure() {
   return f;
 }
 
+/// The arguments of the kernel but for its points and the numbers of a check. A point has the piece of
+/// scratch of that number.
+FunctionEmitter::Values DeviceEmitter::entryArguments(llvm::Function* entry, llvm::Value* piece) {
+  llvm::FunctionType* type = m_.kernelOf(host_.id_)->getFunctionType();
+  FunctionEmitter::Values args{nullptr, nullptr};
+  const auto captures = static_cast<unsigned>(host_.fn_.params().size() - loops::boundOperands);
+  for (unsigned k = 0; k < captures; ++k) {
+    const bool isScratch = host_.fn_.modeOf(k + loops::boundOperands) == loops::ModeKind::Scratch;
+    llvm::Value* word = entry->getArg(k + 1);
+    args.push_back(isScratch ? word : fromWord(word, type->getParamType(k + loops::boundOperands)));
+  }
+  host_.giveScratch(args, [&](llvm::Value* bytes) {
+    llvm::Value* all = fromWord(entry->getArg(captures + 2), m_.ptr());
+    return b_.CreateInBoundsGEP(m_.i8(), all, {b_.CreateNUWMul(piece, host_.wholePieces(bytes))});
+  });
+  return args;
+}
+
+/// A thread or group has a point. Those with scratch are as many as there are pieces of it, and go on with
+/// the points that are left.
 void DeviceEmitter::gpuEntry() {
   llvm::Function *entry = m_.functionOf(host_.id_), *kernel = m_.kernelOf(host_.id_);
-  const bool hasChecks = !host_.checks_.empty();
+  const bool hasChecks = !host_.checks_.empty(), hasScratch = host_.fn_.hasScratch();
+  const auto captures = static_cast<unsigned>(host_.fn_.params().size() - loops::boundOperands);
   host_.beginBody(entry);
-  llvm::BasicBlock *run = host_.block("run"), *failed = host_.block("failed"), *done = host_.block("done");
-  llvm::Value* point = b_.CreateUDiv(threadNumber(), b_.getInt64(host_.fn_.groupThreads));
-  llvm::Value* extent = entry->getArg(0);
-  b_.CreateCondBr(b_.CreateICmpSLT(point, extent), run, done);
-  b_.SetInsertPoint(run);
-  FunctionEmitter::Values args{point, b_.CreateNSWAdd(point, b_.getInt64(1))};
-  for (unsigned k = loops::boundOperands; k < host_.fn_.params().size(); ++k)
-    args.push_back(fromWord(entry->getArg(k - 1), kernel->getFunctionType()->getParamType(k)));
+  llvm::BasicBlock *begin = host_.block("begin"), *run = host_.block("run"), *failed = host_.block("failed"),
+                   *next = host_.block("next"), *done = host_.block("done");
+  llvm::Value* first = b_.CreateUDiv(threadNumber(), b_.getInt64(host_.fn_.groupThreads));
+  llvm::Value *extent = entry->getArg(0), *atOnce = hasScratch ? entry->getArg(captures + 1) : extent;
+  b_.CreateCondBr(b_.CreateICmpSLT(first, atOnce), begin, done);
+  b_.SetInsertPoint(begin);
+  FunctionEmitter::Values args = entryArguments(entry, first);
   args.push_back(hasChecks ? host_.generic(host_.slot(8 * MELIX_CHECK_NUMBERS))
                            : llvm::ConstantPointerNull::get(m_.ptr()));
+  b_.CreateBr(run);
+  b_.SetInsertPoint(run);
+  llvm::PHINode* point = b_.CreatePHI(m_.i64(), 2);
+  point->addIncoming(first, begin);
+  args[0] = point;
+  args[1] = b_.CreateNSWAdd(point, b_.getInt64(1));
   llvm::Value* check = b_.CreateCall(kernel, args);
-  b_.CreateCondBr(b_.CreateICmpSLT(check, b_.getInt64(0)), done, failed);
+  b_.CreateCondBr(b_.CreateICmpSLT(check, b_.getInt64(0)), next, failed);
   b_.SetInsertPoint(failed);
   if (hasChecks) {
     llvm::Value* record = b_.CreateIntToPtr(entry->getArg(entry->arg_size() - 1), m_.ptr());
     b_.CreateCall(noteFailure(), {record, b_.CreateNSWSub(extent, point), check, args.back()});
   }
   b_.CreateBr(done);
+  b_.SetInsertPoint(next);
+  if (hasScratch) {
+    llvm::Value* after = b_.CreateNSWAdd(point, atOnce);
+    point->addIncoming(after, next);
+    b_.CreateCondBr(b_.CreateICmpSLT(after, extent), run, done);
+  } else {
+    b_.CreateBr(done);
+  }
   b_.SetInsertPoint(done);
   b_.CreateRetVoid();
 }

@@ -23,6 +23,7 @@ private:
   llvm::Value* validCopies(llvm::Value* data);
   void acquire(const loops::Stmt& s);
   void gpuEntry();
+  FunctionEmitter::Values entryArguments(llvm::Function* entry, llvm::Value* piece);
   llvm::Function* noteFailure();
   llvm::Value* threadNumber();
   llvm::Value* fromWord(llvm::Value* word, llvm::Type* type);

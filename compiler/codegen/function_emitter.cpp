@@ -106,21 +106,26 @@ void FunctionEmitter::emitKernel() {
 }
 
 /// In place of the bytes that are asked for stand addresses: one after the other, each in lines of the cache
-/// of its own.
-void FunctionEmitter::giveScratch(Values& args) {
+/// of its own, in the memory of so many bytes.
+void FunctionEmitter::giveScratch(Values& args, FunctionRef<llvm::Value*(llvm::Value*)> memory) {
   std::vector<std::pair<size_t, llvm::Value*>> begins; // and the bytes before
   llvm::Value* bytes = nullptr;
   for (size_t k = 2; k < args.size(); ++k) {
-    if (fn_.modes[k] != loops::ModeKind::Scratch) continue;
+    if (fn_.modeOf(k) != loops::ModeKind::Scratch) continue;
     begins.emplace_back(k, bytes);
-    if (bytes) bytes = b_.CreateAnd(b_.CreateAdd(bytes, b_.getInt64(63)), b_.getInt64(~uint64_t{63}));
+    if (bytes) bytes = wholePieces(bytes);
     begins.back().second = bytes;
     bytes = bytes ? b_.CreateAdd(bytes, args[k]) : args[k];
   }
   if (begins.empty()) return;
-  llvm::Value* all = call(runtime("melix_scratch", m_.ptr(), {m_.ptr(), m_.i64()}), {task_, bytes});
+  llvm::Value* all = memory(bytes);
   all = b_.CreateAddrSpaceCast(all, llvm::PointerType::get(m_.context, m_.options.addressing.scratch));
   for (auto [k, front] : begins) args[k] = front ? b_.CreateInBoundsGEP(m_.i8(), all, {front}) : all;
+}
+
+llvm::Value* FunctionEmitter::wholePieces(llvm::Value* bytes) {
+  constexpr uint64_t rest = MELIX_SCRATCH_ALIGN - 1;
+  return b_.CreateAnd(b_.CreateAdd(bytes, b_.getInt64(rest)), b_.getInt64(~rest));
 }
 
 FunctionEmitter::Values FunctionEmitter::kernelArguments(llvm::Value* begin, llvm::Value* end,
@@ -158,7 +163,9 @@ void FunctionEmitter::emitKernelLauncher() {
   beginBody(m_.functionOf(id_));
   task_ = function_->getArg(0);
   Values args = kernelArguments(function_->getArg(2), function_->getArg(3), function_->getArg(1));
-  giveScratch(args);
+  giveScratch(args, [&](llvm::Value* bytes) {
+    return call(runtime("melix_scratch", m_.ptr(), {m_.ptr(), m_.i64()}), {task_, bytes});
+  });
   llvm::Value* numbers = slot(8 * MELIX_CHECK_NUMBERS);
   args.push_back(numbers);
   panicOfCheck(checks_, b_.CreateCall(m_.kernelOf(id_), args), numbers);

@@ -1,7 +1,7 @@
 #pragma once
 // Internal: emits one function of Loops as LLVM IR. One file for each group of statements: emit_memory,
-// emit_control, emit_runtime; LaneEmitter emits vectorised loops, DeviceEmitter statements for devices, GroupEmitter
-// those of groups of threads.
+// emit_control, emit_runtime; LaneEmitter emits vectorised loops, DeviceEmitter statements for devices,
+// GroupEmitter those of groups of threads.
 
 #include "codegen/scalar_ops.h"
 
@@ -55,7 +55,9 @@ private:
   void panicOfCheck(const std::vector<const Stmt*>& checks, llvm::Value* number, llvm::Value* numbers);
   /// The value that a launch gives for a parameter.
   llvm::Value* capture(size_t param, llvm::Type* type, llvm::Value* at);
-  void giveScratch(Values& args);
+  void giveScratch(Values& args, FunctionRef<llvm::Value*(llvm::Value* bytes)> memory);
+  /// Bytes of scratch up to where the next piece begins.
+  llvm::Value* wholePieces(llvm::Value* bytes);
   void emitOrchestration();
 
   /// Statements of a region; values of its yield.

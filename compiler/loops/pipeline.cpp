@@ -15,6 +15,7 @@
 #include "loops/index_sets/split_predicated.h"
 #include "loops/index_sets/strip_mine_quotients.h"
 #include "loops/kernels/deduplicate_kernels.h"
+#include "loops/kernels/device_reasons.h"
 #include "loops/kernels/infer_size_params.h"
 #include "loops/kernels/launch_cost.h"
 #include "loops/kernels/launch_trip_counts.h"

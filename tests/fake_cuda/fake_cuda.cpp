@@ -241,18 +241,20 @@ Result cuLaunchKernel(Handle function, unsigned gridX, unsigned, unsigned, unsig
   const auto* kernel = static_cast<const MelixKernel*>(function);
   auto* words = static_cast<uint64_t*>(extra[1]);
   const bool hasChecks = kernel->checks > 0;
-  if (*static_cast<size_t*>(extra[3]) != 8 * static_cast<size_t>(kernel->count + 1 + hasChecks))
-    return launchFailed;
-  const Address failure = words[1 + kernel->count];
+  const bool hasScratch = std::strchr(kernel->captures, MELIX_CAPTURE_SCRATCH);
+  const int64_t captured = kernel->count + 1, count = captured + 2 * hasScratch + hasChecks;
+  if (*static_cast<size_t*>(extra[3]) != 8 * static_cast<size_t>(count)) return launchFailed;
+  const Address failure = words[count - 1];
   if (hasChecks && !isThere(failure, sizeof(MelixFailure))) return launchFailed;
   for (int64_t k = 0; k < kernel->count; ++k)
-    if (kernel->captures[k] != MELIX_CAPTURE_NUMBER && words[1 + k] && !isThere(words[1 + k], 0))
+    if (std::strchr("rw", kernel->captures[k]) && words[1 + k] && !isThere(words[1 + k], 0))
       return launchFailed;
   static long launches = 0;
   static const long idle = numberOf("FAKE_CUDA_IDLE", 0);
   if (++launches == idle) return 0;
   const auto extent = static_cast<int64_t>(words[0]);
-  if (int64_t(gridX) * blockX < extent * kernel->threads) return launchFailed;
+  const auto points = static_cast<int64_t>(words[hasScratch ? captured : 0]);
+  if (int64_t(gridX) * blockX < points * kernel->threads) return launchFailed;
   for (int64_t k = extent; kernel->emulated && k-- > 0;) {
     MelixFailure made{};
     made.check = kernel->emulated(made.numbers, words + 1, k, k + 1);

@@ -38,6 +38,7 @@ static bool makesMemory(StmtKind kind) {
   switch (kind) {
   case StmtKind::FrameArray:
   case StmtKind::Scratch:
+  case StmtKind::Shared:
   case StmtKind::AllocArray:
   case StmtKind::AllocNode:
   case StmtKind::Format:

@@ -4,6 +4,7 @@
 #include "loops/emit/lower_values.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace melix::loops {
 namespace {
@@ -17,7 +18,7 @@ constexpr int64_t windowShift = 10, gridShift = 20;
 class PoolEmitter {
 public:
   PoolEmitter(Lower& lower, SweepEmitter& sweep)
-      : lower_(lower), b_(lower.b), sweep_(sweep), results_(sweep.results()), blocks_(sweep.blocks()),
+      : lower_(lower), b_(lower.b), sweep_(sweep), results_(sweep.results()),
         isGrid_(launches(lower) && !results_.filters()), windowShift_(isGrid_ ? gridShift : windowShift),
         windowBlocks_(int64_t(1) << windowShift_) {}
 
@@ -25,7 +26,8 @@ public:
   /// few of them are remembered at a time; on a device a thread runs a block. A filter writes what a block
   /// keeps at the block's beginning, and remembers how much that is of all.
   void run() {
-    const ValueId count = blocks_.count();
+    if (!sweep_.isOneBlock()) blocks_.emplace(sweep_.blocks());
+    const ValueId count = blocks_ ? blocks_->count() : b_.integer(1);
     for (SweptResult& r : results_.all())
       if (r.state) sweep_.open(r, 0);
     const bool filters = results_.filters();
@@ -95,12 +97,14 @@ private:
     attr.grid = attr.blocks = isGrid_;
     RegionId region = b_.begin({indexType});
     const ValueId at = b_.params(region)[0];
-    const BlockLoops::Span span = blocks_.spanOf(b_.arith(OpKind::Add, first, at));
+    std::optional<BlockLoops::Span> span;
+    if (blocks_) span = blocks_->spanOf(b_.arith(OpKind::Add, first, at));
     sweep_.openBlocks();
-    std::vector<ValueId> states = sweep_.sweepBlock(blocks_, span, firstStates(span.first));
+    std::vector<ValueId> states = span ? sweep_.sweepBlock(*blocks_, *span, firstStates(span->first))
+                                       : sweep_.sweepOneBlock(firstStates(b_.integer(0)));
     if (lower_.failed()) return;
     for (const SweptResult& r : results_.all())
-      if (r.plan.isFilter()) states[r.at] = b_.arith(OpKind::Sub, states[r.at], span.first);
+      if (r.plan.isFilter()) states[r.at] = b_.arith(OpKind::Sub, states[r.at], span->first);
     for (size_t k = 0; k < states.size(); ++k)
       storeStored(lower_, leftAt(left_[k], at), {states[k]}, StoreMode::Fresh);
     region = b_.end();
@@ -122,7 +126,7 @@ private:
   Builder& b_;
   SweepEmitter& sweep_;
   SweepResults& results_;
-  BlockLoops blocks_;
+  std::optional<BlockLoops> blocks_; ///< none: all is one block
   const bool isGrid_;
   const int64_t windowShift_, windowBlocks_;
   std::vector<Place> left_; ///< by state: what the blocks of a window leave

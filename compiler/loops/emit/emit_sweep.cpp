@@ -19,7 +19,7 @@ void SweepEmitter::run() {
   results_.allocate();
   if (lower_.failed()) return;
   if (launches(lower_)) noteHost();
-  if (plan_.runsOnPool()) {
+  if (plan_.runsOnPool() || launchesOneBlock()) {
     sweepOnPool(lower_, *this);
     return results_.defineArrays();
   }
@@ -44,12 +44,15 @@ void SweepEmitter::run() {
 /// Notes that the host runs the sweep, if it does.
 void SweepEmitter::noteHost() {
   const bool filters = results_.filters();
-  if (!filters && (plan_.runsOnPool() || launchesPoints())) return;
+  if (!filters && (plan_.runsOnPool() || launchesPoints() || launchesOneBlock())) return;
   const std::string_view why = filters ? "a filter, whose size is known when it has run" : whyNotCut(plan_);
   if (!why.empty()) lower_.context.made.module->onHost.push_back({nest_.loc, why});
 }
 
 bool SweepEmitter::launchesPoints() const { return launches(lower_) && plan_.independentLevels() > 0; }
+bool SweepEmitter::launchesOneBlock() const {
+  return launches(lower_) && plan_.pool == PoolKind::OneBlock && !results_.filters();
+}
 
 /// One loop over the points of the independent levels.
 void SweepEmitter::sweepGrid() {
@@ -138,6 +141,12 @@ std::vector<ValueId> SweepEmitter::sweepBlock(BlockLoops& blocks, const BlockLoo
   for (SweptResult& r : results_.all())
     if (r.plan.blocked) carried[r.at] = r.state->ordered()->endBlock(carried[r.at]);
   return carried;
+}
+
+std::vector<ValueId> SweepEmitter::sweepOneBlock(std::vector<ValueId> carried) {
+  if (!plan_.blocks) return sweepAxis(0, std::move(carried));
+  BlockLoops loops = blocks();
+  return sweepBlock(loops, {}, std::move(carried));
 }
 
 /// All blocks one after another.

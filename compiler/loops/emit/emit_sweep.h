@@ -24,10 +24,14 @@ public:
   /// Emits one block. The states are the incoming ones, except for blocked results, which begin anew.
   std::vector<ValueId> sweepBlock(BlockLoops& blocks, const BlockLoops::Span& span,
                                   std::vector<ValueId> carried);
+  /// Emits all of a sweep that is one block, in the same way.
+  std::vector<ValueId> sweepOneBlock(std::vector<ValueId> carried);
+  bool isOneBlock() const { return plan_.pool == PoolKind::OneBlock; }
 
 private:
   void noteHost();
   bool launchesPoints() const;
+  bool launchesOneBlock() const;
   void sweepGrid();
   std::vector<ValueId> sweepLevel(uint32_t level, std::vector<ValueId> carried);
   std::vector<ValueId> sweepAxis(uint32_t level, std::vector<ValueId> carried);

@@ -31,7 +31,7 @@ public:
       const ValueId written = touchedBy(s).written;
       return written.valid() && isCapture(written);
     });
-    region(point, false);
+    region(point, fn_.hasScratch()); // then a group runs several points
   }
 
 private:

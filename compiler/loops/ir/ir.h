@@ -238,13 +238,19 @@ struct Function : FunctionParts {
   bool exported = false;                  ///< visible outside the object: the entry
   bool inlined = false;                   ///< a body of an elementary function: merged into its callers
   ChunkTripCount tripCount;
-  bool sumsBlocks = false; ///< of a kernel of a device: each of its points is a block of terms
+  bool grid = false;       ///< of a chunk or kernel: its iterations are the points of a launch on a device
+  bool sumsBlocks = false; ///< each of these points is a block of terms
   uint32_t groupThreads =
       1; ///< of a kernel of a device: a power of two, so many threads run a point together
 
   bool isClosed() const { return effects == EffectsKind::Closed; }
   /// Whether its loops are scheduled for the processor: loops of kernels of a device are not.
   bool isScheduled() const { return kind != FunctionKind::Device; }
+  bool hasScratch() const {
+    for (ModeKind mode : modes)
+      if (mode == ModeKind::Scratch) return true;
+    return false;
+  }
   const std::vector<ValueId>& params() const { return regions[body].params; }
   ModeKind modeOf(size_t param) const { return param < modes.size() ? modes[param] : ModeKind::Borrow; }
   ValueType typeOf(ValueId v) const { return values[v].type; }

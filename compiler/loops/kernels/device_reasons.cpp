@@ -34,21 +34,45 @@ std::string_view reasonInKernel(const Function& kernel, const Stmt& s) {
   return isOwnMemory || std::ranges::all_of(s.results, isNumber) ? "" : "elements that are references";
 }
 
+std::string_view reasonIn(const Module& module, const Function& kernel, RegionId region) {
+  for (StmtId id : kernel.regions[region].stmts) {
+    const Stmt& s = kernel.stmts[id];
+    if (const std::string_view why = reasonOf(module, s); !why.empty()) return why;
+    if (const std::string_view why = reasonInKernel(kernel, s); !why.empty()) return why;
+    for (RegionId inner : s.regions)
+      if (const std::string_view why = reasonIn(module, kernel, inner); !why.empty()) return why;
+  }
+  return "";
+}
+
 } // namespace
 
-/// PTX 7.0 has 4352 bytes for the parameters of a kernel: the extent, the captures, the record of checks.
-constexpr size_t mostParams = 4352 / 8 - 2;
+/// PTX 7.0 has 4352 bytes for the parameters of a kernel: the extent, the captures, scratch, the record of
+/// checks.
+constexpr size_t mostParams = 4352 / 8 - 4;
 
 std::string_view whyNotOnDevice(const Module& module, const Function& kernel) {
   if (kernel.params().size() > mostParams) return "more values from outside than a launch takes";
-  for (const Stmt& s : kernel.stmts) {
-    if (const std::string_view why = reasonOf(module, s); !why.empty()) return why;
-    if (const std::string_view why = reasonInKernel(kernel, s); !why.empty()) return why;
+  if (const std::string_view why = reasonIn(module, kernel, kernel.body); !why.empty()) return why;
+  for (size_t k = 0; k < kernel.params().size(); ++k) {
+    const ClassKind cls = kernel.typeOf(kernel.params()[k]).cls;
+    const bool isScratch = kernel.modeOf(k) == ModeKind::Scratch;
+    if (cls != ClassKind::Scalar && cls != ClassKind::Data && !isScratch) return "memory of the host";
   }
-  for (ValueId p : kernel.params())
-    if (const ClassKind cls = kernel.typeOf(p).cls; cls != ClassKind::Scalar && cls != ClassKind::Data)
-      return "memory of the host";
   return "";
+}
+
+void assignDevices(Module& module) {
+  for (Function& fn : module.functions) {
+    if (!fn.grid) continue;
+    const std::string_view why = whyNotOnDevice(module, fn);
+    if (!why.empty()) {
+      module.onHost.push_back({fn.loc, why});
+      continue;
+    }
+    fn.kind = FunctionKind::Device;
+    fn.device = Device::Gpu;
+  }
 }
 
 } // namespace melix::loops

@@ -9,4 +9,8 @@ namespace melix::loops {
 /// stores references, or has a statement that only the host can run. Empty if nothing does.
 std::string_view whyNotOnDevice(const Module& module, const Function& kernel);
 
+/// Makes each function of a `grid` loop a kernel of the device, or notes why the host runs it. Requires: such
+/// loops outlined, and what arrays they make in scratch as far as it can be.
+void assignDevices(Module& module);
+
 } // namespace melix::loops

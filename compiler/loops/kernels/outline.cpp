@@ -2,7 +2,6 @@
 
 #include "loops/analysis/closed_functions.h"
 #include "loops/analysis/launching_functions.h"
-#include "loops/kernels/device_reasons.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -83,14 +82,6 @@ private:
   ValueId begin_, end_;
 };
 
-/// A grid loop becomes a kernel of a device, or a note says why not.
-FunctionKind outlinedKind(Module& module, const Function& made, bool grid) {
-  const std::string_view why = grid ? whyNotOnDevice(module, made) : "";
-  if (grid && why.empty()) return FunctionKind::Device;
-  if (grid) module.onHost.push_back({made.loc, why});
-  return isClosed(module, made, made.body) ? FunctionKind::Kernel : FunctionKind::Chunk;
-}
-
 /// Whether a function that is made of a loop calls one of these.
 bool callsAny(const Function& made, const std::vector<bool>& functions) {
   return std::ranges::any_of(made.stmts, [&](const Stmt& s) {
@@ -119,12 +110,11 @@ void outlineKernelsOf(Module& module, FunctionId function, const std::vector<boo
     Outliner outliner(fn, made);
     outliner.run(fn.stmts[id]);
     made.modes.assign(made.params().size(), ModeKind::Borrow);
-    made.kind = outlinedKind(module, made, fn.stmts[id].as<ForAttr>().grid);
-    if (made.kind == FunctionKind::Device) {
-      made.device = fn.device;
-      made.sumsBlocks = fn.stmts[id].as<ForAttr>().blocks;
-    }
+    made.kind = isClosed(module, made, made.body) ? FunctionKind::Kernel : FunctionKind::Chunk;
+    made.grid = fn.stmts[id].as<ForAttr>().grid;
+    made.sumsBlocks = fn.stmts[id].as<ForAttr>().blocks;
     if (made.kind == FunctionKind::Chunk && callsAny(made, launching)) {
+      if (made.grid) module.onHost.push_back({made.loc, "a loop with calls that launch"});
       auto& loop = fn.stmts[id].as<ForAttr>();
       loop.dependence = Dependence::Carried;
       loop.grid = loop.blocks = false;

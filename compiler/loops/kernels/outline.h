@@ -5,9 +5,9 @@ namespace melix::loops {
 
 /// Outlines each parallel loop into a function of its own, and launches it.
 /// before:  for parallel 0, n { i … }     after:  launch f.loop0 n, n, captures…
-/// A body of closed statements becomes a kernel, any other a chunk function. A `grid` loop that a device can
-/// run becomes a kernel of the device. A loop with calls that may launch on a device stays a loop. The work
-/// is a nanosecond per iteration, until launch_cost.h estimates it. Requires: counts inserted.
+/// A body of closed statements becomes a kernel, any other a chunk function. A loop with calls that may
+/// launch on a device stays a loop. The work is a nanosecond per iteration, until launch_cost.h estimates it.
+/// Requires: counts inserted.
 void outlineKernels(Module& module);
 
 } // namespace melix::loops

@@ -122,6 +122,7 @@ void function(auto& io, auto& fn) {
   io.effects(fn.effects);
   io.flag("exported", fn.exported);
   io.flag("inlined", fn.inlined);
+  io.flag("grid", fn.grid);
   io.flag("sums_blocks", fn.sumsBlocks);
   io.implied("group", fn.groupThreads, [] { return 1U; });
   io.implied("unrolled", fn.tripCount.unrolledBy, [] { return 1U; });

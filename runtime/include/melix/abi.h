@@ -321,6 +321,7 @@ enum MelixCapture {
   MELIX_CAPTURE_NUMBER = 'n',
   MELIX_CAPTURE_READ = 'r',    // the data of a block, of which the kernel reads elements
   MELIX_CAPTURE_WRITTEN = 'w', // the data of a block, of which it writes elements
+  MELIX_CAPTURE_SCRATCH = 's', // how many bytes of scratch a point has
 };
 
 // Machine code of a GPU for the kernels of an image.
@@ -342,6 +343,7 @@ typedef struct MelixImage {
 
 enum {
   MELIX_BLOCK_THREADS = 256, // of a GPU, that have memory together
+  MELIX_SCRATCH_ALIGN = 64,  // of each piece of the scratch of a point, in the order of the captures
   MELIX_CHECK_NUMBERS = 10,  // the most numbers in the message of a check of a kernel
 };
 
@@ -365,8 +367,8 @@ typedef struct MelixKernel {
   int64_t checks;           // how many it has
   int64_t threads;          // that run a point together: a power of two, MELIX_BLOCK_THREADS at most
   int64_t launches;         // so far
-  // Of its entry in the image: (extent, captures…, the address of a MelixFailure if it has checks), all of
-  // them words.
+  // Of its entry in the image: (extent, captures…, if it has scratch a number of pieces and their address, if
+  // it has checks the address of a MelixFailure), all of them words. A point or group has a piece at a time.
   const char* name;
   MelixImage* image;
   void* function; // of the driver, once it is loaded

@@ -178,10 +178,11 @@ void clear(void* memory, uint64_t bytes) {
 bool startKernel(MelixKernel* kernel, uint64_t* words) {
   void* function = loadedFunction(*kernel);
   if (!function) return false;
-  const uint64_t count = 1 + static_cast<uint64_t>(kernel->count) + (kernel->checks > 0);
-  constexpr uint64_t most = MELIX_BLOCK_THREADS;
-  const uint64_t points = most / static_cast<uint64_t>(kernel->threads),
-                 blocks = (words[0] + points - 1) / points;
+  const uint64_t captured = 1 + static_cast<uint64_t>(kernel->count), scratch = hasScratch(*kernel) ? 2 : 0;
+  const uint64_t count = captured + scratch + (kernel->checks > 0);
+  const uint64_t atOnce = scratch ? words[captured] : words[0];
+  const uint64_t ofBlock = MELIX_BLOCK_THREADS / static_cast<uint64_t>(kernel->threads);
+  const uint64_t blocks = (atOnce + ofBlock - 1) / ofBlock;
   words[count - 1] = kernel->checks > 0 ? addressOf(checkRecord) : words[count - 1];
   size_t bytes = count * sizeof(uint64_t);
   constexpr uintptr_t end = 0, buffer = 1, bufferBytes = 2;
@@ -212,8 +213,8 @@ bool launch(MelixKernel* kernel, uint64_t* words, MelixFailure* failure) {
 
 const char* failure() { return problem.len ? reinterpret_cast<const char*>(problem.data) : nullptr; }
 
-constexpr Device gpu = {"gpu 0",    reserve, release, measure, copyIn, copyOut,
-                        copyWithin, clear,   launch,  nullptr, failure};
+constexpr Device gpu = {"gpu 0",    reserve, release, measure, copyIn,  copyOut,
+                        copyWithin, clear,   launch,  nullptr, failure, 1 << 20};
 
 } // namespace
 

@@ -17,17 +17,25 @@ struct Device {
   /// Between places of the device that do not overlap.
   void (*copyWithin)(void* to, const void* from, uint64_t bytes);
   void (*clear)(void* memory, uint64_t bytes);
-  /// Runs a kernel. The words: its extent, a thread for each point, the captures, with the addresses of the
-  /// device, and a word for the device itself. If it has checks `failure` becomes the first point that fails
-  /// one.
-  /// False if there is no memory for its code.
+  /// Runs a kernel. The words are those of its entry (MelixKernel::name), with addresses of the device; that
+  /// of the MelixFailure is the device's own. If it has checks `failure` becomes the first point that fails
+  /// one. False if there is no memory for its code.
   bool (*launch)(MelixKernel* kernel, uint64_t* words, MelixFailure* failure);
   /// Overwrites a copy that is valid no longer, of the device or the host, so that a read of it is noticed.
   /// Null: not done.
   void (*spoil)(void* copy, uint64_t bytes);
   /// The error after which the device does nothing any more; null: none.
   const char* (*failure)();
+  /// So many points run at a time, at most: as many have scratch.
+  uint64_t pointsAtOnce;
 };
+
+/// Whether the points of a kernel have scratch.
+inline bool hasScratch(const MelixKernel& kernel) {
+  for (const char* kind = kernel.captures; *kind; kind++)
+    if (*kind == MELIX_CAPTURE_SCRATCH) return true;
+  return false;
+}
 
 /// The device on which code for one runs; null while it runs on this processor.
 const Device* readyDevice();
@@ -66,6 +74,10 @@ void* copyOnDevice(MelixTask* task, void* data, AccessKind access, int64_t use);
 /// reads and writes. Panics if there is no memory for one.
 /// Gives the number of the use.
 int64_t acquireCaptures(MelixTask* task, const MelixKernel& kernel, uint64_t* captures);
+/// Memory for the scratch of a launch, whose copies have this number; null if there is none.
+void* takeScratch(uint64_t bytes, int64_t use);
+/// Panics: the device has no memory for so many bytes; 0: for the code of a kernel.
+[[noreturn]] void panicOfMemory(MelixTask* task, uint64_t bytes);
 /// Makes room on the device for the code of a launch, whose copies have this number. Panics if there is none.
 void makeRoomForCode(MelixTask* task, int64_t use);
 /// After a launch: the host gets the elements of the arrays that may not be on the device only.

@@ -122,8 +122,8 @@ bool launch(MelixKernel* kernel, uint64_t* words, MelixFailure* failure) {
 
 const char* failure() { return nullptr; }
 
-constexpr Device emulator = {"gpu 0", reserve, release, measure, copy,   copy,
-                             copy,    clear,   launch,  spoil,   failure};
+constexpr Device emulator = {"gpu 0", reserve, release, measure, copy,    copy,
+                             copy,    clear,   launch,  spoil,   failure, 1};
 
 /// A number of a variable; false if it is set and no number.
 bool readNumber(const char* name, uint64_t& number, bool& isSet) {

@@ -259,7 +259,8 @@ template <class Visit>
 void forEachArray(const MelixKernel& kernel, const uint64_t* captures, const Visit& visit) {
   for (int64_t k = 0; k < kernel.count; k++) {
     const char kind = kernel.captures[k];
-    if (kind == MELIX_CAPTURE_NUMBER || !captures[k]) continue;
+    const bool isArray = kind == MELIX_CAPTURE_READ || kind == MELIX_CAPTURE_WRITTEN;
+    if (!isArray || !captures[k]) continue;
     visit(k, headerOf(reinterpret_cast<void*>(captures[k])),
           kind == MELIX_CAPTURE_WRITTEN ? AccessKind::Update : AccessKind::Read);
   }
@@ -288,6 +289,16 @@ int64_t acquireCaptures(MelixTask* task, const MelixKernel& kernel, uint64_t* ca
   checkDevice(task);
   outOfMemory(task, device, missing);
 }
+
+void* takeScratch(uint64_t bytes, int64_t use) {
+  const Device& device = *readyDevice();
+  SpinLock guard(&lock);
+  void* memory = takeDeviceMemory(device, bytes);
+  while (!memory && makeRoom(device, use)) memory = takeDeviceMemory(device, bytes);
+  return memory;
+}
+
+void panicOfMemory(MelixTask* task, uint64_t bytes) { outOfMemory(task, *readyDevice(), bytes); }
 
 void makeRoomForCode(MelixTask* task, int64_t use) {
   const Device& device = *readyDevice();
