@@ -67,7 +67,7 @@ private:
     const size_t checks = checksOf(kernel).size();
     llvm::Constant* emulated = options_.devices.emulator ? external(exportedSymbol(kernel)) : null;
     llvm::Constant* value =
-        record({emulated, text(captures), word(captures.size()), word(checks), word(kernel.groupThreads),
+        record({emulated, text(captures), word(captures.size()), word(checks), word(kernel.points.threads),
                 word(0), text(deviceEntryName(unit_.module, id)), image, null});
     new llvm::GlobalVariable(module, value->getType(), false, llvm::GlobalValue::ExternalLinkage, value,
                              recordSymbol(kernel));

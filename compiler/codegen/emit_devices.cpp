@@ -86,7 +86,7 @@ void DeviceEmitter::launch(const loops::Stmt& s, llvm::Value* captures) {
 void DeviceEmitter::entry() {
   if (m_.options.target == TargetKind::Gpu) return gpuEntry();
   llvm::Function *emulated = m_.functionOf(host_.id_), *thread = emulated;
-  const bool isGroup = host_.fn_.groupThreads > 1;
+  const bool isGroup = host_.fn_.points.threads > 1;
   host_.kernel_ = false;
   if (isGroup)
     thread = llvm::Function::Create(emulated->getFunctionType(), llvm::Function::InternalLinkage,
@@ -196,7 +196,7 @@ void DeviceEmitter::gpuEntry() {
   host_.beginBody(entry);
   llvm::BasicBlock *begin = host_.block("begin"), *run = host_.block("run"), *failed = host_.block("failed"),
                    *next = host_.block("next"), *done = host_.block("done");
-  llvm::Value* first = b_.CreateUDiv(threadNumber(), b_.getInt64(host_.fn_.groupThreads));
+  llvm::Value* first = b_.CreateUDiv(threadNumber(), b_.getInt64(host_.fn_.points.threads));
   llvm::Value *extent = entry->getArg(0), *atOnce = hasScratch ? entry->getArg(captures + 1) : extent;
   b_.CreateCondBr(b_.CreateICmpSLT(first, atOnce), begin, done);
   b_.SetInsertPoint(begin);

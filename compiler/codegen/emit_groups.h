@@ -16,7 +16,7 @@ public:
 
 private:
   bool isGpu() const { return m_.options.target == TargetKind::Gpu; }
-  uint64_t threads() const { return kernel_.fn_.groupThreads; }
+  uint64_t threads() const { return kernel_.fn_.points.threads; }
   llvm::Value* thread();
   llvm::Value* shared(const loops::Stmt& s);
   void barrier(const loops::Stmt& s);

@@ -130,7 +130,7 @@ llvm::Function* ModuleEmitter::kernelOf(loops::FunctionId id) {
   for (unsigned k = 0; k < params.size(); ++k)
     if (params[k]->isPointerTy()) made->addParamAttr(k, llvm::Attribute::NoAlias);
   made->addFnAttr(llvm::Attribute::AlwaysInline);
-  if (fn.groupThreads > 1) made->addFnAttr(llvm::Attribute::Convergent); // it may have barriers
+  if (fn.points.threads > 1) made->addFnAttr(llvm::Attribute::Convergent); // it may have barriers
   return made;
 }
 

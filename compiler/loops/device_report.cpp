@@ -57,9 +57,9 @@ private:
     if (kernel.kind != FunctionKind::Device) return;
     const auto loops = std::ranges::count_if(kernel.stmts, [](const Stmt& k) { return isLoop(k); });
     const std::string threads =
-        kernel.groupThreads > 1 ? std::to_string(kernel.groupThreads) + " threads " : "a thread ";
+        kernel.points.threads > 1 ? std::to_string(kernel.points.threads) + " threads " : "a thread ";
     add(Kind::Launch, s,
-        kernel.sumsBlocks ? "a total, " + threads + "a block of 8192 terms"
+        kernel.points.areBlocks ? "a total, " + threads + "a block of 8192 terms"
         : loops > 1       ? "loops at each point, " + threads + "a point"
                           : "a map, a thread a point");
   }

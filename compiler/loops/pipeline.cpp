@@ -6,6 +6,7 @@
 #include "loops/emit/leaf_calls.h"
 #include "loops/emit/lower.h"
 #include "loops/groups/distribute_over_threads.h"
+#include "loops/groups/tile_points.h"
 #include "loops/index_sets/hoist_integer_division.h"
 #include "loops/index_sets/if_convert_shared_loads.h"
 #include "loops/index_sets/peel_boundaries.h"

@@ -14,11 +14,18 @@ namespace {
 using core::OpKind;
 using ops::CmpKind;
 
-/// What the threads have done with memory that they share since the last barrier.
-struct Pending {
-  bool reads = false, writes = false;
-  bool any() const { return reads || writes; }
-  Pending operator|(const Pending& o) const { return {reads || o.reads, writes || o.writes}; }
+/// Memory that threads share: a bit for each piece of the group's, and one for all captured arrays, of which
+/// some may be the same.
+using Memory = uint64_t;
+
+/// What threads may do with it.
+struct Touch {
+  Memory reads = 0, writes = 0;
+  Touch operator|(const Touch& o) const { return {reads | o.reads, writes | o.writes}; }
+  /// Whether `next` may not overtake it.
+  bool comesBefore(const Touch& next) const {
+    return ((reads | writes) & next.writes) != 0 || (writes & next.reads) != 0;
+  }
 };
 
 class Distributor {
@@ -26,7 +33,7 @@ public:
   Distributor(Function& fn, const GroupSchedule& schedule) : fn_(fn), schedule_(schedule), b_(fn) {}
 
   void run(RegionId point) {
-    fn_.groupThreads = schedule_.threads;
+    fn_.points.threads = schedule_.threads;
     writesCaptures_ = std::ranges::any_of(fn_.stmts, [&](const Stmt& s) {
       const ValueId written = touchedBy(s).written;
       return written.valid() && isCapture(written);
@@ -35,8 +42,10 @@ public:
   }
 
 private:
+  static constexpr Memory captures = 1;
+
   bool isCapture(ValueId memory) const {
-    const ValueId root = rootOf(fn_, memory);
+    const ValueId root = memoryOf(fn_, memory);
     return !root.valid() || !frameOf(fn_, root).valid();
   }
 
@@ -90,8 +99,8 @@ private:
 
   void branches(StmtId id) {
     const std::vector<RegionId> regions = fn_.stmts[id].regions;
-    const Pending before = pending_;
-    Pending after;
+    const Touch before = pending_;
+    Touch after;
     for (RegionId r : regions) {
       pending_ = before;
       region(r, false);
@@ -104,8 +113,8 @@ private:
   /// One thread stores into memory that all have; each into memory of its own.
   void access(StmtId id) {
     const Touched touched = touchedBy(fn_.stmts[id]);
-    touch({isTogether(touched.read), isTogether(touched.written)});
-    if (!isTogether(touched.written)) return append(id);
+    touch({memoryOfThreads(touched.read), memoryOfThreads(touched.written)});
+    if (!memoryOfThreads(touched.written)) return append(id);
     const RegionId yes = b_.begin();
     append(id);
     b_.end();
@@ -115,22 +124,27 @@ private:
   }
 
   // --- memory
-  /// Whether threads may meet there: captured arrays are read in any order while nobody writes one.
-  bool isTogether(ValueId memory) const {
-    if (!memory.valid()) return false;
-    const ValueId root = rootOf(fn_, memory);
-    const StmtId frame = frameOf(fn_, root);
-    if (!frame.valid()) return writesCaptures_;
-    return fn_.stmts[frame].kind == StmtKind::Shared || schedule_.memory.contains(frame);
+  /// Where threads may meet; none where each has its own, or nobody writes.
+  Memory memoryOfThreads(ValueId memory) {
+    if (!memory.valid()) return 0;
+    const StmtId frame = frameOf(fn_, memoryOf(fn_, memory));
+    if (!frame.valid()) return writesCaptures_ ? captures : 0;
+    const bool isShared = fn_.stmts[frame].kind == StmtKind::Shared || schedule_.memory.contains(frame);
+    return isShared ? pieceOf(frame) : 0;
+  }
+  Memory pieceOf(StmtId frame) {
+    constexpr size_t most = 63;
+    const size_t number = 1 + std::min(pieces_.size(), most - 1);
+    return pieces_.try_emplace(frame, Memory{1} << number).first->second;
   }
 
   /// A barrier comes before statements that touch what others may still use.
-  void touch(Pending next) {
-    if ((next.writes && pending_.any()) || (next.reads && pending_.writes)) synchronise();
+  void touch(const Touch& next) {
+    if (pending_.comesBefore(next)) synchronise();
     pending_ = pending_ | next;
   }
   void synchronise() {
-    if (pending_.any()) b_.stmt(StmtKind::Barrier, {});
+    if (pending_.reads || pending_.writes) b_.stmt(StmtKind::Barrier, {});
     pending_ = {};
   }
 
@@ -167,7 +181,7 @@ private:
     append(id);
     if (parts.empty()) return;
     parts = overGroup(steps, std::move(parts));
-    becomes(results, joined(b_, steps, initial, parts, true));
+    becomes(results, joinedValues(b_, steps, initial, parts, true));
   }
 
   struct Iterations {
@@ -216,7 +230,7 @@ private:
     for (uint64_t distance = warpThreads / 2; distance > 0; distance /= 2) {
       std::vector<ValueId> others;
       for (ValueId v : mine) others.push_back(b_.value(StmtKind::Shuffle, {v}, fn_.typeOf(v), distance));
-      mine = joined(b_, steps, mine, others, false);
+      mine = joinedValues(b_, steps, mine, others, false);
     }
     return schedule_.threads == warpThreads ? mine : overWarps(steps, mine);
   }
@@ -230,7 +244,8 @@ private:
       return std::pair(std::vector<Term>{{number, b_.integer(1)}},
                        Access{fn_.typeOf(mine[k]), 8, static_cast<int64_t>(8 * warps * k)});
     };
-    touch({false, true});
+    const Memory piece = pieceOf(fn_.values[memory].def);
+    touch({0, piece});
     const ValueId lane = b_.arith(OpKind::And, thread_, b_.integer(warpThreads - 1));
     const RegionId yes = b_.begin();
     const ValueId own = b_.arith(OpKind::Shr, thread_, b_.integer(std::countr_zero(warpThreads)));
@@ -242,7 +257,7 @@ private:
     const RegionId no = b_.begin();
     b_.end();
     b_.stmt(StmtKind::If, {b_.compare(CmpKind::Eq, lane, b_.integer(0))}, {}, {}, {yes, no});
-    touch({true, false});
+    touch({piece, 0});
     std::vector<ValueId> all;
     for (uint32_t w = 0; w < warps; ++w) {
       std::vector<ValueId> next;
@@ -250,16 +265,16 @@ private:
         const auto [terms, access] = place(b_.integer(w), k);
         next.push_back(b_.load(memory, terms, access));
       }
-      all = w == 0 ? next : joined(b_, steps, all, next, false);
+      all = w == 0 ? next : joinedValues(b_, steps, all, next, false);
     }
     return all;
   }
 
-  Pending touchedWithin(RegionId r) const {
-    Pending out;
+  Touch touchedWithin(RegionId r) {
+    Touch out;
     for (StmtId id : fn_.regions[r].stmts) {
       const Touched touched = touchedBy(fn_.stmts[id]);
-      out = out | Pending{isTogether(touched.read), isTogether(touched.written)};
+      out = out | Touch{memoryOfThreads(touched.read), memoryOfThreads(touched.written)};
       for (RegionId inner : fn_.stmts[id].regions) out = out | touchedWithin(inner);
     }
     return out;
@@ -270,7 +285,8 @@ private:
   Builder b_;
   ValueId thread_, isFirst_;
   bool writesCaptures_ = false;
-  Pending pending_;
+  Touch pending_; ///< since the last barrier
+  std::unordered_map<StmtId, Memory> pieces_;
 };
 
 } // namespace
@@ -278,7 +294,7 @@ private:
 void distributeOverThreads(Module& module) {
   for (uint32_t f = 0; f < module.functions.size(); ++f) {
     Function& fn = module.functions[FunctionId(f)];
-    if (fn.kind != FunctionKind::Device) continue;
+    if (fn.kind != FunctionKind::Device || fn.points.threads > 1) continue;
     const GroupSchedule schedule = chooseGroup(module, fn);
     if (schedule.threads == 1) continue;
     Distributor(fn, schedule).run(pointOf(fn));

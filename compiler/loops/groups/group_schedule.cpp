@@ -17,7 +17,7 @@ using core::OpKind;
 constexpr uint32_t block = MELIX_BLOCK_THREADS;
 constexpr uint64_t sharedOfBlock = 48 << 10; ///< bytes that every GPU has
 constexpr uint64_t mostPrivate = 16 << 10;   ///< bytes of its own that a thread of a group may have
-constexpr uint64_t fewIterations = 32;       ///< a loop of no more is little work
+constexpr uint64_t shortLoop = 32;           ///< a loop of no more is little work
 constexpr uint64_t manyForWarp = 2048;       ///< a loop of more is shared by a block
 
 class GroupChooser {
@@ -69,14 +69,14 @@ private:
 
   bool isShort(const Stmt& loop) const {
     const auto known = constantTripCount(fn_, loop);
-    return known && *known <= fewIterations;
+    return known && *known <= shortLoop;
   }
 
   /// Whether a group can run it, shared or not: it is known what memory it touches.
   bool isKnown(const Stmt& s) const {
     const Touched touched = touchedBy(s);
     for (ValueId v : {touched.read, touched.written})
-      if (v.valid() && !rootOf(fn_, v).valid()) return false;
+      if (v.valid() && !memoryOf(fn_, v).valid()) return false;
     switch (s.kind) {
     case StmtKind::BlackBox: return false;
     case StmtKind::Call: return std::ranges::all_of(module_.functions[s.as<FunctionId>()].modes, isReadOnly);
@@ -105,7 +105,7 @@ private:
     const uint32_t strip = loop.as<ForAttr>().minDistance;
     const Touched touched = touchedBy(s);
     const ValueId memory = touched.written.valid() ? touched.written : touched.read;
-    if (strip == 0 || !memory.valid() || !frameOf(fn_, rootOf(fn_, memory)).valid()) return true;
+    if (strip == 0 || !memory.valid() || !frameOf(fn_, memoryOf(fn_, memory)).valid()) return true;
     if (s.kind != StmtKind::Load && s.kind != StmtKind::Store) return false;
     return s.operands.size() > 2 && isPlaceInStrip(loop, s.operands[1], strip);
   }
@@ -124,7 +124,7 @@ private:
       const Stmt& s = fn_.stmts[id];
       const Touched touched = touchedBy(s);
       if (touched.written.valid()) {
-        const StmtId frame = frameOf(fn_, rootOf(fn_, touched.written));
+        const StmtId frame = frameOf(fn_, memoryOf(fn_, touched.written));
         if (frame.valid() && !isWithin(fn_.stmts[frame].results[0])) out_.memory.insert(frame);
       }
       if (s.kind == StmtKind::Load || s.kind == StmtKind::Store) countNeighbours(s);
@@ -134,7 +134,7 @@ private:
   }
 
   void countNeighbours(const Stmt& access) {
-    if (frameOf(fn_, rootOf(fn_, access.operands[0])).valid()) return;
+    if (frameOf(fn_, memoryOf(fn_, access.operands[0])).valid()) return;
     const size_t terms = access.operands.size() - (access.kind == StmtKind::Store);
     for (size_t k = 1; k < terms; k += 2) {
       const uint64_t* stride = asConstant(fn_, access.operands[k + 1]);

@@ -33,8 +33,9 @@ static void joinBest(Builder& b, const ReassociableStep& step, size_t k, const s
   out[best.isThere] = b.either(x[best.isThere], y[best.isThere]);
 }
 
-std::vector<ValueId> joined(Builder& b, const std::vector<ReassociableStep>& steps,
-                            const std::vector<ValueId>& x, const std::vector<ValueId>& y, bool isLater) {
+std::vector<ValueId> joinedValues(Builder& b, const std::vector<ReassociableStep>& steps,
+                                  const std::vector<ValueId>& x, const std::vector<ValueId>& y,
+                                  bool isLater) {
   std::vector<ValueId> out(steps.size());
   for (size_t k = 0; k < steps.size(); ++k) {
     const ReassociableStep& step = steps[k];

@@ -13,7 +13,7 @@ std::vector<ValueId> neutralValues(Builder& b, const std::vector<ReassociableSte
 
 /// The values `x` and `y` of two sets of iterations in one. If `isLater`, all iterations of `y` come after
 /// those of `x`.
-std::vector<ValueId> joined(Builder& b, const std::vector<ReassociableStep>& steps,
-                            const std::vector<ValueId>& x, const std::vector<ValueId>& y, bool isLater);
+std::vector<ValueId> joinedValues(Builder& b, const std::vector<ReassociableStep>& steps,
+                                  const std::vector<ValueId>& x, const std::vector<ValueId>& y, bool isLater);
 
 } // namespace melix::loops

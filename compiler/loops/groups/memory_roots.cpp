@@ -2,7 +2,7 @@
 
 namespace melix::loops {
 
-ValueId rootOf(const Function& kernel, ValueId pointer) {
+ValueId memoryOf(const Function& kernel, ValueId pointer) {
   for (;;) {
     const StmtId def = kernel.values[pointer].def;
     if (!def.valid()) return kernel.values[pointer].region == kernel.body ? pointer : ValueId();

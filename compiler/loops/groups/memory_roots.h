@@ -7,7 +7,7 @@ namespace melix::loops {
 
 /// The parameter, or the frame memory's value, that an address or array of a kernel belongs to. None if
 /// branches or loops choose among several.
-ValueId rootOf(const Function& kernel, ValueId pointer);
+ValueId memoryOf(const Function& kernel, ValueId pointer);
 
 /// The memory that a statement may read and write by itself: operands that are arrays or addresses.
 struct Touched {

@@ -137,7 +137,7 @@ struct ForAttr {
   Dependence dependence = Dependence::Carried;
   uint32_t minDistance = 0; ///< that many consecutive iterations share no written memory; 0: all of them
   bool polls = false;       ///< looks for cancellation at its back-edge
-  bool grid = false;        ///< its iterations are the threads of a launch on a device
+  bool grid = false;        ///< its iterations are the points of a launch on a device
   bool blocks = false;      ///< they are blocks of terms
   uint32_t vectorWidth = 0; ///< iterations side by side in a register; 0: scalar
   uint32_t interleave = 0;  ///< vectors of a vectorised loop in one step
@@ -224,6 +224,14 @@ struct FunctionParts {
   Store<RegionId, Region> regions;
 };
 
+/// What the iterations of a chunk or kernel are to a device.
+struct LaunchPoints {
+  bool isGrid = false;    ///< points of a launch, which may be on it
+  bool areBlocks = false; ///< each of them a block of terms
+  uint32_t threads = 1;   ///< a power of two: so many threads of the device run a point together
+  bool operator==(const LaunchPoints&) const = default;
+};
+
 struct Function : FunctionParts {
   std::string name; ///< for traces
   std::string key;  ///< unique in the module
@@ -238,10 +246,7 @@ struct Function : FunctionParts {
   bool exported = false;                  ///< visible outside the object: the entry
   bool inlined = false;                   ///< a body of an elementary function: merged into its callers
   ChunkTripCount tripCount;
-  bool grid = false;       ///< of a chunk or kernel: its iterations are the points of a launch on a device
-  bool sumsBlocks = false; ///< each of these points is a block of terms
-  uint32_t groupThreads =
-      1; ///< of a kernel of a device: a power of two, so many threads run a point together
+  LaunchPoints points; ///< of a chunk or kernel
 
   bool isClosed() const { return effects == EffectsKind::Closed; }
   /// Whether its loops are scheduled for the processor: loops of kernels of a device are not.

@@ -100,8 +100,7 @@ private:
   bool joins(Group& group, FunctionId f) {
     const Function& first = module_.functions[group.first];
     const Function& other = module_.functions[f];
-    if (first.kind != other.kind || first.grid != other.grid || first.groupThreads != other.groupThreads)
-      return false;
+    if (first.kind != other.kind || first.points != other.points) return false;
     std::optional<OtherConstants> others = differences(first, other);
     if (!others) return false;
     std::vector<ValueId> given = group.given;

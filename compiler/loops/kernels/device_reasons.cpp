@@ -64,7 +64,7 @@ std::string_view whyNotOnDevice(const Module& module, const Function& kernel) {
 
 void assignDevices(Module& module) {
   for (Function& fn : module.functions) {
-    if (!fn.grid) continue;
+    if (!fn.points.isGrid) continue;
     const std::string_view why = whyNotOnDevice(module, fn);
     if (!why.empty()) {
       module.onHost.push_back({fn.loc, why});

@@ -111,10 +111,9 @@ void outlineKernelsOf(Module& module, FunctionId function, const std::vector<boo
     outliner.run(fn.stmts[id]);
     made.modes.assign(made.params().size(), ModeKind::Borrow);
     made.kind = isClosed(module, made, made.body) ? FunctionKind::Kernel : FunctionKind::Chunk;
-    made.grid = fn.stmts[id].as<ForAttr>().grid;
-    made.sumsBlocks = fn.stmts[id].as<ForAttr>().blocks;
+    made.points = {fn.stmts[id].as<ForAttr>().grid, fn.stmts[id].as<ForAttr>().blocks};
     if (made.kind == FunctionKind::Chunk && callsAny(made, launching)) {
-      if (made.grid) module.onHost.push_back({made.loc, "a loop with calls that launch"});
+      if (made.points.isGrid) module.onHost.push_back({made.loc, "a loop with calls that launch"});
       auto& loop = fn.stmts[id].as<ForAttr>();
       loop.dependence = Dependence::Carried;
       loop.grid = loop.blocks = false;

@@ -175,7 +175,7 @@ void assignScratch(Module& module) {
     if (before) {
       const FunctionId chunk = module.functions.add(*before);
       module.functions[chunk].key += ".blocks";
-      module.functions[chunk].grid = false;
+      module.functions[chunk].points = {};
       large[FunctionId(f)] = {chunk, sizes.size()};
     }
   }

@@ -122,9 +122,9 @@ void function(auto& io, auto& fn) {
   io.effects(fn.effects);
   io.flag("exported", fn.exported);
   io.flag("inlined", fn.inlined);
-  io.flag("grid", fn.grid);
-  io.flag("sums_blocks", fn.sumsBlocks);
-  io.implied("group", fn.groupThreads, [] { return 1U; });
+  io.flag("grid", fn.points.isGrid);
+  io.flag("sums_blocks", fn.points.areBlocks);
+  io.implied("group", fn.points.threads, [] { return 1U; });
   io.implied("unrolled", fn.tripCount.unrolledBy, [] { return 1U; });
   io.implied("multiple_of", fn.tripCount.tripCountMultipleOf, [] { return uint64_t{1}; });
   // The name of a key is the part before its number: `energy` of `energy#0`.

@@ -191,7 +191,7 @@ private:
     }
     if (s.kind == StmtKind::Panic) reachable_ = false;
     if (s.kind == StmtKind::For) schedule(s);
-    if (siteOf(s.kind) == SiteKind::Group && fn_.groupThreads == 1)
+    if (siteOf(s.kind) == SiteKind::Group && fn_.points.threads == 1)
       say(nameOf(s) + " without a group of threads");
     const std::vector<ValueType> results = typesOf(fn_, s.results);
     bool isBranch = s.kind == StmtKind::If || s.kind == StmtKind::Switch;

@@ -271,7 +271,7 @@ TEST(Devices, TheEmulatorsVariablesAreNumbers) {
 TEST(Devices, TheOrderOfThreadsIsNotSeen) {
   const Variable emulated("MELIX_DEVICE", "emulated");
   const std::string programs = std::string(MELIX_SOURCE_DIR) + "/tests/programs/devices/";
-  for (const char* name : {"residence.mlx", "shared_arrays.mlx", "gradients.mlx"}) {
+  for (const char* name : {"residence.mlx", "shared_arrays.mlx", "gradients.mlx", "groups.mlx"}) {
     const std::string wanted = melix("run " + programs + name).output;
     EXPECT_NE(wanted, "");
     for (int seed = 0; seed < 20; ++seed) {
@@ -318,7 +318,7 @@ on gpu {
   EXPECT_EQ(melix("explain-device -", program).output, R"(<stdin>:2: on the host: recursion (2 times)
 <stdin>:4: the host writes `x`
 <stdin>:6: a map, a thread a point
-<stdin>:7: a total, a thread a block of 8192 terms
+<stdin>:7: a total, 32 threads a block of 8192 terms
 <stdin>:7: the host reads an array
 <stdin>:7: the host writes elements of `y`
 <stdin>:8: on the host: a filter, whose size is known when it has run

@@ -1,0 +1,206 @@
+#include "loops/groups/tile_plan.h"
+
+#include "loops/groups/group_schedule.h"
+#include "loops/ir/build.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace melix::loops {
+namespace {
+
+constexpr uint64_t fewTerms = 16;      ///< a sum of no more is not worth a tile
+constexpr uint64_t narrowAxis = 16;    ///< nor is an axis of no more points
+constexpr uint64_t mostShared = 40960; ///< bytes of a block
+
+class TilePlanner {
+public:
+  TilePlanner(const Module& module, const Function& kernel, RegionId point, const PointAxes& axes)
+      : module_(module), fn_(kernel), point_(point), depends_(kernel, point, axes) {
+    plan_.axes = axes;
+  }
+
+  std::optional<TilePlan> run() {
+    if (isFew(plan_.axes.columns, narrowAxis) || isFew(plan_.axes.rows, narrowAxis)) return std::nullopt;
+    uint64_t carried = 0;
+    for (StmtId id : fn_.regions[point_].stmts) {
+      const Stmt& s = fn_.stmts[id];
+      if (s.kind == StmtKind::For) {
+        if (!addSum(id)) return std::nullopt;
+        carried = std::max(carried, s.results.size());
+      } else if (!isPlain(s) && !isStore(s)) {
+        return std::nullopt;
+      }
+    }
+    if (plan_.sums.empty()) return std::nullopt;
+    if (carried > 2) plan_.perThread = 2;
+    while (sharedBytes() > mostShared && plan_.perThread > 1) plan_.perThread /= 2;
+    return sharedBytes() <= mostShared ? std::optional(std::move(plan_)) : std::nullopt;
+  }
+
+private:
+  bool isFew(ValueId extent, uint64_t few) const {
+    const uint64_t* known = extent.valid() ? asConstant(fn_, extent) : nullptr;
+    return known && *known <= few;
+  }
+
+  /// Numbers of memory and others, in any branches: nothing is written, and nothing fails.
+  bool isPlain(const Stmt& s) const {
+    switch (s.kind) {
+    case StmtKind::Const:
+    case StmtKind::Scalar:
+    case StmtKind::Load:
+    case StmtKind::AddressOf:
+    case StmtKind::PointerOf:
+    case StmtKind::Yield: return true;
+    case StmtKind::Call: return std::ranges::all_of(module_.functions[s.as<FunctionId>()].modes, isReadOnly);
+    case StmtKind::If:
+    case StmtKind::Switch: return std::ranges::all_of(s.regions, [this](RegionId r) { return isPlain(r); });
+    default: return false;
+    }
+  }
+  bool isPlain(RegionId r) const {
+    return std::ranges::all_of(fn_.regions[r].stmts, [this](StmtId id) { return isPlain(fn_.stmts[id]); });
+  }
+  /// Of numbers, in any branches that make none.
+  bool isStore(const Stmt& s) const {
+    if (s.kind == StmtKind::Store) return true;
+    const bool isBranch = s.kind == StmtKind::If || s.kind == StmtKind::Switch;
+    return isBranch && s.results.empty() && std::ranges::all_of(s.regions, [this](RegionId r) {
+             return std::ranges::all_of(fn_.regions[r].stmts, [this](StmtId id) {
+               return isPlain(fn_.stmts[id]) || isStore(fn_.stmts[id]);
+             });
+           });
+  }
+
+  /// The loops of a sum, which all points run alike.
+  bool addSum(StmtId outermost) {
+    TiledSum sum;
+    for (StmtId id = outermost; id.valid();) {
+      const Stmt& loop = fn_.stmts[id];
+      const bool isUniform = !depends_.of(loop.operands[0]) && !depends_.of(loop.operands[1]);
+      if (loop.results.empty() || !isUniform) return false;
+      sum.loops.push_back(id);
+      const RegionId body = loop.regions[0];
+      id = onlyLoop(fn_, body, [this](const Stmt& s) { return isPlain(s); });
+      if (!id.valid() && !isPlain(body)) return false;
+    }
+    const std::optional<uint64_t> terms = constantTripCount(fn_, fn_.stmts[sum.chain()]);
+    if (terms && *terms <= fewTerms) return false;
+    if (!stage(sum)) return false;
+    plan_.sums.emplace(outermost, std::move(sum));
+    return true;
+  }
+
+  // --- what rows and columns share
+  bool stage(TiledSum& sum) {
+    body_ = fn_.stmts[sum.chain()].regions[0];
+    carried_.clear();
+    const std::vector<ValueId>& params = fn_.regions[body_].params;
+    carried_.insert(params.begin() + 1, params.end());
+    for (StmtId id : fn_.regions[body_].stmts) {
+      const Stmt& s = fn_.stmts[id];
+      if (usesCarried(s)) carried_.insert(s.results.begin(), s.results.end());
+    }
+    std::unordered_set<ValueId> seen;
+    bool isKnown = true;
+    for (StmtId id : fn_.regions[body_].stmts) {
+      if (!isOfPoint(fn_.stmts[id])) continue;
+      sum.ofPoints.insert(id);
+      forEachOperand(fn_.stmts[id], [&](ValueId v) {
+        if (isShared(v) && seen.insert(v).second) isKnown &= add(sum, v);
+      });
+    }
+    auto has = [&](uint8_t axes) {
+      return std::ranges::any_of(sum.staged, [axes](const StagedValue& v) { return v.axes == axes; });
+    };
+    return isKnown && has(AxisDependence::Row) && has(AxisDependence::Column);
+  }
+
+  bool usesCarried(const Stmt& s) const {
+    bool uses = false;
+    forEachOperand(s, [&](ValueId v) { uses |= carried_.contains(v); });
+    return uses;
+  }
+  /// Whether each point has a value of its own of what a statement makes.
+  bool isOfPoint(const Stmt& s) const {
+    return s.kind == StmtKind::Yield || depends_.of(s) == AxisDependence::Both || usesCarried(s);
+  }
+  bool isShared(ValueId v) const {
+    const uint8_t axes = depends_.of(v);
+    return fn_.values[v].region == body_ && !carried_.contains(v) &&
+           (axes == AxisDependence::Row || axes == AxisDependence::Column);
+  }
+  bool add(TiledSum& sum, ValueId v) {
+    const ValueType type = fn_.typeOf(v);
+    if (type.cls != ClassKind::Scalar || !canRematerialise(v)) return false;
+    sum.staged.push_back({v, depends_.of(v), isAlongSum(v)});
+    return true;
+  }
+
+  /// Whether it can be computed anew of the indices of a row or column, and of the sum.
+  bool canRematerialise(ValueId v) const {
+    const StmtId def = fn_.values[v].def;
+    const bool isFree = !depends_.of(v) && fn_.values[v].region != body_;
+    const PointAxes& a = plan_.axes;
+    if (isFree || v == a.row || v == a.rest || v == a.column) return true;
+    if (!def.valid()) return v == fn_.regions[body_].params[0];
+    const Stmt& s = fn_.stmts[def];
+    if (!isPlain(s)) return false;
+    bool can = true;
+    forEachOperand(s, [&](ValueId operand) { can &= isWithin(operand, s) || canRematerialise(operand); });
+    return can;
+  }
+  bool isWithin(ValueId v, const Stmt& s) const {
+    return std::ranges::any_of(
+        s.regions, [&](RegionId r) { return regionsWithin(fn_, r).contains(fn_.values[v].region); });
+  }
+
+  /// Whether a load on the way to a value is of neighbours in the sum.
+  bool isAlongSum(ValueId v) const {
+    const StmtId def = fn_.values[v].def;
+    if (!def.valid() || fn_.values[v].region != body_) return false;
+    const Stmt& s = fn_.stmts[def];
+    if (s.kind == StmtKind::Load)
+      for (size_t k = 1; k + 1 < s.operands.size(); k += 2) {
+        const uint64_t* stride = asConstant(fn_, s.operands[k + 1]);
+        if (stride && *stride == 1)
+          return fn_.values[s.operands[k]].region == body_ && !depends_.of(s.operands[k]);
+      }
+    return std::ranges::any_of(s.operands, [this](ValueId operand) { return isAlongSum(operand); });
+  }
+
+  template <class Visit>
+  void forEachOperand(const Stmt& s, const Visit& visit) const {
+    for (ValueId v : s.operands) visit(v);
+    for (RegionId r : s.regions) forEachUse(fn_, r, visit);
+  }
+
+  uint64_t sharedBytes() const {
+    uint64_t bytes = 0;
+    for (const auto& [loop, sum] : plan_.sums)
+      for (const StagedValue& v : sum.staged)
+        bytes += uint64_t{bytesOf(fn_.typeOf(v.value))} * plan_.extent() * tileSteps;
+    return bytes;
+  }
+
+  const Module& module_;
+  const Function& fn_;
+  const RegionId point_;
+  const AxisDependence depends_;
+  TilePlan plan_;
+  RegionId body_;                       ///< of the chain that is read
+  std::unordered_set<ValueId> carried_; ///< its carried values, and what is made of them
+};
+
+} // namespace
+
+std::optional<TilePlan> planTile(const Module& module, const Function& kernel) {
+  const RegionId point = pointOf(kernel);
+  if (!point.valid() || kernel.hasScratch()) return std::nullopt;
+  const std::optional<PointAxes> axes = findPointAxes(kernel, point);
+  if (!axes) return std::nullopt;
+  return TilePlanner(module, kernel, point, *axes).run();
+}
+
+} // namespace melix::loops
