@@ -15,15 +15,23 @@ namespace {
 
 constexpr int allThreads = -1, lastLane = 31;
 
+/// Adds up the shared memory in a region, up to a statement: whether that is there.
+bool addShared(const loops::Function& kernel, loops::RegionId region, const loops::Stmt* end,
+               uint64_t& bytes) {
+  for (loops::StmtId id : kernel.regions[region].stmts) {
+    const loops::Stmt& s = kernel.stmts[id];
+    if (&s == end) return true;
+    if (s.kind == StmtKind::Shared) bytes += (s.as<uint64_t>() + 15) / 16 * 16;
+    for (loops::RegionId inner : s.regions)
+      if (addShared(kernel, inner, end, bytes)) return true;
+  }
+  return false;
+}
+
 /// Where the shared memory of a statement begins in that of its kernel; none: how many bytes that is in all.
 uint64_t sharedPlace(const loops::Function& kernel, const loops::Stmt* end) {
   uint64_t bytes = 0;
-  for (const loops::Region& region : kernel.regions)
-    for (loops::StmtId id : region.stmts) {
-      const loops::Stmt& s = kernel.stmts[id];
-      if (&s == end) return bytes;
-      if (s.kind == StmtKind::Shared) bytes += (s.as<uint64_t>() + 15) / 16 * 16;
-    }
+  addShared(kernel, kernel.body, end, bytes);
   return bytes;
 }
 

@@ -55,13 +55,17 @@ private:
   void launch(const Stmt& s) {
     const Function& kernel = module_.functions[s.as<FunctionId>()];
     if (kernel.kind != FunctionKind::Device) return;
-    const auto loops = std::ranges::count_if(kernel.stmts, [](const Stmt& k) { return isLoop(k); });
+    const LaunchPoints& points = kernel.points;
     const std::string threads =
-        kernel.points.threads > 1 ? std::to_string(kernel.points.threads) + " threads " : "a thread ";
+        points.threads > 1 ? std::to_string(points.threads) + " threads " : "a thread ";
+    const std::string side = std::to_string(points.tile);
+    const auto loops = std::ranges::count_if(kernel.stmts, [](const Stmt& k) { return isLoop(k); });
     add(Kind::Launch, s,
-        kernel.points.areBlocks ? "a total, " + threads + "a block of 8192 terms"
-        : loops > 1       ? "loops at each point, " + threads + "a point"
-                          : "a map, a thread a point");
+        points.tile > 0    ? (loops > 1 ? "sums at each point, " : "a transposed map, ") + threads +
+                                 "a tile of " + side + " x " + side + " points"
+        : points.areBlocks ? "a total, " + threads + "a block of 8192 terms"
+        : loops > 1        ? "loops at each point, " + threads + "a point"
+                           : "a map, a thread a point");
   }
 
   void call(const Function& fn, const Stmt& s, FunctionId f) {

@@ -1,6 +1,6 @@
 // Random contractions, however they are spelled, and batches of layers of them give the interpreter's bits in
 // every way to run them: with one thread and with more, for this processor, for x86-64-v3, without
-// optimising.
+// optimising, and as a whole on the emulated device.
 #include "fuzz/contractions.h"
 #include "fuzz/programs/runs.h"
 
@@ -33,6 +33,7 @@ void step(fuzz::Random& random) {
   fuzz::programs::RunOptions options;
   options.verify = random() % 8 == 0;
   options.shortStrips = random() % 2 == 0;
+  options.onDevice = 1 + random() % 1000;
   const fuzz::programs::Runs runs = fuzz::programs::runEveryWay(text, options);
   if (!runs.problem.empty()) fail(text, runs.problem);
   const fuzz::programs::Outcome& expected = runs.outcomes.front();

@@ -18,7 +18,8 @@ namespace {
 
 constexpr double secondsOfShrinking = 40;
 constexpr size_t subjects = 5;
-constexpr unsigned executableEach = 12, verifiedEach = 4; ///< programs of which one is also built, verified
+/// Programs of which one is also built, verified, run on the emulated device.
+constexpr unsigned executableEach = 12, verifiedEach = 4, onDeviceEach = 4;
 
 struct Settings {
   unsigned shares[subjects] = {45, 20, 12, 6, 17}; ///< of 100 programs
@@ -97,6 +98,7 @@ void step(fuzz::Random& random) {
   c.options.earlyRounds = c.subject == Subject::Derivatives;
   c.options.executable = random() % executableEach == 0;
   c.options.verify = random() % verifiedEach == 0;
+  c.options.onDevice = random() % onDeviceEach == 0 ? 1 + random() % 1000 : 0;
   if (c.subject == Subject::Domains) chooseTargets(c.options, random);
   if (settings.show) {
     std::printf("%s\n", write(c.program).c_str());

@@ -61,7 +61,8 @@ private:
       statement(id);
     }
     b_.end();
-    std::vector<StmtId> all = fn_.regions[made].stmts;
+    std::vector<StmtId> all = std::move(fn_.regions[made].stmts);
+    fn_.regions[made].stmts.clear();
     all.pop_back(); // the yield of `end`: that of the region is before it
     for (StmtId id : all)
       for (ValueId v : fn_.stmts[id].results) fn_.values[v].region = r;

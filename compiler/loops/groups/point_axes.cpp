@@ -78,23 +78,16 @@ void AxisDependence::region(RegionId r) {
 }
 
 /// What a statement with regions makes depends on all that they use: on which of them, or how often it runs.
+/// What a loop carries is taken to be of each point.
 void AxisDependence::statement(const Stmt& s) {
   for (RegionId r : s.regions) region(r);
-  if (s.kind == StmtKind::For) {
-    const Region& body = fn_.regions[s.regions[0]];
-    const std::vector<ValueId>& next = fn_.stmts[body.stmts.back()].operands;
-    add(body.params[0], of(s.operands[0]));
-    for (size_t k = 0; k < s.results.size(); ++k) {
-      const uint8_t bounds = of(s.operands[0]) | of(s.operands[1]);
-      add(body.params[k + 1], bounds | of(s.operands[k + boundOperands]) | of(next[k]));
-      add(s.results[k], of(body.params[k + 1]));
-    }
-    return;
-  }
-  const uint8_t all = of(s);
+  const bool isFor = s.kind == StmtKind::For;
+  const uint8_t all = isFor ? uint8_t{Both} : of(s);
   for (ValueId v : s.results) add(v, all);
-  for (RegionId r : s.regions)
-    for (ValueId v : fn_.regions[r].params) add(v, all);
+  for (RegionId r : s.regions) {
+    const std::vector<ValueId>& params = fn_.regions[r].params;
+    for (size_t k = 0; k < params.size(); ++k) add(params[k], isFor && k == 0 ? of(s.operands[0]) : all);
+  }
 }
 
 } // namespace melix::loops

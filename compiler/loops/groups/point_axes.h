@@ -18,7 +18,7 @@ struct PointAxes {
 /// None if a point has one axis, or the extents differ between points.
 std::optional<PointAxes> findPointAxes(const Function& kernel, RegionId point);
 
-/// Which of the last two axes the values of a point depend on.
+/// Which of the last two axes the values of a point depend on: at most.
 class AxisDependence {
 public:
   enum Axes : uint8_t { None, Row = 1, Column = 2, Both = 3 };

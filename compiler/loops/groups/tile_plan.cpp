@@ -32,7 +32,8 @@ public:
         return std::nullopt;
       }
     }
-    if (plan_.sums.empty()) return std::nullopt;
+    findTransposed();
+    if (plan_.sums.empty() && plan_.transposed.empty()) return std::nullopt;
     if (carried > 2) plan_.perThread = 2;
     while (sharedBytes() > mostShared && plan_.perThread > 1) plan_.perThread /= 2;
     return sharedBytes() <= mostShared ? std::optional(std::move(plan_)) : std::nullopt;
@@ -92,6 +93,27 @@ private:
     return true;
   }
 
+  // --- loads across the order of the stores
+  void findTransposed() {
+    body_ = {};
+    for (StmtId id : fn_.regions[point_].stmts)
+      if (fn_.stmts[id].kind == StmtKind::Load && isTransposed(fn_.stmts[id]) && canMove(fn_.stmts[id]))
+        plan_.transposed.insert(id);
+  }
+  bool isTransposed(const Stmt& load) const {
+    if (depends_.of(load) != AxisDependence::Both) return false;
+    for (size_t k = 1; k + 1 < load.operands.size(); k += 2) {
+      const uint64_t* stride = asConstant(fn_, load.operands[k + 1]);
+      if (stride && *stride == 1) return depends_.of(load.operands[k]) == AxisDependence::Row;
+    }
+    return false;
+  }
+  /// Whether its place can be computed anew.
+  bool canMove(const Stmt& load) const {
+    return fn_.typeOf(load.results[0]).cls == ClassKind::Scalar &&
+           std::ranges::all_of(load.operands, [this](ValueId v) { return canRematerialise(v); });
+  }
+
   // --- what rows and columns share
   bool stage(TiledSum& sum) {
     body_ = fn_.stmts[sum.chain()].regions[0];
@@ -143,8 +165,8 @@ private:
     const StmtId def = fn_.values[v].def;
     const bool isFree = !depends_.of(v) && fn_.values[v].region != body_;
     const PointAxes& a = plan_.axes;
-    if (isFree || v == a.row || v == a.rest || v == a.column) return true;
-    if (!def.valid()) return v == fn_.regions[body_].params[0];
+    if (isFree || v == a.row || v == a.rest || v == a.column || v == a.point) return true;
+    if (!def.valid()) return body_.valid() && v == fn_.regions[body_].params[0];
     const Stmt& s = fn_.stmts[def];
     if (!isPlain(s)) return false;
     bool can = true;
@@ -178,6 +200,9 @@ private:
 
   uint64_t sharedBytes() const {
     uint64_t bytes = 0;
+    for (StmtId id : plan_.transposed)
+      bytes +=
+          uint64_t{bytesOf(fn_.typeOf(fn_.stmts[id].results[0]))} * plan_.extent() * (plan_.extent() + 1);
     for (const auto& [loop, sum] : plan_.sums)
       for (const StagedValue& v : sum.staged)
         bytes += uint64_t{bytesOf(fn_.typeOf(v.value))} * plan_.extent() * tileSteps;

@@ -1,6 +1,6 @@
 #pragma once
-// Finds the kernels whose points are sums over operands that rows or columns of points share, and plans the
-// tiles in which a block of threads runs them.
+// Finds the kernels whose points share operands of sums by rows or columns, or read an array across the order
+// in which they store, and plans the tiles in which a block of threads runs them.
 
 #include "loops/groups/point_axes.h"
 
@@ -30,13 +30,17 @@ struct TiledSum {
 struct TilePlan {
   PointAxes axes;
   std::unordered_map<StmtId, TiledSum> sums; ///< by the outermost loop
+  /// Loads of which neighbours lie in memory as rows do: the block makes them in that order, in memory of the
+  /// block.
+  std::unordered_set<StmtId> transposed;
   uint32_t perThread = 4;
   uint32_t extent() const { return perThread * side; }
   static constexpr uint32_t side = 16; ///< of the square of threads
 };
 inline constexpr uint32_t tileSteps = 16;
 
-/// None unless each loop of a point is such a sum, and everything else numbers, loads and stores.
+/// None unless there is such a sum or load, each loop of a point is a sum, and all else are numbers, loads
+/// and stores.
 std::optional<TilePlan> planTile(const Module& module, const Function& kernel);
 
 } // namespace melix::loops

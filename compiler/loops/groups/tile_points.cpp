@@ -26,6 +26,7 @@ public:
 
   void run() {
     fn_.points.threads = MELIX_BLOCK_THREADS;
+    fn_.points.tile = plan_.extent();
     rows_ = fn_.values.add({indexType, StmtId(), fn_.body});
     const std::vector<StmtId> stmts = fn_.regions[point_].stmts;
     const RegionId made = b_.begin();
@@ -90,13 +91,17 @@ private:
 
   void addPoint(uint32_t r, uint32_t c, ValueId row, ValueId column) {
     Point point{r, c, Copies(&all_), {}};
-    point.isInside = b_.both(b_.compare(CmpKind::Lt, row, rows_), b_.compare(CmpKind::Lt, column, columns_));
-    setRow(point.values, row);
-    setColumn(point.values, column);
-    const ValueId number =
-        add(b_.arith(OpKind::Mul, point.values.of(axes_.rest), columns_), point.values.of(axes_.column));
-    point.values.set(axes_.point, number);
+    const ValueId isInRows = b_.compare(CmpKind::Lt, row, rows_);
+    point.isInside = b_.both(isInRows, b_.compare(CmpKind::Lt, column, columns_));
+    setPoint(point.values, row, column);
     points_.push_back(std::move(point));
+  }
+
+  void setPoint(Copies& values, ValueId row, ValueId column) {
+    setRow(values, row);
+    setColumn(values, column);
+    const ValueId before = b_.arith(OpKind::Mul, values.of(axes_.rest), columns_);
+    values.set(axes_.point, add(before, values.of(axes_.column)));
   }
 
   /// The last row stands for all that are beyond it.
@@ -120,6 +125,7 @@ private:
     b_.loc = s.loc;
     if (s.kind == StmtKind::Yield || (!s.results.empty() && isAxis(s.results[0]))) return;
     if (const auto sum = plan_.sums.find(id); sum != plan_.sums.end()) return loop(sum->second, 0);
+    if (plan_.transposed.contains(id)) return transpose(s.results[0]);
     if (!depends_.of(s) && !s.results.empty()) return clone(b_, id, all_);
     for (Point& point : points_) {
       if (!s.results.empty()) {
@@ -133,6 +139,27 @@ private:
       b_.end();
       b_.stmt(StmtKind::If, {point.isInside}, {}, {}, {yes, no});
     }
+  }
+
+  /// A load of all points of the tile, in the order of the memory that it reads.
+  void transpose(ValueId v) {
+    const uint32_t pitch = plan_.extent() + 1; // so that a column of the memory is in different banks
+    const ValueId memory = b_.value(StmtKind::Shared, {}, addressType,
+                                    uint64_t{bytesOf(fn_.typeOf(v))} * plan_.extent() * pitch);
+    auto placeOf = [&](ValueId row, ValueId column) {
+      return std::vector<Term>{{row, b_.integer(pitch)}, {column, b_.integer(1)}};
+    };
+    for (uint32_t done = 0; done < plan_.extent() * plan_.extent(); done += MELIX_BLOCK_THREADS) {
+      const ValueId number = add(thread_, b_.integer(done));
+      const ValueId row = remainder(number, plan_.extent()), column = quotient(number, plan_.extent());
+      Copies values(&all_);
+      setPoint(values, add(first_.row, row), add(first_.column, column));
+      rematerialise(v, {}, values);
+      b_.store(memory, placeOf(row, column), access(v), values.of(v));
+    }
+    b_.stmt(StmtKind::Barrier, {});
+    for (Point& point : points_)
+      point.values.set(v, b_.load(memory, placeOf(inRow_[point.row], inColumn_[point.column]), access(v)));
   }
 
   /// Runs a loop of a sum for all points: it carries what it carried for each of them.
@@ -344,10 +371,11 @@ private:
     const ValueId columns = *values.of(tiled.axes.columns), rest = divided(launch.operands[0], columns);
     const ValueId rows = tiled.axes.rows.valid() ? *values.of(tiled.axes.rows) : rest;
     auto hasMany = [&](ValueId extent) { return b.compare(CmpKind::Ge, extent, b.integer(leastPoints)); };
-    const ValueId isWorth = b.both(hasMany(rows), hasMany(columns));
+    const ValueId hasRows = hasMany(rows), isWorth = b.both(hasRows, hasMany(columns));
     const RegionId tiles = b.begin();
     Stmt tiledLaunch = launch;
-    tiledLaunch.operands[0] = b.product({divided(rest, rows), tilesOf(rows), tilesOf(columns)});
+    const ValueId batches = divided(rest, rows), down = tilesOf(rows);
+    tiledLaunch.operands[0] = b.product({batches, down, tilesOf(columns)});
     tiledLaunch.operands.push_back(rows);
     b.stmt(StmtKind::Launch, tiledLaunch.operands, {}, tiled.kernel);
     b.end();

@@ -1,5 +1,5 @@
 #pragma once
-// Tiles the contractions of a device: a block of threads runs a tile of the last two axes of points, and
+// Tiles the contractions and transposed maps of a device: a block of threads runs a tile of the last two axes of points, and
 // computes what rows or columns share once.
 //
 //   before:  for independent %begin, %end { (%p)                         a thread a point

@@ -229,6 +229,7 @@ struct LaunchPoints {
   bool isGrid = false;    ///< points of a launch, which may be on it
   bool areBlocks = false; ///< each of them a block of terms
   uint32_t threads = 1;   ///< a power of two: so many threads of the device run a point together
+  uint32_t tile = 0;      ///< each a tile of so many rows and columns of points; 0: a point
   bool operator==(const LaunchPoints&) const = default;
 };
 

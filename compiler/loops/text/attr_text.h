@@ -125,6 +125,7 @@ void function(auto& io, auto& fn) {
   io.flag("grid", fn.points.isGrid);
   io.flag("sums_blocks", fn.points.areBlocks);
   io.implied("group", fn.points.threads, [] { return 1U; });
+  io.implied("tile", fn.points.tile, [] { return 0U; });
   io.implied("unrolled", fn.tripCount.unrolledBy, [] { return 1U; });
   io.implied("multiple_of", fn.tripCount.tripCountMultipleOf, [] { return uint64_t{1}; });
   // The name of a key is the part before its number: `energy` of `energy#0`.

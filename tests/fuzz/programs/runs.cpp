@@ -94,6 +94,7 @@ public:
     codegen::Options options;
     options.sources = &session_.sources;
     if (options_.native) runCompiled(options, "default", nullptr);
+    if (options_.onDevice > 0) runOnDevice(options);
     options.target = codegen::TargetKind::Portable;
     if (options_.portable) runCompiled(options, "portable", "1");
     options.optimise = false;
@@ -142,6 +143,15 @@ private:
     if (threads) counts = {threads};
     for (const char* count : counts)
       keep(inChild(way + ", threads " + count, [&] { return execute(compiled, count); }));
+  }
+
+  void runOnDevice(codegen::Options options) {
+    options.devices = {.host = false, .emulator = true};
+    options.device = Device::Gpu;
+    setenv("MELIX_DEVICE", "emulated", 1);
+    setenv("MELIX_DEVICE_SEED", std::to_string(options_.onDevice).c_str(), 1);
+    runCompiled(options, "device", "1");
+    unsetenv("MELIX_DEVICE");
   }
 
   void keep(const Outcome& o) { write(out_, o); }

@@ -24,11 +24,12 @@ struct RunOptions {
   bool compiled = true;     ///< else only interpreted
   /// What is compiled for: this processor, any, and any without optimising.
   bool native = true, portable = true, unoptimised = true;
+  uint64_t onDevice = 0;    ///< on the emulated device too, threads in the order of this number; 0: not
   bool executable = false;  ///< make an executable and run it too
   bool shortStrips = false; ///< of some rows, however few there are
   /// Schedule this processor's code for another one: for vectors of other lengths, fewer registers, no masks.
   unsigned foreign = 0; ///< which; 0: none
-  bool verify = false;      ///< verify Core after every pass
+  bool verify = false;  ///< verify Core after every pass
 };
 
 struct Runs {

@@ -1,4 +1,5 @@
-// How the inner loops of a device's kernel are distributed over a group of threads, and which kernels a thread runs.
+// How the inner loops of a device's kernel are distributed over a group of threads, and which kernels a
+// thread runs.
 #include "loops/groups/distribute_over_threads.h"
 #include "loops/loops_text.h"
 
@@ -158,17 +159,16 @@ TEST(DistributeOverThreads, AWideRowIsSharedByABlock) {
 }
 
 TEST(DistributeOverThreads, AThreadRunsWhatCannotBeShared) {
-  const char* points[] = {
-      // Neighbours in memory are neighbouring points.
-      R"(    %m = for independent %0, %n, %0 : i64 { (%j, %s)
+  const char* points[] = {// Neighbours in memory are neighbouring points.
+                          R"(    %m = for independent %0, %n, %0 : i64 { (%j, %s)
       %v = load %x[%j*%n + %i*%1] : i64
       %r = max %s, %v : i64
       yield %r
     }
     store %y[%i*%1] = %m
 )",
-      // The order of a sum that rounds.
-      R"(    %z = const 0.0 : f64
+                          // The order of a sum that rounds.
+                          R"(    %z = const 0.0 : f64
     %m = for independent %0, %n, %z : f64 { (%j, %s)
       %v = load %x[%i*%n + %j*%1] : f64
       %r = add %s, %v : f64
@@ -176,15 +176,15 @@ TEST(DistributeOverThreads, AThreadRunsWhatCannotBeShared) {
     }
     store %y[%i*%1] = %m
 )",
-      // Iterations that need those before them.
-      R"(    for %0, %n { (%j)
+                          // Iterations that need those before them.
+                          R"(    for %0, %n { (%j)
       %v = load %y[%i*%n + %j*%1] : i64
       store %y[%i*%n + %j*%1] at 8 = %v
       yield
     }
 )",
-      // Little work.
-      R"(    %c = const 8 : i64
+                          // Little work.
+                          R"(    %c = const 8 : i64
     %m = for independent %0, %c, %0 : i64 { (%j, %s)
       %v = load %x[%i*%n + %j*%1] : i64
       %r = max %s, %v : i64
@@ -192,8 +192,8 @@ TEST(DistributeOverThreads, AThreadRunsWhatCannotBeShared) {
     }
     store %y[%i*%1] = %m
 )",
-      // A check, which ends a thread.
-      R"(    for independent %0, %n { (%j)
+                          // A check, which ends a thread.
+                          R"(    for independent %0, %n { (%j)
       %v = load %x[%i*%n + %j*%1] : i64
       %c = cmp lt %v, %n : bool
       check "is {0}" %c, %v
@@ -201,8 +201,8 @@ TEST(DistributeOverThreads, AThreadRunsWhatCannotBeShared) {
       yield
     }
 )",
-      // Too much memory.
-      R"(    %t = scratch 65536 : address
+                          // Too much memory.
+                          R"(    %t = scratch 65536 : address
     for independent %0, %n { (%j)
       %v = load %x[%i*%n + %j*%1] : i64
       store %t[%j*%1] = %v
