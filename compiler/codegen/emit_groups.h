@@ -1,5 +1,5 @@
 #pragma once
-// Internal: emits what threads of a group do together, on a GPU or on the emulated device.
+// Internal: emits the statements of groups of threads, for a GPU or for the emulated device.
 
 #include "codegen/function_emitter.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 // Internal: emits one function of Loops as LLVM IR. One file for each group of statements: emit_memory,
-// emit_control, emit_runtime; LaneEmitter emits vectorised loops, DeviceEmitter statements for devices,
-// GroupEmitter those of groups of threads.
+// emit_control, emit_runtime. LaneEmitter emits vectorised loops, DeviceEmitter statements for devices,
+// GroupEmitter statements of groups of threads.
 
 #include "codegen/scalar_ops.h"
 

@@ -16,9 +16,10 @@
 //              if %first { store %y[%i*%1] = %t }
 //              yield }
 //
-// All threads run what stands outside of the loops, with the same numbers; one of them stores. Frame memory
-// into which the loops store is the group's (`shared`). A barrier stands where a statement reads what others
-// stored, or stores where others read. Keeps: values; the order in which each float reduction adds its terms.
+// All threads run the statements outside of the loops, with the same numbers; one of them stores. Frame
+// memory into which the loops store is the group's (`shared`). A barrier stands between a store and the
+// accesses of other threads to the same memory. Keeps: values; the order in which each float reduction adds
+// its terms.
 
 #include "loops/ir/ir.h"
 

@@ -1,5 +1,6 @@
 #pragma once
-// Chooses how many threads of a device run a point of a kernel together, and what they share.
+// Chooses how many threads of a device run a point of a kernel together, and the loops and memory that they
+// share.
 
 #include "loops/ir/ir.h"
 
@@ -24,9 +25,9 @@ struct GroupSchedule {
 /// The statements of a point of a kernel; none if no loop runs over its points.
 RegionId pointOf(const Function& kernel);
 
-/// One thread a point unless three things hold: most of the work is in inner loops whose iterations can be
-/// shared; neighbours in memory are neighbours in those loops and not among the points; and what the loops
-/// store into fits into the memory of a group.
+/// A group runs a point if three things hold. (1) Most of the work is in inner loops whose iterations can be
+/// shared. (2) Neighbours in memory are neighbours in those loops. (3) The memory into which the loops store
+/// fits into that of a group. Else a thread runs a point.
 GroupSchedule chooseGroup(const Module& module, const Function& kernel);
 
 } // namespace melix::loops

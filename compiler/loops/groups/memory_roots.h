@@ -1,5 +1,5 @@
 #pragma once
-// Which memory an access of a kernel reaches.
+// The memory that an access of a kernel reaches.
 
 #include "loops/ir/ir.h"
 

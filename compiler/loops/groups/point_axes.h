@@ -1,5 +1,5 @@
 #pragma once
-// The axes of the points of a kernel, and what depends on them.
+// The axes of the points of a kernel, and the values that depend on them.
 
 #include "loops/ir/ir.h"
 
@@ -18,7 +18,7 @@ struct PointAxes {
 /// None if a point has one axis, or the extents differ between points.
 std::optional<PointAxes> findPointAxes(const Function& kernel, RegionId point);
 
-/// Which of the last two axes the values of a point depend on: at most.
+/// The axes, of the last two, that a value of a point may depend on.
 class AxisDependence {
 public:
   enum Axes : uint8_t { None, Row = 1, Column = 2, Both = 3 };

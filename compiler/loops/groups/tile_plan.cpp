@@ -28,7 +28,7 @@ public:
       if (s.kind == StmtKind::For) {
         if (!addSum(id)) return std::nullopt;
         carried = std::max(carried, s.results.size());
-      } else if (!isPlain(s) && !isStore(s)) {
+      } else if (!isPure(s) && !isStore(s)) {
         return std::nullopt;
       }
     }
@@ -46,7 +46,7 @@ private:
   }
 
   /// Numbers of memory and others, in any branches: nothing is written, and nothing fails.
-  bool isPlain(const Stmt& s) const {
+  bool isPure(const Stmt& s) const {
     switch (s.kind) {
     case StmtKind::Const:
     case StmtKind::Scalar:
@@ -56,12 +56,12 @@ private:
     case StmtKind::Yield: return true;
     case StmtKind::Call: return std::ranges::all_of(module_.functions[s.as<FunctionId>()].modes, isReadOnly);
     case StmtKind::If:
-    case StmtKind::Switch: return std::ranges::all_of(s.regions, [this](RegionId r) { return isPlain(r); });
+    case StmtKind::Switch: return std::ranges::all_of(s.regions, [this](RegionId r) { return isPure(r); });
     default: return false;
     }
   }
-  bool isPlain(RegionId r) const {
-    return std::ranges::all_of(fn_.regions[r].stmts, [this](StmtId id) { return isPlain(fn_.stmts[id]); });
+  bool isPure(RegionId r) const {
+    return std::ranges::all_of(fn_.regions[r].stmts, [this](StmtId id) { return isPure(fn_.stmts[id]); });
   }
   /// Of numbers, in any branches that make none.
   bool isStore(const Stmt& s) const {
@@ -69,7 +69,7 @@ private:
     const bool isBranch = s.kind == StmtKind::If || s.kind == StmtKind::Switch;
     return isBranch && s.results.empty() && std::ranges::all_of(s.regions, [this](RegionId r) {
              return std::ranges::all_of(fn_.regions[r].stmts, [this](StmtId id) {
-               return isPlain(fn_.stmts[id]) || isStore(fn_.stmts[id]);
+               return isPure(fn_.stmts[id]) || isStore(fn_.stmts[id]);
              });
            });
   }
@@ -83,8 +83,8 @@ private:
       if (loop.results.empty() || !isUniform) return false;
       sum.loops.push_back(id);
       const RegionId body = loop.regions[0];
-      id = onlyLoop(fn_, body, [this](const Stmt& s) { return isPlain(s); });
-      if (!id.valid() && !isPlain(body)) return false;
+      id = onlyLoop(fn_, body, [this](const Stmt& s) { return isPure(s); });
+      if (!id.valid() && !isPure(body)) return false;
     }
     const std::optional<uint64_t> terms = constantTripCount(fn_, fn_.stmts[sum.chain()]);
     if (terms && *terms <= fewTerms) return false;
@@ -168,7 +168,7 @@ private:
     if (isFree || v == a.row || v == a.rest || v == a.column || v == a.point) return true;
     if (!def.valid()) return body_.valid() && v == fn_.regions[body_].params[0];
     const Stmt& s = fn_.stmts[def];
-    if (!isPlain(s)) return false;
+    if (!isPure(s)) return false;
     bool can = true;
     forEachOperand(s, [&](ValueId operand) { can &= isWithin(operand, s) || canRematerialise(operand); });
     return can;

@@ -1,6 +1,6 @@
 #pragma once
-// Tiles the contractions and transposed maps of a device: a block of threads runs a tile of the last two axes of points, and
-// computes what rows or columns share once.
+// Tiles the contractions and transposed maps of a device: a block of threads runs a tile of the last two axes
+// of points, and computes the operands of the tile once.
 //
 //   before:  for independent %begin, %end { (%p)                         a thread a point
 //              %j = irem %p, %n   %i = idiv %p, %n
@@ -16,7 +16,7 @@
 //                barrier }
 //              if %inside0 { store %z[…] = %s0 } … }
 //
-// Beyond the last row and column a thread computes what the last one has, and stores nothing. Each sum takes
+// Beyond the last row and column a thread computes the last one's points, and stores nothing. Each sum takes
 // its terms in the order in which it had them. Where the axes have few points at a launch the kernel runs as
 // it was.
 

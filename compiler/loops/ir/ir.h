@@ -224,7 +224,7 @@ struct FunctionParts {
   Store<RegionId, Region> regions;
 };
 
-/// What the iterations of a chunk or kernel are to a device.
+/// How a device runs the iterations of a chunk or kernel.
 struct LaunchPoints {
   bool isGrid = false;    ///< points of a launch, which may be on it
   bool areBlocks = false; ///< each of them a block of terms

@@ -383,7 +383,7 @@ int64_t melix_device_launch(MelixTask* task, MelixKernel* kernel, int64_t extent
                             uint64_t* numbers);
 
 // Groups on the emulated device: `count` threads run each point of [begin, end) together, with `bytes` of
-// memory that they share. Gives what a MelixEmulatedFn gives.
+// memory that they share. Gives the result of a MelixEmulatedFn.
 int64_t melix_group_run(MelixEmulatedFn thread, int64_t count, int64_t bytes, uint64_t* numbers,
                         const uint64_t* captures, int64_t begin, int64_t end);
 // For the thread that runs: its position in the group; that memory; a barrier; the word of the thread at the

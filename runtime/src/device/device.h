@@ -17,7 +17,7 @@ struct Device {
   /// Between places of the device that do not overlap.
   void (*copyWithin)(void* to, const void* from, uint64_t bytes);
   void (*clear)(void* memory, uint64_t bytes);
-  /// Runs a kernel. The words are those of its entry (MelixKernel::name), with addresses of the device; that
+  /// Runs a kernel. The words are its entry's (MelixKernel::name), with addresses of the device; that
   /// of the MelixFailure is the device's own. If it has checks `failure` becomes the first point that fails
   /// one. False if there is no memory for its code.
   bool (*launch)(MelixKernel* kernel, uint64_t* words, MelixFailure* failure);

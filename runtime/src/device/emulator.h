@@ -6,7 +6,7 @@
 namespace melix::runtime {
 
 /// An order of `count` points or threads, in which each comes once: one of many by MELIX_DEVICE_SEED; without
-/// it those of odd numbers are first.
+/// it odd numbers come first.
 class Order {
 public:
   explicit Order(uint64_t count);
