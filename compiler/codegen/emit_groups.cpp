@@ -13,17 +13,15 @@ using loops::StmtKind;
 
 namespace {
 
-constexpr int allThreads = -1, lastLane = 31;
+constexpr int allThreads = -1, lastLane = loops::warpThreads - 1;
 
-/// Adds up the shared memory in a region, up to a statement: whether that is there.
-bool addShared(const loops::Function& kernel, loops::RegionId region, const loops::Stmt* end,
-               uint64_t& bytes) {
+/// Calls visit(statement) for those of a region in their order, until it gives true.
+template <class Visit>
+bool visitUntil(const loops::Function& kernel, loops::RegionId region, const Visit& visit) {
   for (loops::StmtId id : kernel.regions[region].stmts) {
-    const loops::Stmt& s = kernel.stmts[id];
-    if (&s == end) return true;
-    if (s.kind == StmtKind::Shared) bytes += (s.as<uint64_t>() + 15) / 16 * 16;
-    for (loops::RegionId inner : s.regions)
-      if (addShared(kernel, inner, end, bytes)) return true;
+    if (visit(kernel.stmts[id])) return true;
+    for (loops::RegionId inner : kernel.stmts[id].regions)
+      if (visitUntil(kernel, inner, visit)) return true;
   }
   return false;
 }
@@ -31,7 +29,10 @@ bool addShared(const loops::Function& kernel, loops::RegionId region, const loop
 /// Where the shared memory of a statement begins in that of its kernel; none: how many bytes that is in all.
 uint64_t sharedPlace(const loops::Function& kernel, const loops::Stmt* end) {
   uint64_t bytes = 0;
-  addShared(kernel, kernel.body, end, bytes);
+  visitUntil(kernel, kernel.body, [&](const loops::Stmt& s) {
+    if (&s != end && s.kind == StmtKind::Shared) bytes += loops::inShared(s.as<uint64_t>());
+    return &s == end;
+  });
   return bytes;
 }
 
@@ -79,8 +80,12 @@ llvm::Value* GroupEmitter::shared(const loops::Stmt& s) {
 
 /// By which the emulated device sees that all threads come to the same barrier.
 llvm::Value* GroupEmitter::number(const loops::Stmt& s) {
-  const loops::Stmt& first = kernel_.fn_.stmts[loops::StmtId(0)];
-  return b_.getInt64(static_cast<uint64_t>(&s - &first));
+  uint64_t before = 0;
+  visitUntil(kernel_.fn_, kernel_.fn_.body, [&](const loops::Stmt& other) {
+    ++before;
+    return &other == &s;
+  });
+  return b_.getInt64(before);
 }
 
 void GroupEmitter::barrier(const loops::Stmt& s) {

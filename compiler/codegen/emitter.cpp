@@ -3,6 +3,7 @@
 #include "codegen/debug_info.h"
 #include "codegen/device_images.h"
 #include "codegen/target.h"
+#include "loops/analysis/written_captures.h"
 
 #include <algorithm>
 
@@ -127,8 +128,13 @@ llvm::Function* ModuleEmitter::kernelOf(loops::FunctionId id) {
   }
   params.push_back(ptr());
   made = declare(i64(), params, false, fn.key + ".kernel");
+  // What one thread of a group writes others read: a barrier is a use of it.
+  const loops::WrittenCaptures written(unit.module, fn);
+  auto isOfGroup = [&](unsigned k) {
+    return fn.points.threads > 1 && k < fn.params().size() && written.contains(fn.params()[k]);
+  };
   for (unsigned k = 0; k < params.size(); ++k)
-    if (params[k]->isPointerTy()) made->addParamAttr(k, llvm::Attribute::NoAlias);
+    if (params[k]->isPointerTy() && !isOfGroup(k)) made->addParamAttr(k, llvm::Attribute::NoAlias);
   made->addFnAttr(llvm::Attribute::AlwaysInline);
   if (fn.points.threads > 1) made->addFnAttr(llvm::Attribute::Convergent); // it may have barriers
   return made;

@@ -23,8 +23,8 @@ public:
         windowBlocks_(int64_t(1) << windowShift_) {}
 
   /// Each block stores what it leaves, and the blocks are then combined in order: window by window, so that
-  /// few of them are remembered at a time; on a device a thread runs a block. A filter writes what a block
-  /// keeps at the block's beginning, and remembers how much that is of all.
+  /// few of them are remembered at a time; on a device a block is a point of a launch. A filter writes what a
+  /// block keeps at the block's beginning, and remembers how much that is of all.
   void run() {
     if (!sweep_.isOneBlock()) blocks_.emplace(sweep_.blocks());
     const ValueId count = blocks_ ? blocks_->count() : b_.integer(1);

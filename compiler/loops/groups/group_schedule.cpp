@@ -15,10 +15,9 @@ namespace {
 using core::OpKind;
 
 constexpr uint32_t block = MELIX_BLOCK_THREADS;
-constexpr uint64_t sharedOfBlock = 48 << 10; ///< bytes that every GPU has
-constexpr uint64_t mostPrivate = 16 << 10;   ///< bytes of its own that a thread of a group may have
-constexpr uint64_t shortLoop = 32;           ///< a loop of no more is little work
-constexpr uint64_t manyForWarp = 2048;       ///< a loop of more is shared by a block
+constexpr uint64_t mostPrivate = 16 << 10; ///< bytes of its own that a thread of a group may have
+constexpr uint64_t shortLoop = 32;         ///< a loop of no more is little work
+constexpr uint64_t manyForWarp = 2048;     ///< a loop of more is shared by a block
 
 class GroupChooser {
 public:
@@ -30,8 +29,10 @@ public:
     region(point);
     if (!canGroup_ || !isWorkShared_ || isSerial_ || alongPoints_ > alongLoops_) return {};
     const bool isWide = widest_ > manyForWarp;
+    const auto [shared, own] = bytesOfFrames();
+    if (own > mostPrivate) return {};
     for (uint32_t threads : {isWide ? block : warpThreads, block}) {
-      if (sharedBytes() > sharedOfBlock / (block / threads)) continue;
+      if (shared > sharedOfBlock / (block / threads)) continue;
       out_.threads = threads;
       for (auto& [loop, width] : out_.loops) width = std::min(width, threads);
       return std::move(out_);
@@ -49,7 +50,7 @@ private:
     const Stmt& s = fn_.stmts[id];
     if (s.kind == StmtKind::For && canShare(s)) return share(id);
     if (!isKnown(s)) canGroup_ = false;
-    if (s.kind == StmtKind::Scratch || s.kind == StmtKind::FrameArray) privateBytes(bytesOfFrame(s));
+    addFrame(id);
     const bool wasShared = std::exchange(isWorkShared_, false);
     for (RegionId r : s.regions) region(r);
     const bool isManyTimes = isLoop(s) && !(s.kind == StmtKind::For && isShort(s));
@@ -62,7 +63,9 @@ private:
     const auto strip = s.as<ForAttr>().minDistance;
     out_.loops[id] = strip > 0 ? std::gcd(strip, block) : block;
     isWorkShared_ |= !isShort(s);
-    if (const auto known = constantTripCount(fn_, s)) widest_ = std::max(widest_, *known);
+    carried_ += s.results.size();
+    const std::optional<uint64_t> known = constantTripCount(fn_, s);
+    if (known && (strip == 0 || strip >= block)) widest_ = std::max(widest_, *known);
     within_ = regionsWithin(fn_, s.regions[0]);
     sharedMemory(s.regions[0]);
   }
@@ -79,35 +82,58 @@ private:
       if (v.valid() && !memoryOf(fn_, v).valid()) return false;
     switch (s.kind) {
     case StmtKind::BlackBox: return false;
-    case StmtKind::Call: return std::ranges::all_of(module_.functions[s.as<FunctionId>()].modes, isReadOnly);
+    case StmtKind::FrameArray: return !s.as<AllocAttr>().zeroed;
+    case StmtKind::Call:
+      return std::ranges::all_of(s.operands, [this](ValueId v) { return isNumberValue(v); });
     default: return true;
     }
   }
+
+  bool isNumberValue(ValueId v) const { return fn_.typeOf(v).cls == ClassKind::Scalar; }
 
   // --- what the threads share
   bool canShare(const Stmt& loop) const {
     if (loop.as<ForAttr>().dependence != Dependence::Independent) return false;
     const auto steps = exactSteps(fn_, loop);
-    return steps && std::ranges::none_of(*steps, &ReassociableStep::running) &&
-           canShare(loop, loop.regions[0]);
+    if (!steps || std::ranges::any_of(*steps, &ReassociableStep::running)) return false;
+    const std::unordered_set<RegionId> within = regionsWithin(fn_, loop.regions[0]);
+    return canShare({loop, within, Variance(fn_, loop)}, loop.regions[0]);
   }
 
-  bool canShare(const Stmt& loop, RegionId r) const {
+  /// A loop that is perhaps shared.
+  struct Candidate {
+    const Stmt& loop;
+    const std::unordered_set<RegionId>& within;
+    const Variance variance;
+  };
+
+  bool canShare(const Candidate& candidate, RegionId r) const {
     return std::ranges::all_of(fn_.regions[r].stmts, [&](StmtId id) {
       const Stmt& s = fn_.stmts[id];
-      return s.kind != StmtKind::Check && isKnown(s) && staysInStrip(loop, s) &&
-             std::ranges::all_of(s.regions, [&](RegionId inner) { return canShare(loop, inner); });
+      return s.kind != StmtKind::Check && isKnown(s) && isDisjoint(candidate, s) &&
+             std::ranges::all_of(s.regions, [&](RegionId inner) { return canShare(candidate, inner); });
     });
   }
 
-  /// Whether iterations whose distance is no multiple of the loop's reach different places of the frame.
-  bool staysInStrip(const Stmt& loop, const Stmt& s) const {
-    const uint32_t strip = loop.as<ForAttr>().minDistance;
+  /// Whether threads that have different iterations reach different places, if one of them stores there.
+  /// Arrays of an iteration that lie in scratch are one for all.
+  bool isDisjoint(const Candidate& candidate, const Stmt& s) const {
     const Touched touched = touchedBy(s);
     const ValueId memory = touched.written.valid() ? touched.written : touched.read;
-    if (strip == 0 || !memory.valid() || !frameOf(fn_, memoryOf(fn_, memory)).valid()) return true;
-    if (s.kind != StmtKind::Load && s.kind != StmtKind::Store) return false;
-    return s.operands.size() > 2 && isPlaceInStrip(loop, s.operands[1], strip);
+    if (!memory.valid()) return true;
+    const StmtId frame = frameOf(fn_, memoryOf(fn_, memory));
+    const bool isOwn =
+        frame.valid() && candidate.within.contains(fn_.values[fn_.stmts[frame].results[0]].region);
+    if (isOwn) return true;
+    const bool isAccess = s.kind == StmtKind::Load || s.kind == StmtKind::Store;
+    if (touched.written.valid()) {
+      const auto place = std::span(s.operands).first(s.operands.size() - 1);
+      if (!isAccess || candidate.variance.allUniform(place)) return false;
+    }
+    const uint32_t strip = candidate.loop.as<ForAttr>().minDistance;
+    if (strip == 0 || !frame.valid()) return true;
+    const size_t operands = s.kind == StmtKind::Store ? 4 : 3; // of one term
+    return isAccess && s.operands.size() == operands && isPlaceInStrip(candidate.loop, s.operands[1], strip);
   }
   bool isPlaceInStrip(const Stmt& loop, ValueId index, uint32_t strip) const {
     const ValueId iteration = fn_.regions[loop.regions[0]].params[0];
@@ -128,7 +154,7 @@ private:
         if (frame.valid() && !isWithin(fn_.stmts[frame].results[0])) out_.memory.insert(frame);
       }
       if (s.kind == StmtKind::Load || s.kind == StmtKind::Store) countNeighbours(s);
-      if (s.kind == StmtKind::Scratch || s.kind == StmtKind::FrameArray) privateBytes(bytesOfFrame(s));
+      addFrame(id);
       for (RegionId inner : s.regions) sharedMemory(inner);
     }
   }
@@ -150,14 +176,16 @@ private:
   uint64_t bytesOfFrame(const Stmt& s) const {
     return s.kind == StmtKind::Scratch ? s.as<uint64_t>() : s.as<AllocAttr>().bytes;
   }
-  void privateBytes(uint64_t bytes) {
-    private_ += bytes;
-    if (private_ > mostPrivate) canGroup_ = false;
+  void addFrame(StmtId id) {
+    const StmtKind kind = fn_.stmts[id].kind;
+    if (kind == StmtKind::Scratch || kind == StmtKind::FrameArray) frames_.push_back(id);
   }
-  uint64_t sharedBytes() const {
-    uint64_t all = 0;
-    for (StmtId id : out_.memory) all += (bytesOfFrame(fn_.stmts[id]) + 15) / 16 * 16;
-    return all;
+  /// Of memory that the group has once, with that for totals of a block, and of a thread's own.
+  std::pair<uint64_t, uint64_t> bytesOfFrames() const {
+    uint64_t shared = 8 * block / warpThreads * carried_, own = 0;
+    for (StmtId id : frames_)
+      (out_.memory.contains(id) ? shared : own) += inShared(bytesOfFrame(fn_.stmts[id]));
+    return {shared, own};
   }
 
   const Module& module_;
@@ -167,7 +195,8 @@ private:
   bool canGroup_ = true;
   bool isWorkShared_ = false; ///< in the region that is read: a shared loop of some iterations
   bool isSerial_ = false;     ///< some loop of many iterations shares nothing
-  uint64_t widest_ = 0, private_ = 0;
+  std::vector<StmtId> frames_;
+  uint64_t widest_ = 0, carried_ = 0;       ///< the most iterations of a shared loop, values of all of them
   size_t alongLoops_ = 0, alongPoints_ = 0; ///< accesses whose neighbours are those of a shared loop, or not
 };
 

@@ -15,7 +15,7 @@ struct Touched {
 };
 Touched touchedBy(const Stmt& s);
 
-/// The statement that allocates frame memory of a root; none for a parameter.
+/// The statement that allocates frame memory of a root, which is valid; none for a parameter.
 StmtId frameOf(const Function& kernel, ValueId root);
 
 } // namespace melix::loops

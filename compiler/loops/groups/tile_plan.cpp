@@ -1,6 +1,8 @@
 #include "loops/groups/tile_plan.h"
 
+#include "loops/analysis/written_captures.h"
 #include "loops/groups/group_schedule.h"
+#include "loops/groups/memory_roots.h"
 #include "loops/ir/build.h"
 
 #include <algorithm>
@@ -9,9 +11,7 @@
 namespace melix::loops {
 namespace {
 
-constexpr uint64_t fewTerms = 16;      ///< a sum of no more is not worth a tile
-constexpr uint64_t narrowAxis = 16;    ///< nor is an axis of no more points
-constexpr uint64_t mostShared = 40960; ///< bytes of a block
+constexpr uint64_t fewTerms = 16; ///< a sum of no more is not worth a tile
 
 class TilePlanner {
 public:
@@ -21,7 +21,7 @@ public:
   }
 
   std::optional<TilePlan> run() {
-    if (isFew(plan_.axes.columns, narrowAxis) || isFew(plan_.axes.rows, narrowAxis)) return std::nullopt;
+    if (isNarrow(plan_.axes.columns) || isNarrow(plan_.axes.rows)) return std::nullopt;
     uint64_t carried = 0;
     for (StmtId id : fn_.regions[point_].stmts) {
       const Stmt& s = fn_.stmts[id];
@@ -35,14 +35,14 @@ public:
     findTransposed();
     if (plan_.sums.empty() && plan_.transposed.empty()) return std::nullopt;
     if (carried > 2) plan_.perThread = 2;
-    while (sharedBytes() > mostShared && plan_.perThread > 1) plan_.perThread /= 2;
-    return sharedBytes() <= mostShared ? std::optional(std::move(plan_)) : std::nullopt;
+    while (sharedBytes() > sharedOfBlock && plan_.perThread > 1) plan_.perThread /= 2;
+    return sharedBytes() <= sharedOfBlock ? std::optional(std::move(plan_)) : std::nullopt;
   }
 
 private:
-  bool isFew(ValueId extent, uint64_t few) const {
+  bool isNarrow(ValueId extent) const {
     const uint64_t* known = extent.valid() ? asConstant(fn_, extent) : nullptr;
-    return known && *known <= few;
+    return known && static_cast<int64_t>(*known) < leastTiled;
   }
 
   /// Numbers of memory and others, in any branches: nothing is written, and nothing fails.
@@ -108,9 +108,11 @@ private:
     }
     return false;
   }
-  /// Whether its place can be computed anew.
+  /// Whether its place can be computed anew, and no store can come before it.
   bool canMove(const Stmt& load) const {
-    return fn_.typeOf(load.results[0]).cls == ClassKind::Scalar &&
+    const ValueId array = memoryOf(fn_, load.operands[0]);
+    return fn_.typeOf(load.results[0]).cls == ClassKind::Scalar && array.valid() &&
+           !WrittenCaptures(module_, fn_).contains(array) &&
            std::ranges::all_of(load.operands, [this](ValueId v) { return canRematerialise(v); });
   }
 

@@ -38,6 +38,8 @@ struct TilePlan {
   static constexpr uint32_t side = 16; ///< of the square of threads
 };
 inline constexpr uint32_t tileSteps = 16;
+/// An axis of fewer points is worth no tile.
+inline constexpr int64_t leastTiled = 32;
 
 /// None unless there is such a sum or load, each loop of a point is a sum, and all else are numbers, loads
 /// and stores.

@@ -16,8 +16,6 @@ namespace {
 using core::OpKind;
 using ops::CmpKind;
 
-constexpr int64_t leastPoints = 32; ///< of both axes, for a tile
-
 /// Writes the statements of a tile in place of those of a point.
 class TileWriter {
 public:
@@ -367,14 +365,19 @@ private:
     auto tilesOf = [&](ValueId extent) {
       return b.arith(OpKind::IDiv, b.arith(OpKind::Add, extent, b.arith(OpKind::Sub, size, one)), size);
     };
-    LaunchValues values(b, module_.functions[launch.as<FunctionId>()], launch);
+    const Function& kernel = module_.functions[launch.as<FunctionId>()];
+    LaunchValues values(b, kernel, launch, kernel.stmts.size());
     const ValueId columns = *values.of(tiled.axes.columns), rest = divided(launch.operands[0], columns);
     const ValueId rows = tiled.axes.rows.valid() ? *values.of(tiled.axes.rows) : rest;
-    auto hasMany = [&](ValueId extent) { return b.compare(CmpKind::Ge, extent, b.integer(leastPoints)); };
-    const ValueId hasRows = hasMany(rows), isWorth = b.both(hasRows, hasMany(columns));
+    auto hasMany = [&](ValueId extent) { return b.compare(CmpKind::Ge, extent, b.integer(leastTiled)); };
+    const ValueId hasRows = hasMany(rows), hasBoth = b.both(hasRows, hasMany(columns));
+    // Quotients by numbers that are no extents leave points out.
+    const ValueId batches = divided(rest, rows);
+    const ValueId all = b.arith(OpKind::Mul, b.arith(OpKind::Mul, batches, rows), columns);
+    const ValueId isWorth = b.both(hasBoth, b.compare(CmpKind::Eq, all, launch.operands[0]));
     const RegionId tiles = b.begin();
     Stmt tiledLaunch = launch;
-    const ValueId batches = divided(rest, rows), down = tilesOf(rows);
+    const ValueId down = tilesOf(rows);
     tiledLaunch.operands[0] = b.product({batches, down, tilesOf(columns)});
     tiledLaunch.operands.push_back(rows);
     b.stmt(StmtKind::Launch, tiledLaunch.operands, {}, tiled.kernel);
@@ -393,12 +396,6 @@ private:
   const std::unordered_map<FunctionId, Tiled>& tiled_;
 };
 
-/// Whether the extents are known where a kernel is launched.
-bool areKnownAtLaunch(const Function& kernel, const PointAxes& axes) {
-  return LaunchValues::isUniform(kernel, axes.columns) &&
-         (!axes.rows.valid() || LaunchValues::isUniform(kernel, axes.rows));
-}
-
 } // namespace
 
 void tilePoints(Module& module) {
@@ -407,7 +404,7 @@ void tilePoints(Module& module) {
     const Function& kernel = module.functions[FunctionId(f)];
     if (kernel.kind != FunctionKind::Device) continue;
     const std::optional<TilePlan> plan = planTile(module, kernel);
-    if (!plan || !areKnownAtLaunch(kernel, plan->axes)) continue;
+    if (!plan) continue;
     Function made = kernel;
     made.key += ".tiles";
     TileWriter(made, *plan, pointOf(made)).run();

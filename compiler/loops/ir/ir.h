@@ -181,7 +181,8 @@ inline constexpr size_t boundOperands = 2;
 /// (2) `own`: taken over; a parameter that is updated and returned keeps its memory.
 /// (3) `dest`: the address of memory to which the function writes a result.
 /// (4) `inout`: a block with one owner, the caller, whose elements the function updates.
-/// (5) `scratch`: memory of the thread that runs a kernel. The launch says how many bytes, the kernel gets
+/// (5) `scratch`: memory of the thread that runs a kernel, on a device of the
+///     point. The launch says how many bytes, the kernel gets
 ///     their address.
 /// (6) `size`: an i64 that is never negative, passed like all other numbers.
 /// (7) `elements`: a block, or the address of some of the elements in one: the function only reads them.

@@ -47,9 +47,9 @@ std::string_view reasonIn(const Module& module, const Function& kernel, RegionId
 
 } // namespace
 
-/// PTX 7.0 has 4352 bytes for the parameters of a kernel: the extent, the captures, scratch, the record of
-/// checks.
-constexpr size_t mostParams = 4352 / 8 - 4;
+/// PTX 7.0 has 4352 bytes for the parameters of a kernel. Beside the captures these are the extent, scratch,
+/// the record of checks, the rows of a tile, and constants that become parameters.
+constexpr size_t mostParams = 4352 / 8 - 24;
 
 std::string_view whyNotOnDevice(const Module& module, const Function& kernel) {
   if (kernel.params().size() > mostParams) return "more values from outside than a launch takes";

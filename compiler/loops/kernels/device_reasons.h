@@ -10,7 +10,7 @@ namespace melix::loops {
 std::string_view whyNotOnDevice(const Module& module, const Function& kernel);
 
 /// Makes each function of a `grid` loop a kernel of the device, or notes why the host runs it. Requires: such
-/// loops outlined, and what arrays they make in scratch as far as it can be.
+/// loops outlined, and their arrays in scratch where that is possible.
 void assignDevices(Module& module);
 
 } // namespace melix::loops

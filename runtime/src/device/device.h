@@ -76,10 +76,12 @@ void* copyOnDevice(MelixTask* task, void* data, AccessKind access, int64_t use);
 int64_t acquireCaptures(MelixTask* task, const MelixKernel& kernel, uint64_t* captures);
 /// Memory for the scratch of a launch, whose copies have this number; null if there is none.
 void* takeScratch(uint64_t bytes, int64_t use);
+/// Launches that come later may have it at once.
+void giveScratch(void* memory, uint64_t bytes);
 /// Panics: the device has no memory for so many bytes; 0: for the code of a kernel.
 [[noreturn]] void panicOfMemory(MelixTask* task, uint64_t bytes);
-/// Makes room on the device for the code of a launch, whose copies have this number. Panics if there is none.
-void makeRoomForCode(MelixTask* task, int64_t use);
+/// Makes room on the device for the code of a launch, whose copies have this number; false if there is none.
+bool makeRoomForCode(int64_t use);
 /// After a launch: the host gets the elements of the arrays that may not be on the device only.
 void endWritesOnDevice(const MelixKernel& kernel, const uint64_t* captures);
 /// Makes frees and copies of blocks look at their copies on the device.

@@ -42,6 +42,7 @@ namespace {
 constexpr uint64_t keptRegisters = 6;
 constexpr uint64_t stackBytes = 256 << 10, guardBytes = 4096;
 constexpr int64_t isRunning = -1, hasEnded = -2;
+constexpr int unwritten = 0xFF; ///< in each byte: a float of them is a NaN
 
 struct Thread {
   uint8_t* memory;   ///< its stack, after a page that nobody may touch
@@ -126,12 +127,14 @@ using namespace melix::runtime;
 int64_t melix_group_run(MelixEmulatedFn thread, int64_t count, int64_t bytes, uint64_t* numbers,
                         const uint64_t* captures, int64_t begin, int64_t last) {
   if (bytes > sharedBytes) {
+    if (shared) munmap(shared, static_cast<size_t>(sharedBytes));
     shared = newMemory(bytes);
     sharedBytes = bytes;
   }
   for (int64_t point = begin; point < last; point++) {
     group = {thread, count, captures, point};
     for (int64_t k = 0; k < count; k++) prepare(threads[k]);
+    if (bytes > 0) memset(shared, unwritten, static_cast<size_t>(bytes));
     while (runToBarrier()) {
     }
     if (threads[0].check < 0) continue;

@@ -63,10 +63,15 @@ int64_t melix_device_launch(MelixTask* task, MelixKernel* kernel, int64_t extent
   MelixFailure failure{};
   {
     BusyTime busy;
-    while (!readyDevice()->launch(kernel, words, &failure)) makeRoomForCode(task, use);
+    while (!readyDevice()->launch(kernel, words, &failure))
+      if (!makeRoomForCode(use)) {
+        if (scratch.memory) giveScratch(scratch.memory, scratch.bytes);
+        checkDevice(task);
+        panicOfMemory(task, 0);
+      }
   }
   deviceCounts.waits += kernel->checks > 0;
-  if (scratch.memory) giveDeviceMemory(*readyDevice(), scratch.memory, scratch.bytes);
+  if (scratch.memory) giveScratch(scratch.memory, scratch.bytes);
   endWritesOnDevice(*kernel, captures);
   checkDevice(task);
   if (failure.left == 0) return -1;

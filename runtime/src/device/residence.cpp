@@ -298,17 +298,16 @@ void* takeScratch(uint64_t bytes, int64_t use) {
   return memory;
 }
 
+void giveScratch(void* memory, uint64_t bytes) {
+  SpinLock guard(&lock);
+  giveDeviceMemory(*readyDevice(), memory, bytes);
+}
+
 void panicOfMemory(MelixTask* task, uint64_t bytes) { outOfMemory(task, *readyDevice(), bytes); }
 
-void makeRoomForCode(MelixTask* task, int64_t use) {
-  const Device& device = *readyDevice();
-  bool isMade;
-  {
-    SpinLock guard(&lock);
-    isMade = makeRoom(device, use);
-  }
-  checkDevice(task);
-  if (!isMade) outOfMemory(task, device, 0);
+bool makeRoomForCode(int64_t use) {
+  SpinLock guard(&lock);
+  return makeRoom(*readyDevice(), use);
 }
 
 void endWritesOnDevice(const MelixKernel& kernel, const uint64_t* captures) {

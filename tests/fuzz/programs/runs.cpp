@@ -152,6 +152,7 @@ private:
     setenv("MELIX_DEVICE_SEED", std::to_string(options_.onDevice).c_str(), 1);
     runCompiled(options, "device", "1");
     unsetenv("MELIX_DEVICE");
+    unsetenv("MELIX_DEVICE_SEED");
   }
 
   void keep(const Outcome& o) { write(out_, o); }

@@ -271,10 +271,11 @@ TEST(Devices, TheEmulatorsVariablesAreNumbers) {
 TEST(Devices, TheOrderOfThreadsIsNotSeen) {
   const Variable emulated("MELIX_DEVICE", "emulated");
   const std::string programs = std::string(MELIX_SOURCE_DIR) + "/tests/programs/devices/";
-  for (const char* name : {"residence.mlx", "shared_arrays.mlx", "gradients.mlx", "groups.mlx"}) {
+  for (const char* name : {"residence.mlx", "shared_arrays.mlx", "gradients.mlx", "groups.mlx",
+                           "group_memory.mlx", "tiles.mlx"}) {
     const std::string wanted = melix("run " + programs + name).output;
     EXPECT_NE(wanted, "");
-    for (int seed = 0; seed < 20; ++seed) {
+    for (int seed = 0; seed < 5; ++seed) {
       const Variable order("MELIX_DEVICE_SEED", std::to_string(seed).c_str());
       EXPECT_EQ(melix("run " + programs + name).output, wanted) << name << seed;
     }

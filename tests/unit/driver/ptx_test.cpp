@@ -85,13 +85,14 @@ TEST_P(AssembledPtx, IsTakenForAllCardsOfTheToolkit) {
   fs::remove(file);
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, AssembledPtx,
-                         testing::Values("tests/programs/devices/training.mlx",
-                                         "tests/programs/devices/sizes.mlx",
-                                         "tests/programs/devices/residence.mlx",
-                                         "tests/bench/subjects/math.mlx", "tests/bench/subjects/digits.mlx",
-                                         "tests/bench/subjects/numbers.mlx"),
-                         [](const auto& program) { return fs::path(program.param).stem().string(); });
+INSTANTIATE_TEST_SUITE_P(
+    Programs, AssembledPtx,
+    testing::Values("tests/programs/devices/training.mlx", "tests/programs/devices/sizes.mlx",
+                    "tests/programs/devices/residence.mlx", "tests/programs/devices/groups.mlx",
+                    "tests/programs/devices/group_memory.mlx", "tests/programs/devices/tiles.mlx",
+                    "tests/bench/subjects/math.mlx", "tests/bench/subjects/digits.mlx",
+                    "tests/bench/subjects/numbers.mlx"),
+    [](const auto& program) { return fs::path(program.param).stem().string(); });
 
 } // namespace
 } // namespace melix::driver

@@ -183,7 +183,14 @@ TEST(DistributeOverThreads, AThreadRunsWhatCannotBeShared) {
       yield
     }
 )",
-                          // Little work.
+                          // One place for all iterations, as of an array of an iteration that lies in scratch.
+      R"(    for independent %0, %n { (%j)
+      %v = load %x[%i*%n + %j*%1] : i64
+      store %y[%i*%1] = %v
+      yield
+    }
+)",
+      // Little work.
                           R"(    %c = const 8 : i64
     %m = for independent %0, %c, %0 : i64 { (%j, %s)
       %v = load %x[%i*%n + %j*%1] : i64
