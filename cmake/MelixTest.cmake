@@ -16,7 +16,7 @@ function(melix_unit_test folder)
   # `if (…) EXPECT_TRUE(…);` is fine: the macro of GoogleTest guards itself.
   target_compile_options(test_${folder} PRIVATE -Wno-dangling-else)
   target_link_libraries(test_${folder} PRIVATE ${ARGN} melix_options GTest::gtest GTest::gtest_main)
-  set(seconds 120)
+  set(seconds 240)
   if(MELIX_SANITIZE)
     set(seconds 600)
   endif()

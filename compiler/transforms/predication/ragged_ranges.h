@@ -3,6 +3,7 @@
 
 #include "core/analysis/ranges.h"
 #include "core/ir/call_graph.h"
+#include "core/ir/walk.h"
 #include "transforms/analysis/affine_bounds.h"
 
 #include <optional>

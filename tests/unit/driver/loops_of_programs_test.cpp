@@ -123,7 +123,7 @@ Chunks chunksOf(const loops::Module& module) {
   for (const loops::Function& fn : module.functions) {
     if (fn.kind == loops::FunctionKind::Orchestration) continue;
     if (fn.key.ends_with(".blocks")) continue; // in place of a kernel, where arrays are large
-    const bool isKernel = fn.kind == loops::FunctionKind::Kernel;
+    const bool isKernel = fn.kind != loops::FunctionKind::Chunk;
     out.kernelCount += isKernel;
     note(module, fn, fn.body, isKernel ? out.kernels : out.others);
   }
@@ -158,7 +158,8 @@ void checkChunks(const std::string& program, const Chunks& chunks, const std::ma
 struct Folder {
   const char* path;
   bool asksForText;
-  size_t leastKernels; ///< of all its programs, so that none are found by mistake is seen
+  size_t leastKernels;   ///< of all its programs, so that none are found by mistake is seen
+  bool onDevice = false; ///< its programs run as a whole on a device
 };
 
 class LoopsOfPrograms : public testing::TestWithParam<Folder> {
@@ -169,7 +170,12 @@ protected:
     text.file = source + program;
     if (!advanceProgram(text, *session, session::CoreStage::Optimised)) return;
     TextAfterPasses texts(program, session->module());
-    loops::Options options = codegen::loopOptions({});
+    codegen::Options target;
+    if (GetParam().onDevice) {
+      target.devices = {.emulator = true};
+      target.device = Device::Gpu;
+    }
+    loops::Options options = codegen::loopOptions(target);
     if (GetParam().asksForText) options.afterPass = std::ref(texts);
     const loops::Result lowered = loops::fromCore(session->module(), options);
     texts_ += texts.count();
@@ -199,7 +205,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Folder{"tests/programs/library", true, 1}, Folder{"tests/programs/panics", true, 1},
                     Folder{"tests/programs/dictionaries", false, 0}, Folder{"tests/programs/fail", false, 0},
                     Folder{"tests/programs/macros", false, 0}, Folder{"examples", true, 51},
-                    Folder{"tests/bench/subjects", true, 51}, Folder{"tests/grad", false, 51}),
+                    Folder{"tests/bench/subjects", true, 51}, Folder{"tests/grad", false, 51},
+                    Folder{"tests/programs/devices", true, 51, true}),
     [](const auto& folder) {
       std::string name = folder.param.path;
       std::ranges::replace(name, '/', '_');

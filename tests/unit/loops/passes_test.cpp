@@ -1,6 +1,7 @@
 // Each pass of Loops, from text to text.
 #include "loops/analysis/closed_functions.h"
 #include "loops/kernels/deduplicate_kernels.h"
+#include "loops/kernels/device_reasons.h"
 #include "loops/kernels/outline.h"
 #include "loops/loops_text.h"
 #include "loops/ownership/hoist_allocations.h"
@@ -346,7 +347,10 @@ TEST(OutlineKernels, GridsThatReachNoHostMemoryBecomeKernelsOfTheDevice) {
   yield
 }
 )",
-                      [](Module& module) { outlineKernels(module); }),
+                      [](Module& module) {
+                        outlineKernels(module);
+                        assignDevices(module);
+                      }),
             R"(fn @f(%n: i64, %x: data, %row: address) on gpu {
   %zero = const 0 : i64
   %one = const 1 : i64
@@ -355,7 +359,7 @@ TEST(OutlineKernels, GridsThatReachNoHostMemoryBecomeKernelsOfTheDevice) {
   yield
 }
 
-device @f.loop0(%0: i64, %1: i64, %x: data) on gpu named "f" {
+device @f.loop0(%0: i64, %1: i64, %x: data) on gpu grid named "f" {
   %one = const 1 : i64
   for independent %0, %1 { (%i)
     store %x[%i*%one] = %i
@@ -364,7 +368,7 @@ device @f.loop0(%0: i64, %1: i64, %x: data) on gpu named "f" {
   yield
 }
 
-kernel @f.loop1(%0: i64, %1: i64, %row: address) named "f" {
+kernel @f.loop1(%0: i64, %1: i64, %row: address) grid named "f" {
   %one = const 1 : i64
   for independent %0, %1 { (%j)
     store %row[%j*%one] = %j

@@ -60,18 +60,22 @@ TEST(TilePoints, ALaunchTakesTilesWhereItHasTheRowsAndColumns) {
   %6 = cmp ge %4, %5 : bool
   %7 = cmp ge %n, %5 : bool
   %8 = and %6, %7 : bool
-  if %8 {
-    %9 = max %4, %0 : i64
-    %10 = idiv %4, %9 : i64
-    %11 = sub %1, %0 : i64
-    %12 = add %4, %11 : i64
-    %13 = idiv %12, %1 : i64
-    %14 = sub %1, %0 : i64
-    %15 = add %n, %14 : i64
-    %16 = idiv %15, %1 : i64
-    %17 = mul %10, %13 : i64
-    %18 = mul %17, %16 : i64
-    launch @k.tiles %18, %p, %m, %n, %k, %x, %y, %z, %4
+  %9 = max %4, %0 : i64
+  %10 = idiv %4, %9 : i64
+  %11 = mul %10, %4 : i64
+  %12 = mul %11, %n : i64
+  %13 = cmp eq %12, %p : bool
+  %14 = and %8, %13 : bool
+  if %14 {
+    %15 = sub %1, %0 : i64
+    %16 = add %4, %15 : i64
+    %17 = idiv %16, %1 : i64
+    %18 = sub %1, %0 : i64
+    %19 = add %n, %18 : i64
+    %20 = idiv %19, %1 : i64
+    %21 = mul %10, %17 : i64
+    %22 = mul %21, %20 : i64
+    launch @k.tiles %22, %p, %m, %n, %k, %x, %y, %z, %4
     yield
   } {
     launch @k %p, %p, %m, %n, %k, %x, %y, %z
