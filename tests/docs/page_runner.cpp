@@ -56,13 +56,16 @@ PageText readPage(const std::string& path) {
 
 class Page {
 public:
-  Page(const std::string& melix, const std::string& path) : melix_(melix), path_(path) {
+  /// On a device programs run as a whole on the emulated one, and commands are left out.
+  Page(const std::string& melix, const std::string& path, bool onDevice)
+      : melix_(melix), path_(path), onDevice_(onDevice) {
     std::string folder = std::filesystem::temp_directory_path() / "melix_docs_XXXXXX";
     if (mkdtemp(folder.data())) folder_ = folder;
     const char* programs = std::getenv("PATH");
     options_ = {
         folder_,
         {{"PATH", std::filesystem::path(melix_).parent_path().string() + ":" + (programs ? programs : "")}}};
+    if (onDevice_) options_.environment.emplace_back("MELIX_DEVICE", "emulated");
   }
   Page(const Page&) = delete;
   ~Page() { std::filesystem::remove_all(folder_); }
@@ -94,7 +97,7 @@ private:
     if (block.info == "melix") return runProgram(block, text);
     if (block.info == "melix fail") return runFailing(block, text);
     if (block.info.starts_with("melix ")) return write(block.info.substr(6), block.lines);
-    if (block.info == "console") runConsole(block);
+    if (block.info == "console" && !onDevice_) runConsole(block);
   }
 
   void runProgram(const Block& block, const Block* text) {
@@ -130,7 +133,9 @@ private:
 
   harness::ProcessResult melixOn(const std::string& command, const Block& block) {
     write("example.mlx", block.lines);
-    return harness::runProcess({melix_, command, "example.mlx"}, options_);
+    std::vector<std::string> arguments{melix_, command, "example.mlx"};
+    if (onDevice_ && command == "run") arguments.insert(arguments.begin() + 2, {"--device", "gpu"});
+    return harness::runProcess(arguments, options_);
   }
 
   void write(const std::string& name, const Lines& lines) const {
@@ -151,6 +156,7 @@ private:
   }
 
   std::string melix_, path_, folder_;
+  const bool onDevice_;
   harness::ProcessOptions options_;
   size_t examples_ = 0;
   bool passed_ = true;
@@ -160,10 +166,11 @@ private:
 } // namespace melix::docs
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::puts("Usage: page_runner MELIX FILE.md");
+  const bool onDevice = argc == 4 && std::string_view(argv[3]) == "on_device";
+  if (argc != 3 && !onDevice) {
+    std::puts("Usage: page_runner MELIX FILE.md [on_device]");
     return 2;
   }
   std::string melix = std::filesystem::absolute(argv[1]);
-  return melix::docs::Page(melix, std::filesystem::absolute(argv[2])).run() ? 0 : 1;
+  return melix::docs::Page(melix, std::filesystem::absolute(argv[2]), onDevice).run() ? 0 : 1;
 }

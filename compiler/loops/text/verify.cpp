@@ -3,11 +3,13 @@
 #include "loops/analysis/closed_functions.h"
 #include "loops/analysis/reuse_analysis.h"
 #include "loops/analysis/vectorizability.h"
+#include "loops/groups/group_schedule.h"
 #include "loops/ownership/ownership.h"
 #include "loops/ownership/uniqueness.h"
 #include "loops/text/print.h"
 
 #include <algorithm>
+#include <bit>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -191,9 +193,11 @@ private:
     }
     if (s.kind == StmtKind::Panic) reachable_ = false;
     if (s.kind == StmtKind::For) schedule(s);
-    if (siteOf(s.kind) == SiteKind::Group && fn_.points.threads == 1)
-      say(nameOf(s) + " without a group of threads");
+    if (siteOf(s.kind) == SiteKind::Group) ofGroup(s);
     const std::vector<ValueType> results = typesOf(fn_, s.results);
+    noteOfThread(s);
+    const unsigned outer = divergent_;
+    if (!s.regions.empty() && isDivergent(s)) ++divergent_;
     bool isBranch = s.kind == StmtKind::If || s.kind == StmtKind::Switch;
     for (size_t k = 0; k < s.regions.size(); ++k) {
       if (s.kind == StmtKind::While && k == 0) {
@@ -203,8 +207,37 @@ private:
       // What a branch consumes of values from outside must be the same in each; the first one says.
       region(s.regions[k], isBranch ? inherited(s.regions[k]) : Owned{}, results, true);
     }
+    divergent_ = outer;
     if (isBranch && counted_ && !s.regions.empty())
       for (auto [v, count] : inherited(s.regions[0])) owned[v] -= count;
+  }
+
+  void ofGroup(const Stmt& s) {
+    if (fn_.points.threads == 1) return say(nameOf(s) + " without a group of threads");
+    if (divergent_ > 0 && s.kind != StmtKind::Thread)
+      say(nameOf(s) + " that some threads of a group do not reach");
+    if (s.kind != StmtKind::Shuffle) return;
+    const auto distance = s.as<uint64_t>();
+    if (!std::has_single_bit(distance) || distance >= warpThreads || distance >= fn_.points.threads)
+      say("`shuffle` over " + std::to_string(distance) + " threads");
+    if (fn_.typeOf(s.operands[0]) != fn_.typeOf(s.results[0]) || !isScalarValue(s.operands[0]))
+      say("`shuffle` of no number");
+  }
+  bool isScalarValue(ValueId v) const { return fn_.typeOf(v).cls == ClassKind::Scalar; }
+  /// Whether the threads of a group may decide differently whether, or how often, they run the regions. After
+  /// a shuffle they have the same.
+  bool isDivergent(const Stmt& s) const {
+    if (fn_.points.threads == 1) return false;
+    const size_t deciding = s.kind == StmtKind::For ? 2 : s.kind == StmtKind::While ? 0 : 1;
+    return std::ranges::any_of(std::span(s.operands).first(std::min(deciding, s.operands.size())),
+                               [this](ValueId v) { return ofThread_.contains(v); });
+  }
+  /// Numbers of a thread's own, by its position.
+  void noteOfThread(const Stmt& s) {
+    const bool isOwn = s.kind == StmtKind::Thread ||
+                       (s.kind == StmtKind::Scalar &&
+                        std::ranges::any_of(s.operands, [this](ValueId v) { return ofThread_.contains(v); }));
+    if (isOwn) ofThread_.insert(s.results.begin(), s.results.end());
   }
 
   /// Whether iterations can run as the loop says.
@@ -321,7 +354,8 @@ private:
   const bool counted_;
   std::optional<UniqueBlocks> unique_; ///< once it is asked for
   bool reachable_ = true;
-  std::unordered_set<ValueId> scope_;
+  unsigned divergent_ = 0; ///< branches and loops around, in which threads of a group part
+  std::unordered_set<ValueId> scope_, ofThread_;
   std::optional<ValueNames> names_;
   std::string problems_;
 };

@@ -275,7 +275,7 @@ TEST(Devices, TheOrderOfThreadsIsNotSeen) {
                            "group_memory.mlx", "tiles.mlx"}) {
     const std::string wanted = melix("run " + programs + name).output;
     EXPECT_NE(wanted, "");
-    for (int seed = 0; seed < 5; ++seed) {
+    for (int seed = 0; seed < 20; ++seed) {
       const Variable order("MELIX_DEVICE_SEED", std::to_string(seed).c_str());
       EXPECT_EQ(melix("run " + programs + name).output, wanted) << name << seed;
     }

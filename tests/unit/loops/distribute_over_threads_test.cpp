@@ -159,16 +159,17 @@ TEST(DistributeOverThreads, AWideRowIsSharedByABlock) {
 }
 
 TEST(DistributeOverThreads, AThreadRunsWhatCannotBeShared) {
-  const char* points[] = {// Neighbours in memory are neighbouring points.
-                          R"(    %m = for independent %0, %n, %0 : i64 { (%j, %s)
+  const char* points[] = {
+      // Neighbours in memory are neighbouring points.
+      R"(    %m = for independent %0, %n, %0 : i64 { (%j, %s)
       %v = load %x[%j*%n + %i*%1] : i64
       %r = max %s, %v : i64
       yield %r
     }
     store %y[%i*%1] = %m
 )",
-                          // The order of a sum that rounds.
-                          R"(    %z = const 0.0 : f64
+      // The order of a sum that rounds.
+      R"(    %z = const 0.0 : f64
     %m = for independent %0, %n, %z : f64 { (%j, %s)
       %v = load %x[%i*%n + %j*%1] : f64
       %r = add %s, %v : f64
@@ -176,14 +177,14 @@ TEST(DistributeOverThreads, AThreadRunsWhatCannotBeShared) {
     }
     store %y[%i*%1] = %m
 )",
-                          // Iterations that need those before them.
-                          R"(    for %0, %n { (%j)
+      // Iterations that need those before them.
+      R"(    for %0, %n { (%j)
       %v = load %y[%i*%n + %j*%1] : i64
       store %y[%i*%n + %j*%1] at 8 = %v
       yield
     }
 )",
-                          // One place for all iterations, as of an array of an iteration that lies in scratch.
+      // One place for all iterations, as of an array of an iteration that lies in scratch.
       R"(    for independent %0, %n { (%j)
       %v = load %x[%i*%n + %j*%1] : i64
       store %y[%i*%1] = %v
@@ -191,7 +192,7 @@ TEST(DistributeOverThreads, AThreadRunsWhatCannotBeShared) {
     }
 )",
       // Little work.
-                          R"(    %c = const 8 : i64
+      R"(    %c = const 8 : i64
     %m = for independent %0, %c, %0 : i64 { (%j, %s)
       %v = load %x[%i*%n + %j*%1] : i64
       %r = max %s, %v : i64
@@ -199,8 +200,8 @@ TEST(DistributeOverThreads, AThreadRunsWhatCannotBeShared) {
     }
     store %y[%i*%1] = %m
 )",
-                          // A check, which ends a thread.
-                          R"(    for independent %0, %n { (%j)
+      // A check, which ends a thread.
+      R"(    for independent %0, %n { (%j)
       %v = load %x[%i*%n + %j*%1] : i64
       %c = cmp lt %v, %n : bool
       check "is {0}" %c, %v
@@ -208,8 +209,8 @@ TEST(DistributeOverThreads, AThreadRunsWhatCannotBeShared) {
       yield
     }
 )",
-                          // Too much memory.
-                          R"(    %t = scratch 65536 : address
+      // Too much memory.
+      R"(    %t = scratch 65536 : address
     for independent %0, %n { (%j)
       %v = load %x[%i*%n + %j*%1] : i64
       store %t[%j*%1] = %v
@@ -219,9 +220,37 @@ TEST(DistributeOverThreads, AThreadRunsWhatCannotBeShared) {
   for (const char* point : points) EXPECT_EQ(distributed(point), textAfter(kernel(point), [](Module&) {}));
 }
 
-TEST(DistributeOverThreads, StatementsOfGroupsStandInGroups) {
-  LoopsText loops(kernel("    barrier\n"));
-  EXPECT_EQ(loops.read.error, "k: `barrier` without a group of threads\n");
+/// The problem of a kernel that a group of 32 threads runs.
+std::string problemOf(const std::string& point) {
+  std::string text = kernel(point);
+  text.replace(text.find("grid {"), 6, "grid group 32 {");
+  return LoopsText(text).read.error;
+}
+
+TEST(DistributeOverThreads, AllThreadsOfAGroupComeToItsStatements) {
+  EXPECT_EQ(LoopsText(kernel("    barrier\n")).read.error, "k: `barrier` without a group of threads\n");
+  EXPECT_EQ(problemOf("    barrier\n    %t = thread : i64\n    %s = shuffle 16 %t : i64\n"), "");
+  EXPECT_EQ(problemOf("    %s = shuffle 32 %i : i64\n"), "k: `shuffle` over 32 threads\n");
+  EXPECT_EQ(problemOf("    %s = shuffle 3 %i : i64\n"), "k: `shuffle` over 3 threads\n");
+  EXPECT_EQ(problemOf("    %s = shuffle 1 %x : data\n"), "k: `shuffle` of no number\n");
+  const std::string apart = "k: `barrier` that some threads of a group do not reach\n";
+  EXPECT_EQ(problemOf(R"(    %t = thread : i64
+    %first = cmp eq %t, %0 : bool
+    if %first {
+      barrier
+      yield
+    } {
+      yield
+    }
+)"),
+            apart);
+  EXPECT_EQ(problemOf(R"(    %t = thread : i64
+    for %t, %n { (%j)
+      barrier
+      yield
+    }
+)"),
+            apart);
 }
 
 } // namespace
