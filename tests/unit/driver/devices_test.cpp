@@ -268,19 +268,24 @@ TEST(Devices, TheEmulatorsVariablesAreNumbers) {
     }
 }
 
-TEST(Devices, TheOrderOfThreadsIsNotSeen) {
+class OrderOfThreads : public testing::TestWithParam<const char*> {};
+
+TEST_P(OrderOfThreads, IsNotSeen) {
   const Variable emulated("MELIX_DEVICE", "emulated");
-  const std::string programs = std::string(MELIX_SOURCE_DIR) + "/tests/programs/devices/";
-  for (const char* name : {"residence.mlx", "shared_arrays.mlx", "gradients.mlx", "groups.mlx",
-                           "group_memory.mlx", "tiles.mlx"}) {
-    const std::string wanted = melix("run " + programs + name).output;
-    EXPECT_NE(wanted, "");
-    for (int seed = 0; seed < 20; ++seed) {
-      const Variable order("MELIX_DEVICE_SEED", std::to_string(seed).c_str());
-      EXPECT_EQ(melix("run " + programs + name).output, wanted) << name << seed;
-    }
+  const std::string program =
+      std::string(MELIX_SOURCE_DIR) + "/tests/programs/devices/" + GetParam() + ".mlx";
+  const std::string wanted = melix("run " + program).output;
+  EXPECT_NE(wanted, "");
+  for (int seed = 0; seed < 20; ++seed) {
+    const Variable order("MELIX_DEVICE_SEED", std::to_string(seed).c_str());
+    EXPECT_EQ(melix("run " + program).output, wanted) << seed;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Programs, OrderOfThreads,
+                         testing::Values("residence", "shared_arrays", "gradients", "groups", "group_memory",
+                                         "tiles"),
+                         [](const auto& program) { return std::string(program.param); });
 
 TEST(Devices, KernelsAreDeviceFunctionsAndHostLoopsAreNot) {
   const Variable emulated("MELIX_DEVICE", "emulated");
