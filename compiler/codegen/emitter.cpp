@@ -6,6 +6,7 @@
 #include "loops/analysis/written_captures.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace melix::codegen {
 namespace {
@@ -128,13 +129,13 @@ llvm::Function* ModuleEmitter::kernelOf(loops::FunctionId id) {
   }
   params.push_back(ptr());
   made = declare(i64(), params, false, fn.key + ".kernel");
-  // What one thread of a group writes others read: a barrier is a use of it.
-  const loops::WrittenCaptures written(unit.module, fn);
-  auto isOfGroup = [&](unsigned k) {
-    return fn.points.threads > 1 && k < fn.params().size() && written.contains(fn.params()[k]);
-  };
-  for (unsigned k = 0; k < params.size(); ++k)
-    if (params[k]->isPointerTy() && !isOfGroup(k)) made->addParamAttr(k, llvm::Attribute::NoAlias);
+  // A barrier is a use of memory that one thread of a group writes and others read.
+  std::optional<loops::WrittenCaptures> ofGroup;
+  if (fn.points.threads > 1) ofGroup.emplace(unit.module, fn);
+  for (unsigned k = 0; k < params.size(); ++k) {
+    const bool isWritten = ofGroup && k < fn.params().size() && ofGroup->contains(fn.params()[k]);
+    if (params[k]->isPointerTy() && !isWritten) made->addParamAttr(k, llvm::Attribute::NoAlias);
+  }
   made->addFnAttr(llvm::Attribute::AlwaysInline);
   if (fn.points.threads > 1) made->addFnAttr(llvm::Attribute::Convergent); // it may have barriers
   return made;
