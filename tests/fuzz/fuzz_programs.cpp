@@ -18,7 +18,7 @@ namespace {
 
 constexpr double secondsOfShrinking = 40;
 constexpr size_t subjects = 5;
-/// Programs of which one is also built, verified, run on the emulated device.
+/// One program of so many is also built, verified, run on the emulated device.
 constexpr unsigned executableEach = 12, verifiedEach = 4, onDeviceEach = 4;
 
 struct Settings {

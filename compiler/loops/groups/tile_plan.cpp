@@ -93,11 +93,20 @@ private:
     return true;
   }
 
+  /// Begins to read the body of a chain, or none.
+  void enter(RegionId body) {
+    body_ = body;
+    carried_.clear();
+    rematerialised_.clear();
+  }
+
   // --- loads across the order of the stores
   void findTransposed() {
-    body_ = {};
+    enter({});
+    const WrittenCaptures written(module_, fn_);
     for (StmtId id : fn_.regions[point_].stmts)
-      if (fn_.stmts[id].kind == StmtKind::Load && isTransposed(fn_.stmts[id]) && canMove(fn_.stmts[id]))
+      if (fn_.stmts[id].kind == StmtKind::Load && isTransposed(fn_.stmts[id]) &&
+          canMove(fn_.stmts[id], written))
         plan_.transposed.insert(id);
   }
   bool isTransposed(const Stmt& load) const {
@@ -109,17 +118,16 @@ private:
     return false;
   }
   /// Whether its place can be computed anew, and no store can come before it.
-  bool canMove(const Stmt& load) const {
+  bool canMove(const Stmt& load, const WrittenCaptures& written) {
     const ValueId array = memoryOf(fn_, load.operands[0]);
     return fn_.typeOf(load.results[0]).cls == ClassKind::Scalar && array.valid() &&
-           !WrittenCaptures(module_, fn_).contains(array) &&
+           !written.contains(array) &&
            std::ranges::all_of(load.operands, [this](ValueId v) { return canRematerialise(v); });
   }
 
   // --- what rows and columns share
   bool stage(TiledSum& sum) {
-    body_ = fn_.stmts[sum.chain()].regions[0];
-    carried_.clear();
+    enter(fn_.stmts[sum.chain()].regions[0]);
     const std::vector<ValueId>& params = fn_.regions[body_].params;
     carried_.insert(params.begin() + 1, params.end());
     for (StmtId id : fn_.regions[body_].stmts) {
@@ -158,12 +166,20 @@ private:
   bool add(TiledSum& sum, ValueId v) {
     const ValueType type = fn_.typeOf(v);
     if (type.cls != ClassKind::Scalar || !canRematerialise(v)) return false;
-    sum.staged.push_back({v, depends_.of(v), isAlongSum(v)});
+    std::unordered_set<ValueId> seen;
+    sum.staged.push_back({v, depends_.of(v), isAlongSum(v, seen)});
     return true;
   }
 
-  /// Whether it can be computed anew of the indices of a row or column, and of the sum.
-  bool canRematerialise(ValueId v) const {
+  /// Whether it can be computed anew of the indices of a row or column, and of the sum. Each value is looked
+  /// at once, however many use it.
+  bool canRematerialise(ValueId v) {
+    if (const auto known = rematerialised_.find(v); known != rematerialised_.end()) return known->second;
+    const bool can = canBeMade(v);
+    rematerialised_.emplace(v, can);
+    return can;
+  }
+  bool canBeMade(ValueId v) {
     const StmtId def = fn_.values[v].def;
     const bool isFree = !depends_.of(v) && fn_.values[v].region != body_;
     const PointAxes& a = plan_.axes;
@@ -180,10 +196,10 @@ private:
         s.regions, [&](RegionId r) { return regionsWithin(fn_, r).contains(fn_.values[v].region); });
   }
 
-  /// Whether a load on the way to a value is of neighbours in the sum.
-  bool isAlongSum(ValueId v) const {
+  /// Whether a load on the way to a value is of neighbours in the sum. `seen`: values that were looked at.
+  bool isAlongSum(ValueId v, std::unordered_set<ValueId>& seen) const {
     const StmtId def = fn_.values[v].def;
-    if (!def.valid() || fn_.values[v].region != body_) return false;
+    if (!def.valid() || fn_.values[v].region != body_ || !seen.insert(v).second) return false;
     const Stmt& s = fn_.stmts[def];
     if (s.kind == StmtKind::Load)
       for (size_t k = 1; k + 1 < s.operands.size(); k += 2) {
@@ -191,7 +207,7 @@ private:
         if (stride && *stride == 1)
           return fn_.values[s.operands[k]].region == body_ && !depends_.of(s.operands[k]);
       }
-    return std::ranges::any_of(s.operands, [this](ValueId operand) { return isAlongSum(operand); });
+    return std::ranges::any_of(s.operands, [&](ValueId operand) { return isAlongSum(operand, seen); });
   }
 
   template <class Visit>
@@ -216,8 +232,9 @@ private:
   const RegionId point_;
   const AxisDependence depends_;
   TilePlan plan_;
-  RegionId body_;                       ///< of the chain that is read
-  std::unordered_set<ValueId> carried_; ///< its carried values, and what is made of them
+  RegionId body_;                                    ///< of the chain that is read
+  std::unordered_set<ValueId> carried_;              ///< its carried values, and values that depend on them
+  std::unordered_map<ValueId, bool> rematerialised_; ///< whether a value can be, as far as that is known
 };
 
 } // namespace

@@ -233,7 +233,7 @@ TEST(DistributeOverThreads, AllThreadsOfAGroupComeToItsStatements) {
   EXPECT_EQ(problemOf("    %s = shuffle 32 %i : i64\n"), "k: `shuffle` over 32 threads\n");
   EXPECT_EQ(problemOf("    %s = shuffle 3 %i : i64\n"), "k: `shuffle` over 3 threads\n");
   EXPECT_EQ(problemOf("    %s = shuffle 1 %x : data\n"), "k: `shuffle` of no number\n");
-  const std::string apart = "k: `barrier` that some threads of a group do not reach\n";
+  const std::string unreached = "k: `barrier` that some threads of a group do not reach\n";
   EXPECT_EQ(problemOf(R"(    %t = thread : i64
     %first = cmp eq %t, %0 : bool
     if %first {
@@ -243,14 +243,14 @@ TEST(DistributeOverThreads, AllThreadsOfAGroupComeToItsStatements) {
       yield
     }
 )"),
-            apart);
+            unreached);
   EXPECT_EQ(problemOf(R"(    %t = thread : i64
     for %t, %n { (%j)
       barrier
       yield
     }
 )"),
-            apart);
+            unreached);
 }
 
 } // namespace

@@ -103,6 +103,25 @@ TEST(TilePoints, ALoadAcrossTheStoresIsMadeInItsOwnOrder) {
   EXPECT_EQ(count(kernel, "load %x"), 16U);
 }
 
+/// A value that two operands of each step use is looked at once: 2^200 times would not end.
+TEST(TilePoints, AnOperandOfManySquaresIsReadOnce) {
+  std::string squares = R"(    %s = for independent %0, %k, %zero : f32 { (%l, %c)
+      %a0 = load %x[%i*%k + %l*%1] : f32
+)";
+  for (int k = 0; k < 200; ++k) {
+    const std::string of = " %a" + std::to_string(k);
+    squares += "      %a" + std::to_string(k + 1) + " = mul" + of + "," + of + " : f32\n";
+  }
+  const std::string text = tiled(squares + R"(      %v = load %y[%l*%n + %j*%1] : f32
+      %r = fma %a200, %v, %c : f32
+      yield %r
+    }
+    store %z[%p*%1] = %s
+)");
+  // A thread computes 4 elements; 19 products are of indices.
+  EXPECT_EQ(count(text.substr(text.find("device @k.tiles")), "= mul"), 4 * 200U + 19);
+}
+
 TEST(TilePoints, WhatSharesNothingStaysAsItIs) {
   const char* points[] = {"    %a = load %x[%p*%1] : f32\n    store %z[%p*%1] = %a\n",
                           // Each point has terms of its own.
