@@ -26,6 +26,7 @@ struct Settings {
   unsigned findings = 1;                           ///< after which the run ends
   bool show = false;                               ///< programs are only printed
   bool shrinks = true;
+  bool onlyOnDevice = false; ///< beside the interpreter
 };
 Settings settings;
 Coverage coverage;
@@ -58,6 +59,14 @@ void chooseTargets(RunOptions& options, fuzz::Random& random) {
   options.executable = options.executable && roll >= 24 && roll < 40;
   options.shortStrips = random() % 2 == 0;
   options.foreign = random() % 2 == 0 ? static_cast<unsigned>(random() % 6) : 0;
+}
+
+RunOptions onDeviceOnly(RunOptions options, uint64_t order) {
+  options.early = RunOptions::Early::No;
+  options.compiled = true;
+  options.native = options.portable = options.unoptimised = options.executable = false;
+  options.onDevice = order;
+  return options;
 }
 
 /// The earliest stage at which the interpreter runs the program and rounds alike, or so that it can be told.
@@ -100,6 +109,7 @@ void step(fuzz::Random& random) {
   c.options.verify = random() % verifiedEach == 0;
   c.options.onDevice = random() % onDeviceEach == 0 ? 1 + random() % 1000 : 0;
   if (c.subject == Subject::Domains) chooseTargets(c.options, random);
+  if (settings.onlyOnDevice) c.options = onDeviceOnly(c.options, 1 + random() % 1000);
   if (settings.show) {
     std::printf("%s\n", write(c.program).c_str());
     return;
@@ -134,6 +144,7 @@ int main(int argc, char** argv) {
     if (std::strcmp(argv[k], "--findings") == 0)
       settings.findings = static_cast<unsigned>(std::atoi(argv[k + 1]));
     if (std::strcmp(argv[k], "--show") == 0) settings.show = std::atoi(argv[k + 1]) != 0;
+    if (std::strcmp(argv[k], "--device") == 0) settings.onlyOnDevice = std::atoi(argv[k + 1]) != 0;
     if (std::strcmp(argv[k], "--shrink") == 0) settings.shrinks = std::atoi(argv[k + 1]) != 0;
   }
   int status = fuzz::runFuzzer(argc, argv, step);
