@@ -285,7 +285,7 @@ bool ScatterPlanner::slice(ScatteredAdd& c, OpId id, SliceKind kind) {
   if (kind == SliceKind::Value && !c.isAhead && isPlacedByAll(c, id)) kind = SliceKind::Placing;
   std::unordered_set<OpId>& ops = kind == SliceKind::Value ? c.value : c.placing;
   if (ops.contains(id) || c.keeps.contains(id)) return true;
-  if (kind == SliceKind::Value && isExpensiveOutside(id)) return keep(c, id);
+  if (kind == SliceKind::Value && isExpensiveOutside(c, id)) return keep(c, id);
   if (kind == SliceKind::Placing && mayFail(id) && levelOf_.at(uses_.regionOf(id)) >= free_) return false;
   ops.insert(id);
   auto isAcc = [&](ValueId v) { return types().kind(fn().typeOf(v)) == TypeKind::Acc; };
@@ -311,9 +311,19 @@ bool ScatterPlanner::slice(ScatteredAdd& c, DimId d, SliceKind kind) {
   });
 }
 
-/// Whether more points than now would compute an op that is expensive.
-bool ScatterPlanner::isExpensiveOutside(OpId id) const {
-  return levelOf_.at(uses_.regionOf(id)) < innermost_ && isExpensive(Costs(m_, fn()).ofOp(id));
+/// Whether more points than now would compute an op that is expensive: those of the nests inside of its own,
+/// or the elements of the added value, unless the op is the nest that has a point for each of these.
+bool ScatterPlanner::isExpensiveOutside(const ScatteredAdd& c, OpId id) const {
+  const bool isWhole = c.elements.empty() || (c.isAhead && !c.isSum);
+  const bool isRepeated = levelOf_.at(uses_.regionOf(id)) < innermost_ || (!isWhole && !makesElements(c, id));
+  return isRepeated && isExpensive(Costs(m_, fn()).ofOp(id));
+}
+
+/// Whether an op is a nest that makes the added value, element by element.
+bool ScatterPlanner::makesElements(const ScatteredAdd& c, OpId id) const {
+  if (op(id).kind != OpKind::Nest || op(id).results.size() != 1 || nestAccs(op(id)) > 0) return false;
+  return op(id).results[0] == op(c.site.add).operands[1] && op(id).resultDims.empty() &&
+         types().isScalar(fn().typeOf(terminator(fn(), op(id).regions[0]).operands[0]));
 }
 
 /// Of the outermost body the nest as it is gives what is expensive.

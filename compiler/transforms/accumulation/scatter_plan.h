@@ -69,7 +69,8 @@ private:
   bool slice(ScatteredAdd& c, core::ValueId v, SliceKind kind);
   bool slice(ScatteredAdd& c, core::OpId id, SliceKind kind);
   bool slice(ScatteredAdd& c, core::DimId d, SliceKind kind);
-  bool isExpensiveOutside(core::OpId id) const;
+  bool isExpensiveOutside(const ScatteredAdd& c, core::OpId id) const;
+  bool makesElements(const ScatteredAdd& c, core::OpId id) const;
   bool isPlacedByAll(const ScatteredAdd& c, core::OpId id);
   bool mayFail(core::OpId id);
   void findNeeded(ScatteredAdd& c) const;

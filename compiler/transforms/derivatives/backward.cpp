@@ -44,31 +44,39 @@ void Backward::fillSaved(const std::vector<ResidualItem>& items) {
   for (const ResidualItem& item : items) {
     TypeId t = types().substitute(item.type, toRecord);
     types::addField(types(), lin_.saved, t);
-    lin_.atHand.push_back(atHand(item));
+    lin_.atHand.push_back(atHand(items, item));
     if (lin_.atHand.back()) lin_.atHand.back()->exact = exact_.contains(item.values[0]);
   }
 }
 
 /// Where whoever calls g has an item.
-std::optional<Linearisation::AtHand> Backward::atHand(const ResidualItem& item) const {
+std::optional<Linearisation::AtHand> Backward::atHand(const std::vector<ResidualItem>& items,
+                                                      const ResidualItem& item) const {
+  using AtHand = Linearisation::AtHand;
   if (!item.hidden.empty()) return std::nullopt;
-  auto in = [](const auto& list, ValueId v) -> std::optional<uint32_t> {
-    const auto at = std::find(list.begin(), list.end(), v);
+  auto numberIn = [](const auto& list, ValueId v) -> std::optional<uint32_t> {
+    const auto at = std::ranges::find(list, v);
     return at == list.end() ? std::nullopt : std::optional(static_cast<uint32_t>(at - list.begin()));
   };
-  auto isField = [](const PathStep& s) { return s.kind == StepKind::Field; };
-  ValueId v = item.values[0];
-  if (const std::optional<uint32_t> result = in(terminator(g().body).operands, v))
-    return Linearisation::AtHand{true, *result, {}, false};
-  Path path;
-  for (const Op* def = definition(v); def; def = definition(v)) {
-    if (def->kind != OpKind::Get || !std::all_of(def->as<Path>().begin(), def->as<Path>().end(), isField))
+  const ValueId v = item.values[0];
+  if (const std::optional<uint32_t> result = numberIn(terminator(g().body).operands, v))
+    return AtHand{true, *result, {}, {}, false};
+  std::optional<PartOfParam> part = partOfParam(v);
+  if (!part) return std::nullopt;
+  AtHand out{false, part->param, std::move(part->path), {}, false};
+  for (ValueId index : part->indices) {
+    const auto kept = std::ranges::find_if(
+        items, [&](const ResidualItem& other) { return other.hidden.empty() && other.values[0] == index; });
+    if (const Op* def = definition(index); def && def->kind == OpKind::Const)
+      out.indices.push_back({AtHand::Index::Kind::Constant, static_cast<int64_t>(def->as<Constant>().bits)});
+    else if (const std::optional<uint32_t> param = numberIn(g().params(), index))
+      out.indices.push_back({AtHand::Index::Kind::Param, *param});
+    else if (kept != items.end() && kept < items.begin() + (&item - items.data()))
+      out.indices.push_back({AtHand::Index::Kind::Item, kept - items.begin()});
+    else
       return std::nullopt;
-    path.insert(path.begin(), def->as<Path>().begin(), def->as<Path>().end());
-    v = def->operands[0];
   }
-  const std::optional<uint32_t> param = in(g().params(), v);
-  return param ? std::optional(Linearisation::AtHand{false, *param, std::move(path), false}) : std::nullopt;
+  return out;
 }
 
 void Backward::build() {

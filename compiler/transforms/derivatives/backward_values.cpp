@@ -156,12 +156,28 @@ bool KnownValues::isKnown(ValueId v) const {
   return false;
 }
 
-/// Whether it costs nothing to make it wherever it is asked for.
 bool KnownValues::isImmediate(ValueId v) const {
   const Op* def = definition(v);
   if (!def) return false;
   return def->kind == OpKind::DimValue ||
          (def->kind == OpKind::Const && types().kind(g().typeOf(v)) != TypeKind::Str);
+}
+
+std::optional<KnownValues::PartOfParam> KnownValues::partOfParam(ValueId v) const {
+  PartOfParam out{};
+  for (const Op* def = definition(v); def; def = definition(v)) {
+    if (def->kind != OpKind::Get || !std::ranges::all_of(def->as<Path>(), [](const PathStep& s) {
+          return s.kind == StepKind::Field || s.kind == StepKind::Index;
+        }))
+      return std::nullopt;
+    out.path.insert(out.path.begin(), def->as<Path>().begin(), def->as<Path>().end());
+    out.indices.insert(out.indices.begin(), def->operands.begin() + 1, def->operands.end());
+    v = def->operands[0];
+  }
+  const auto param = std::ranges::find(g().params(), v);
+  if (param == g().params().end()) return std::nullopt;
+  out.param = static_cast<uint32_t>(param - g().params().begin());
+  return out;
 }
 
 ValueId KnownValues::known(ValueId v) {

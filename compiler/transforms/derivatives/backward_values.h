@@ -87,6 +87,15 @@ protected:
   // Residual items.
   const std::vector<ResidualItem>& close(Scope& s, Roots& roots);
   const Op* definition(ValueId v) const;
+  /// Whether it costs nothing to make it wherever it is asked for.
+  bool isImmediate(ValueId v) const;
+  /// A field, row or element, of any depth, of a parameter of g.
+  struct PartOfParam {
+    uint32_t param;
+    Path path;
+    std::vector<ValueId> indices;
+  };
+  std::optional<PartOfParam> partOfParam(ValueId v) const;
   static void define(Scope& s, ValueId target, Op op);
   void openItems(Scope& s, const std::vector<ResidualItem>& items, const Roots& roots);
   void placePrologue(Scope& s);
@@ -115,12 +124,12 @@ private:
   void orderRematerialised(Scope& s, const std::vector<OpId>& binds);
   const Scope& levelOf(const Scope& s) const;
   bool isKnown(ValueId v) const;
-  bool isImmediate(ValueId v) const;
   std::optional<std::pair<ValueId, std::vector<ValueId>>> collectedAs(ValueId v) const;
 
   // Choice of residuals (choose_residuals.cpp).
   class Choice;
   std::vector<ValueId> choose(const Scope& s);
+  void keepIndices(std::vector<ValueId>& kept) const;
   uint64_t pointsFor(const Scope& s, ValueId v) const;
 
   // Rematerialisation (rematerialise.cpp).

@@ -20,7 +20,9 @@ namespace melix::transforms {
 // but for those that collect what is scalar work at each point. Values from outside of a loop or nest cost
 // nothing within it: they are kept once, arrays by reference, and reads of them are rematerialised; but not
 // of arrays that are updated later, for keeping these would cost a copy at every update. A value that a nest
-// collects anyway is read there. An item of a branch lies in an enum, which is a block of its own.
+// collects anyway is read there. An item of a branch lies in an enum, which is a block of its own. An
+// array that is part of a parameter is kept together with its indices: whoever calls has the parameter, and
+// chooses between the part and the indices.
 //
 // What decides (a comparison of floats, an integer made of one) has to decide as it did: an index that was
 // checked is not checked again. Arithmetic rematerialised may round otherwise, for an `fma` is formed by what
@@ -288,7 +290,23 @@ std::vector<ValueId> KnownValues::choose(const Scope& s) {
     if (collected) lin_.plan.collected.insert(v);
     return collected;
   });
+  if (s.kind == ScopeKind::Function) keepIndices(kept);
   return kept;
+}
+
+/// Beside an array that is part of a parameter its indices: whoever calls has the parameter, and may read the
+/// part again rather than keep it for each call.
+void KnownValues::keepIndices(std::vector<ValueId>& kept) const {
+  std::vector<ValueId> indices;
+  for (ValueId v : kept) {
+    const std::optional<PartOfParam> part = partOfParam(v);
+    if (!part || types().isScalar(g().typeOf(v))) continue;
+    for (ValueId index : part->indices)
+      if (!isImmediate(index) && std::ranges::find(kept, index) == kept.end() &&
+          std::ranges::find(indices, index) == indices.end())
+        indices.push_back(index);
+  }
+  kept.insert(kept.begin(), indices.begin(), indices.end());
 }
 
 } // namespace melix::transforms

@@ -97,11 +97,17 @@ struct Linearisation {
   std::unordered_map<ValueId, RegionId> carrierHome; ///< region of g in which a carrier of the plan stands
   /// Carriers that are parts of values of g: the read that gives each.
   std::unordered_map<ValueId, Op> readOf;
-  /// An item that whoever calls has anyway: a parameter, a field of one, or a result.
+  /// An item that whoever calls has anyway: a parameter, a part of one, or a result.
   struct AtHand {
+    /// Of the path: a number, or the number of a parameter or of another item.
+    struct Index {
+      enum class Kind : uint8_t { Constant, Param, Item } kind;
+      int64_t value;
+    };
     bool isResult;
     uint32_t number;
     Path path;
+    std::vector<Index> indices;
     bool exact = false; ///< it has to have its bits
   };
   std::vector<std::optional<AtHand>> atHand; ///< by field of the record

@@ -103,6 +103,24 @@ TEST(SumBeforeScatter, WhatIsDearIsKeptForWhatIsFurtherIn) {
   EXPECT_EQ(m.count("math exp"), 1u) << m.text();
 }
 
+/// A loop for each point would run for each element of the row: the nest keeps its result.
+TEST(SumBeforeScatter, WhatOnePointComputesForARowIsNotComputedForItsElements) {
+  const std::string row = R"(    %n = const 3 : i64
+    %m = for collects 1 %n defines [n] { (%t: i64)
+      %v = get %x[%i, %t] : f32
+      %e = math exp %v : f32
+      yield %e
+    } : f32[n]
+    %s = nest (%k: 3, %l: n) -> keep[k] sum {
+      %v$1 = get %m[%l] : f32
+      yield %v$1
+    } : f32[3]
+    %b = add_at %a += %s : ACC
+)";
+  const Scattered m({.axes = "%i: 2", .body = row, .shape = {3}});
+  EXPECT_EQ(m.nests(), "1 0 1") << m.text();
+}
+
 /// An add of a term of three where `condition` holds.
 std::string under(const std::string& condition) {
   return "    %p = get %at[%i] : i64\n" + condition + R"(

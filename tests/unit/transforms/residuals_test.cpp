@@ -332,6 +332,66 @@ fn f [N] (%x: f64[N]) -> (f64) {
   EXPECT_EQ(saved(f, "f", "N").find("i64["), std::string::npos) << saved(f, "f", "N");
 }
 
+/// A caller has the parameter, and reads the part again: `index` is made in the function, or is a constant.
+std::string partOfParameter(const std::string& index) {
+  return R"(fn step [D] (%w: f64[4, D, D], %h: f64[D]) -> (f64[D]) {
+)" + index +
+         R"(  %m = get %w[%e] : f64[D, D]
+  %r = nest (%i: D) -> collect[i] {
+    %s = nest (%j: D) -> keep[] sum {
+      %a = get %h[%j] : f64
+      %b = get %m[%j, %i] : f64
+      %p = mul %a, %b : f64
+      yield %p
+    } : f64
+    %t = math sin %s : f64
+    yield %t
+  } : f64[D]
+  yield %r
+}
+
+fn f [D] (%h: f64[D]) -> (f64) {
+  %w = nest (%k: 4, %i: D, %j: D) -> collect[k, i, j] {
+    %c = const 0.3 : f64
+    %l = convert saturate %k : f64
+    %p = mul %c, %l : f64
+    yield %p
+  } : f64[4, D, D]
+  %n = const 5 : i64
+  %r = for collects 0 %n, %h { (%t: i64, %x: f64[D])
+    %y = call @step %w, %x dims [D] : f64[D]
+    yield %y
+  } : f64[D]
+  %s = nest (%q: D) -> keep[] sum {
+    %v = get %r[%q] : f64
+    yield %v
+  } : f64
+  yield %s
+}
+)";
+}
+
+TEST(Residuals, APartOfAParameterIsReadAgainByWhoeverCalls) {
+  const std::string constant = "  %e = const 2 : i64\n";
+  GradCheck(partOfParameter(constant)).dims({3}).check();
+  EXPECT_EQ(saved(partOfParameter(constant), "f", "D").find("D, D]"), std::string::npos);
+  const std::string made = R"(  %z = const 0 : i64
+  %v = get %h[%z] : f64
+  %o = const 0.5 : f64
+  %c = cmp lt %v, %o : bool
+  %e = if %c {
+    %one = const 1 : i64
+    yield %one
+  } {
+    %three = const 3 : i64
+    yield %three
+  } : i64
+)";
+  GradCheck(partOfParameter(made)).dims({3}).check();
+  EXPECT_EQ(saved(partOfParameter(made), "f", "D").find("[5, D, D]"), std::string::npos)
+      << saved(partOfParameter(made), "f", "D");
+}
+
 TEST(Residuals, RecordsOfCallsLieInTheirCallersUpToSoManyLeaves) {
   GradCheck(callsByTwos(3), "f").check();
   EXPECT_EQ(expanded(callsByTwos(3)).find("Boxed"), std::string::npos);
