@@ -17,6 +17,23 @@ using loops::DevicePlace;
 using Kind = DevicePlace::Kind;
 using Places = std::vector<DevicePlace>;
 
+/// Whether a line of the program has the name as a word: others are names of functions that it calls.
+bool isNamed(const session::Session& session, const Line& line, std::string_view name) {
+  const std::string_view text = textOf(session, line);
+  auto isOfWord = [&](size_t k) {
+    return k < text.size() && (std::isalnum(static_cast<unsigned char>(text[k])) || text[k] == '_');
+  };
+  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1))
+    if ((at == 0 || !isOfWord(at - 1)) && !isOfWord(at + name.size())) return true;
+  return false;
+}
+
+std::string sentenceOf(session::Session& session, const DevicePlace& place, const Line& at) {
+  if (place.kind != Kind::Crossing) return place.what;
+  const std::string name(place.array.valid() ? session.types.names.text(place.array) : "");
+  return place.what + (!name.empty() && isNamed(session, at, name) ? " `" + name + "`" : " an array");
+}
+
 /// Sentences by line; a loop only where no kernel or nest is of its line.
 std::string deviceText(session::Session& session, const Places& places, std::string_view program) {
   LineSentences lines;
@@ -28,7 +45,8 @@ std::string deviceText(session::Session& session, const Places& places, std::str
     if (place.kind == Kind::Launch || place.kind == Kind::OnHost) nests.insert(lineAt(place));
   for (const DevicePlace& place : places) {
     const Line at = lineAt(place);
-    if (at.line != 0 && (place.kind != Kind::Loop || !nests.contains(at))) ++lines[at][place.what];
+    if (at.line != 0 && (place.kind != Kind::Loop || !nests.contains(at)))
+      ++lines[at][sentenceOf(session, place, at)];
   }
   const std::string out = textOf(lines);
   return out.empty() ? "nothing of this program runs on a device: it has no `on gpu`, or nothing inside that "

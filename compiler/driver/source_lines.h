@@ -20,6 +20,9 @@ struct Line {
 Line lineOf(const session::Session& session, const core::Module& module, core::LocId loc,
             std::string_view program);
 
+/// Its text; of a file that is not of the session nothing.
+std::string_view textOf(const session::Session& session, const Line& line);
+
 /// Sentences about lines, with how often each is said.
 using LineSentences = std::map<Line, std::map<std::string, size_t>>;
 /// `FILE:LINE: sentence (2 times)`, in the order of the lines.

@@ -18,7 +18,7 @@ public:
       if (fn.kind == FunctionKind::Orchestration && fn.body.valid()) region(fn, fn.body, f);
     }
     for (const OnHost& nest : module_.onHost)
-      out_.push_back({Kind::OnHost, nest.loc, "on the host: " + std::string(nest.why)});
+      out_.push_back({Kind::OnHost, nest.loc, "on the host: " + std::string(nest.why), {}});
     return std::move(out_);
   }
 
@@ -30,10 +30,10 @@ private:
   void statement(const Function& fn, const Stmt& s, FunctionId f) {
     switch (s.kind) {
     case StmtKind::Launch: return launch(s);
-    case StmtKind::Acquire: return crossing(s, "the host reads " + name(fn, s));
-    case StmtKind::AcquireUpdate: return crossing(s, "the host writes " + name(fn, s));
-    case StmtKind::Fetch: return crossing(s, "the host reads elements of " + name(fn, s));
-    case StmtKind::Put: return crossing(s, "the host writes elements of " + name(fn, s));
+    case StmtKind::Acquire: return crossing(fn, s, "the host reads");
+    case StmtKind::AcquireUpdate: return crossing(fn, s, "the host writes");
+    case StmtKind::Fetch: return crossing(fn, s, "the host reads elements of");
+    case StmtKind::Put: return crossing(fn, s, "the host writes elements of");
     case StmtKind::Call: return call(fn, s, f);
     case StmtKind::For:
     case StmtKind::While:
@@ -44,12 +44,9 @@ private:
     for (RegionId inner : s.regions) region(fn, inner, f);
   }
 
-  void add(Kind kind, const Stmt& s, std::string what) { out_.push_back({kind, s.loc, std::move(what)}); }
-  void crossing(const Stmt& s, std::string what) { add(Kind::Crossing, s, std::move(what)); }
-
-  std::string name(const Function& fn, const Stmt& s) const {
-    const NameId hint = fn.values[s.operands[0]].hint;
-    return hint.valid() ? "`" + std::string(module_.core.types.names.text(hint)) + "`" : "an array";
+  void add(Kind kind, const Stmt& s, std::string what) { out_.push_back({kind, s.loc, std::move(what), {}}); }
+  void crossing(const Function& fn, const Stmt& s, std::string what) {
+    out_.push_back({Kind::Crossing, s.loc, std::move(what), fn.values[s.operands[0]].hint});
   }
 
   void launch(const Stmt& s) {

@@ -19,6 +19,7 @@ struct DevicePlace {
   Kind kind;
   LocId loc;
   std::string what;
+  NameId array{}; ///< of a crossing: the name of the array, which may be one of a function that was called
 };
 
 /// In the order of the functions. Requires: the passes have run, for a device.

@@ -27,7 +27,7 @@ NodeId BodyParser::parsePrimary() {
   }
   case TokenKind::Identifier: {
     const bool isOn = isWord("on"), isNamed = is(TokenKind::Identifier, 1) && sameLine(1) && sameLine(2);
-    if (!noBrace_ && (isOn || isWord("scope")) && isNamed &&
+    if ((isOn || isWord("scope")) && isNamed &&
         (is(TokenKind::LBrace, 2) || (isOn && is(TokenKind::LParen, 2))))
       return parseScope();
     const Token& token = take();

@@ -5,10 +5,12 @@ namespace melix::check {
 NodeId checkOn(Body& body, const syntax::On& on, Span span, TypeId expected) {
   const std::string name(body.types.names.text(on.device));
   const Device device = deviceNamed(name);
-  if (device == Device::Caller)
+  if (device == Device::Caller) {
     body.sink.report(DiagId::UnknownDevice, span, name);
-  else if (on.number)
+  } else if (on.number) {
     body.sink.report(DiagId::NoDeviceNumbers, span);
+    body.sink.hintLast("several devices are not supported yet: `on " + name + " { … }` runs on the first");
+  }
   const NodeId block = body.checkExpr(on.body, expected);
   return body.b.make(NodeKind::On, body.b.typeOf(block), span, {block}, OnDevice{device});
 }

@@ -1,6 +1,16 @@
 #include "loops/analysis/launching_functions.h"
 
 namespace melix::loops {
+namespace {
+
+/// A closed function of a device computes numbers; whoever calls it runs it.
+bool mayLaunch(const Function& fn) {
+  if (fn.kind == FunctionKind::Device) return true;
+  return fn.kind == FunctionKind::Orchestration && fn.device != Device::Host && !fn.isClosed();
+}
+
+} // namespace
+
 std::vector<bool> launchingFunctions(const Module& module) {
   std::vector<std::vector<FunctionId>> callers(module.functions.size());
   std::vector<bool> out(module.functions.size());
@@ -9,7 +19,7 @@ std::vector<bool> launchingFunctions(const Module& module) {
     const Function& fn = module.functions[FunctionId(f)];
     for (const Stmt& s : fn.stmts)
       if (s.kind == StmtKind::Call) callers[s.as<FunctionId>().index].push_back(FunctionId(f));
-    out[f] = fn.device != Device::Host;
+    out[f] = mayLaunch(fn);
     if (out[f]) open.push_back(FunctionId(f));
   }
   while (!open.empty()) {

@@ -191,6 +191,7 @@ void lowerArrayOf(Lower& l, const core::Op& op) {
 }
 
 void lowerArgSort(Lower& l, const core::Op& op) {
+  if (launches(l)) l.context.made.module->onHost.push_back({op.loc, "a sort"});
   TypeId type = l.typeOf(op.operands[0]);
   ValueId data = l.leaf(op.operands[0]);
   ValueId count = l.dimsOf(type)[0];

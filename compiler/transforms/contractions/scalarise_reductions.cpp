@@ -25,6 +25,7 @@ namespace {
 /// Elements of an array of which more are a row: fewer are numbers of the point.
 constexpr int64_t mostNumbers = 16;
 constexpr int64_t mostSums = 8; ///< of one point, in registers
+constexpr size_t mostInlined = 8;
 
 class ReductionScalariser {
 public:
@@ -141,13 +142,15 @@ private:
     ValueId row;
     OpId made;                    ///< the nest that collects it from numbers of the point and rows; or none
     std::vector<OpId> recomputed; ///< what the point computes for it, in order
-    std::vector<ValueId> needed;  ///< rows that are collected for all points; of few numbers none
+    /// Nests of the point that collect cheap elements, each made where it is read.
+    std::unordered_set<OpId> inlined;
+    std::vector<ValueId> needed; ///< rows that are collected for all points; of few numbers none
   };
 
   std::optional<Sum> sumOf(const NestView& view, const NestPart& part, bool panics) const {
     const NestResult& r = *part.spec;
     if (!isSum(r) || r.keep.size() == view.axes()) return std::nullopt;
-    Sum sum{part.results.first, r.keep, view.yields(part)[0], {}, {}, {}};
+    Sum sum{part.results.first, r.keep, view.yields(part)[0], {}, {}, {}, {}};
     const types::Type& type = types()[fn().typeOf(sum.row)];
     if (type.kind != TypeKind::Array || !types::isFloatKind(types().kind(type.parts[0]))) return std::nullopt;
     const std::optional<int64_t> elements = types().dims.asConstant(types().dims.product(type.dims));
@@ -157,7 +160,9 @@ private:
       return fits ? std::optional(std::move(sum)) : std::nullopt;
     }
     if (!panics && makesElements(view.body(), sum)) return sum;
+    sum.made = {};
     sum.recomputed.clear();
+    sum.inlined.clear();
     sum.needed = {sum.row};
     return isRow(sum.row) ? std::optional(std::move(sum)) : std::nullopt;
   }
@@ -185,12 +190,7 @@ private:
     const OpId def = fn().values[sum.row].def;
     if (!def.valid() || uses_.regionOf(def) != body || fn().ops[def].kind != OpKind::Nest) return false;
     const NestView nest(fn(), fn().ops[def]);
-    if (nest.accs() > 0 || nest.parts().size() != 1 || !fn().ops[def].resultDims.empty() ||
-        nest.parts()[0].spec->kind != NestResultKind::Collect ||
-        nest.parts()[0].spec->keep != collecting(nest.axes()).keep ||
-        nest.axes() != types()[fn().typeOf(sum.row)].dims.size() ||
-        isExpensive(Costs(m_, fn()).ofRegion(nest.body())))
-      return false;
+    if (!collectsElements(nest, sum.row) || isExpensive(Costs(m_, fn()).ofRegion(nest.body()))) return false;
     sum.made = def;
     std::unordered_set<OpId> recomputed;
     if (!need(fn().ops[def], body, recomputed, sum)) return false;
@@ -198,9 +198,30 @@ private:
       if (recomputed.contains(id)) sum.recomputed.push_back(id);
     return true;
   }
+  /// Whether the value is all that a nest makes, an element at each point.
+  bool collectsElements(const NestView& nest, ValueId v) const {
+    return nest.accs() == 0 && nest.parts().size() == 1 && fn().ops[fn().values[v].def].resultDims.empty() &&
+           nest.parts()[0].spec->kind == NestResultKind::Collect &&
+           nest.parts()[0].spec->keep == collecting(nest.axes()).keep &&
+           nest.axes() == types()[fn().typeOf(v)].dims.size();
+  }
+  /// Whether `of`, of the body `reads`, reads an element of an array of the point which takes less than
+  /// keeping it for all points.
+  bool readsCheapElement(OpId of, RegionId reads, ValueId v) const {
+    const Op& get = fn().ops[of];
+    const OpId def = fn().values[v].def;
+    if (get.kind != OpKind::Get || get.operands[0] != v || uses_.regionOf(of) != reads ||
+        !types().isScalar(fn().typeOf(get.results[0])) || !def.valid() || fn().ops[def].kind != OpKind::Nest)
+      return false;
+    const NestView nest(fn(), fn().ops[def]);
+    return nest.axes() > 1 && collectsElements(nest, v) &&
+           std::ranges::all_of(fn().regions[nest.body()].ops,
+                               [&](OpId id) { return fn().ops[id].regions.empty(); }) &&
+           !isExpensive(Costs(m_, fn()).ofRegion(nest.body()));
+  }
   bool need(const Op& op, RegionId body, std::unordered_set<OpId>& recomputed, Sum& sum) const {
     bool good = true;
-    auto take = [&](const Op& of) {
+    auto take = [&](const Op& of, OpId id = {}) {
       for (ValueId v : of.operands) {
         if (!good || uses_.homeOf(v) != body) continue;
         const OpId def = fn().values[v].def;
@@ -208,6 +229,9 @@ private:
         if (isCopied(fn().ops[def])) {
           recomputed.insert(def);
           good = need(fn().ops[def], body, recomputed, sum);
+        } else if (id.valid() && readsCheapElement(id, op.regions[0], v)) {
+          if (!sum.inlined.insert(def).second) continue;
+          good = sum.inlined.size() <= mostInlined && need(fn().ops[def], body, recomputed, sum);
         } else if (std::ranges::find(sum.needed, v) == sum.needed.end()) {
           good = isRow(v);
           sum.needed.push_back(v);
@@ -215,7 +239,7 @@ private:
       }
     };
     take(op);
-    for (RegionId r : op.regions) forEachOp(fn(), r, [&](OpId id) { take(fn().ops[id]); });
+    for (RegionId r : op.regions) forEachOp(fn(), r, [&](OpId id) { take(fn().ops[id], id); });
     return good;
   }
 
@@ -341,13 +365,29 @@ private:
     for (size_t k = 0; k < around.axes(); ++k) copy.values[around.axisParams()[k]] = at[k];
     for (size_t k = 0; k < inner.axes(); ++k) copy.values[inner.axisParams()[k]] = at[around.axes() + k];
     const std::vector<ValueId> points(at.begin(), at.begin() + static_cast<long>(around.axes()));
-    const RegionId body = inner.body();
     for (size_t k = 0; k < rows.size(); ++k) {
       const Path path(points.size(), PathStep{StepKind::Index, 0, {}, 1});
       copy.values[sum.needed[k]] = in.get(rows[k], path, points);
     }
     for (OpId op : sum.recomputed) copy.op(op, in);
-    return copy.body(body, in).values[0];
+    return elementOf(sum, inner.body(), copy, in);
+  }
+  /// What a body yields; of inlined arrays it makes the elements that it reads.
+  ValueId elementOf(const Sum& sum, RegionId body, Cloner& copy, Builder& in) {
+    for (OpId id : std::vector<OpId>(fn().regions[body].ops)) {
+      const Op op = fn().ops[id];
+      if (op.kind == OpKind::Yield) return copy.value(op.operands[0]);
+      const OpId array = op.kind == OpKind::Get ? fn().values[op.operands[0]].def : OpId();
+      if (!array.valid() || !sum.inlined.contains(array)) {
+        copy.op(id, in);
+        continue;
+      }
+      const RegionId makes = fn().ops[array].regions[0];
+      for (size_t k = 1; k < op.operands.size(); ++k)
+        copy.values[fn().regions[makes].params[k - 1]] = copy.value(op.operands[k]);
+      copy.values[op.results[0]] = elementOf(sum, makes, copy, in);
+    }
+    return {};
   }
 
   Module& m_;

@@ -15,6 +15,7 @@ public:
 
   bool same(const MelixType* type, const uint8_t* a, const uint8_t* b) {
     checkStack(task_);
+    if (isAbsent(type, a) || isAbsent(type, b)) return true;
     switch (type->kind) {
     case MELIX_KIND_ARRAY: return sameArray(type, a, b);
     case MELIX_KIND_LIST: return sameList(type, a, b);
@@ -37,6 +38,27 @@ public:
   const uint8_t *here = nullptr, *there = nullptr;
 
 private:
+  /// Whether there is no value: the block was left before it had one. How it was left is a number of its own.
+  static bool isAbsent(const MelixType* type, const uint8_t* at) {
+    const void* word = nullptr;
+    switch (type->kind) {
+    case MELIX_KIND_ARRAY:
+      if (type->dims) return false;
+      [[fallthrough]];
+    case MELIX_KIND_STR:
+    case MELIX_KIND_LIST:
+    case MELIX_KIND_ENUM: memcpy(&word, at, sizeof word); return word == nullptr;
+    case MELIX_KIND_DICT:
+    case MELIX_KIND_SET: {
+      bool absent = false;
+      for (uint32_t k = 0; k < type->fieldCount; k++)
+        absent = absent || isAbsent(type->fields[k].type, at + type->fields[k].offset);
+      return absent;
+    }
+    default: return false;
+    }
+  }
+
   bool differ(const MelixType* of, const uint8_t* a, const uint8_t* b) {
     type = of;
     here = a;
@@ -114,7 +136,7 @@ private:
     memcpy(&wordA, a, sizeof wordA);
     memcpy(&wordB, b, sizeof wordB);
     if (wordA == wordB) return true;
-    if (wordA == 0 || wordB == 0 || (wordA | wordB) & 1) return differ(of, a, b);
+    if ((wordA | wordB) & 1) return differ(of, a, b);
     const auto *boxA = reinterpret_cast<const uint8_t*>(wordA),
                *boxB = reinterpret_cast<const uint8_t*>(wordB);
     uint32_t tag, other;

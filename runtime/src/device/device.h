@@ -55,6 +55,8 @@ const char* gpuProblem();
 // pool.cpp: memory of the device. Memory that is given back is kept for later blocks.
 /// Null if the device has no more.
 void* takeDeviceMemory(const Device& device, uint64_t bytes);
+/// What a device is asked for where so many bytes are taken.
+uint64_t takenBytes(uint64_t bytes);
 void giveDeviceMemory(const Device& device, void* memory, uint64_t bytes);
 /// Gives the memory that is kept back to the device; false if there is none.
 bool emptyDevicePool(const Device& device);

@@ -36,6 +36,8 @@ constexpr bool keepsMemory = !guardsBlocks;
 
 } // namespace
 
+uint64_t takenBytes(uint64_t bytes) { return keepsMemory ? classOf(bytes).bytes : bytes; }
+
 void* takeDeviceMemory(const Device& device, uint64_t bytes) {
   if (!keepsMemory) return device.reserve(bytes);
   const SizeClass sizes = classOf(bytes);

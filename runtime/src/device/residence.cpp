@@ -161,9 +161,10 @@ DeviceCopy* acquireOnDevice(const Device& device, MelixBlock* block, DeviceCopy*
   melix_panic(task, text.data, text.len);
 }
 
-/// `bytes`: 0 is for code.
+/// There is no room for so many bytes; 0 is for code.
 [[noreturn]] void outOfMemory(MelixTask* task, const Device& device, uint64_t bytes) {
   uint64_t free = 0, all = 0;
+  if (bytes > 0) bytes = takenBytes(bytes);
   device.measure(free, all);
   static TextBuffer text; // the panic leaves this frame
   text.clear();

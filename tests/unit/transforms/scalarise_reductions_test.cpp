@@ -40,6 +40,42 @@ TEST(SpreadSums, ScaledRowsAreSummedByElement) {
 )");
 }
 
+/// A matrix that each point makes of two rows, and scales: no point keeps it.
+TEST(SpreadSums, MatricesMadeOfRowsAreMadeWhereTheyAreRead) {
+  PassText m(R"(fn f [N, K, M] (%a: f32[N, K], %b: f32[N, M], %c: f32[N]) -> (f32[K, M]) {
+  %s = nest (%i: N) -> keep[] sum {
+    %m = nest (%k: K, %j: M) -> collect[k, j] {
+      %x = get %a[%i, %k] : f32
+      %y = get %b[%i, %j] : f32
+      %p = mul %x, %y : f32
+      yield %p
+    } : f32[K, M]
+    %z = get %c[%i] : f32
+    %t = nest (%q: K, %r: M) -> collect[q, r] {
+      %v = get %m[%q, %r] : f32
+      %w = mul %v, %z : f32
+      yield %w
+    } : f32[K, M]
+    yield %t
+  } : f32[K, M]
+  yield %s
+}
+)");
+  m.apply(spread);
+  EXPECT_EQ(m.text(), R"(fn f [N, K, M] (%a: f32[N, K], %b: f32[N, M], %c: f32[N]) -> (f32[K, M]) {
+  %0 = nest (%1: N, %2: K, %3: M) -> keep[2, 3] sum {
+    %z = get %c[%1] : f32
+    %x = get %a[%1, %2] : f32
+    %y = get %b[%1, %3] : f32
+    %p = mul %x, %y : f32
+    %w = mul %p, %z : f32
+    yield %w
+  } : f32[K, M]
+  yield %0
+}
+)");
+}
+
 /// What is dear is made of all rows in front; the same order of terms gives the same bits.
 TEST(SpreadSums, RowsOfSweepsAreCollected) {
   PassText m(R"(fn f (%v: f32[64]) -> (f32[16]) {
