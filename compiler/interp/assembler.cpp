@@ -189,8 +189,9 @@ void Assembler::zero(uint32_t into, TypeId t) {
     return;
   }
   case TypeKind::Pack: return zeroPack(into, t);
-  case TypeKind::Str:
-  case TypeKind::Function:
+  // Elements of arrays in values that are not there.
+  case TypeKind::Str: emit(runMoveObject, into, textReg({})); return;
+  case TypeKind::Function: emit(runDrop, into); return;
   case TypeKind::Acc: return refuse("a zero of " + types_.print(t));
   default: emit(runMove, into, constantReg(0)); return;
   }

@@ -26,16 +26,21 @@ ValueId ofPack(Builder& b, TypeId type) {
   return b.one(std::move(op), type);
 }
 
+/// Without elements where a size is negative: no check has been made of it.
 ValueId ofArray(Builder& b, TypeId type) {
-  const Dims extents(b.types()[type].dims.begin(), b.types()[type].dims.end());
+  types::DimStore& dims = b.dims();
+  std::vector<DimId> extents(b.types()[type].dims.begin(), b.types()[type].dims.end());
+  for (DimId& d : extents)
+    if (!dims.atLeast(d, 0)) d = dims.max(d, dims.constant(0));
   const TypeId element = b.types().element(type);
-  const bool isEmpty = std::ranges::any_of(extents, [&](DimId d) { return b.dims().asConstant(d) == 0; });
-  if (isEmpty || b.types().isScalar(element)) return b.zero(type); // no elements that hold such arrays
+  const bool isEmpty = std::ranges::any_of(extents, [&](DimId d) { return dims.asConstant(d) == 0; });
+  if (isEmpty || b.types().isScalar(element)) // no elements that hold such arrays
+    return b.castDims(b.zero(b.types().array(element, extents)), type);
   NestBuilder nest(b);
   nest.openAxes(extents);
   Builder body = b.in(nest.body());
   nest.collect(filler(body, element));
-  return nest.one();
+  return b.castDims(nest.one(), type);
 }
 
 } // namespace

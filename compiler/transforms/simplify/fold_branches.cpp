@@ -6,6 +6,7 @@
 #include "transforms/simplify/canonical_branches.h"
 
 #include <algorithm>
+#include <array>
 
 namespace melix::transforms {
 
@@ -192,11 +193,21 @@ bool Folder::foldLoop(OpId id, Passed& out) {
 
 void Folder::sameInBothArms(const Op& op) {
   for (size_t k = 0; k < op.results.size(); ++k) {
-    ValueId a = terminator(f_, op.regions[0]).operands[k], b = terminator(f_, op.regions[1]).operands[k];
-    if (a != b || !uses_.used(op.results[k]) || f_.typeOf(a) != f_.typeOf(op.results[k])) continue;
-    replace(op, k, a);
+    const std::optional<ValueId> v = sameInBothArms(op, k);
+    if (!v || !uses_.used(op.results[k]) || f_.typeOf(*v) != f_.typeOf(op.results[k])) continue;
+    replace(op, k, *v);
     changed_ = true;
   }
+}
+
+/// The value that each arm yields, be it that one yields `undef`, which may be any.
+std::optional<ValueId> Folder::sameInBothArms(const Op& op, size_t result) const {
+  const std::array<ValueId, 2> arms = {terminator(f_, op.regions[0]).operands[result],
+                                       terminator(f_, op.regions[1]).operands[result]};
+  if (arms[0] == arms[1]) return arms[0];
+  for (size_t k : {0, 1})
+    if (defOf(arms[1 - k], OpKind::Undef) && uses_.homeOf(arms[k]) != op.regions[k]) return arms[k];
+  return std::nullopt;
 }
 
 std::optional<RegionId> Folder::armOfZeroFactor(const Op& op) const {

@@ -106,6 +106,7 @@ private:
   /// A loop without stacked results becomes its body if its trip count is 1, and its first values if it is 0.
   bool foldLoop(OpId id, Passed& out);
   void sameInBothArms(const Op& op);
+  std::optional<ValueId> sameInBothArms(const Op& op, size_t result) const;
   /// The arm that a branch always gives the value of: that of the product in `if x == 0 { 0 } else { x * y
   /// }`.
   std::optional<RegionId> armOfZeroFactor(const Op& op) const;

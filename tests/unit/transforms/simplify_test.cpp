@@ -430,6 +430,33 @@ TEST(Simplify, AnArmOfZerosThatMayPanicIsNotLeftOutForTheOther) {
   EXPECT_EQ(checks("", true), 0u);
 }
 
+/// As of a filter, which asks for no element that its condition leaves out.
+TEST(Simplify, AValueOrUndefinedIsTheValue) {
+  PassText m(R"(fn f [N] (%x: f32[N, 3], %w: f32[N]) -> (i64) {
+  %z = const 0.0 : f32
+  %r = nest (%k: N) -> filter defines [n] {
+    %v = get %x[%k] : f32[3]
+    %a = get %w[%k] : f32
+    %c = cmp gt %a, %z : bool
+    %e = if %c {
+      yield %v
+    } {
+      %u = undef : f32[3]
+      yield %u
+    } : f32[3]
+    yield %c, %e
+  } : f32[n, 3]
+  %i = const 0 : i64
+  check index "" %i dims [n]
+  %t = get %r[%i, %i] : f32
+  %s = convert saturate %t : i64
+  yield %s
+}
+)");
+  m.apply(simplify);
+  EXPECT_EQ(m.count("if"), 0u) << m.text();
+}
+
 TEST(Simplify, WhatACombiningRegionAsksIsKeptWithoutItsResult) {
   for (bool c : {true, false}) {
     PassText m(R"(fn f (%v: f32[6], %c: bool) -> (i64) {
