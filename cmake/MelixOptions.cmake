@@ -46,12 +46,12 @@ elseif(NOT MELIX_SANITIZE AND NOT MELIX_SANITIZE_PROGRAMS)
   target_link_options(melix_options INTERFACE -static-libstdc++ -static-libgcc)
 endif()
 if(MELIX_SANITIZE)
-  # vptr checks want the type information of every LLVM class a header mentions; null, alignment and object-size
-  # are checked at each access, which makes GCC take twice as long, and the address sanitizer sees what they would.
+  # vptr checks want the type information of every LLVM class a header mentions; those of null, alignment and
+  # object-size stand at each access and make GCC take twice as long. The address sanitizer sees accesses through null.
   set(sanitizers -fsanitize=address,undefined -fno-sanitize=vptr,null,alignment,object-size
     -fno-sanitize-recover=all)
   # With sanitizers GCC sees uninitialised parts of std::optional that are not.
-  # Reports want lines, no variables.
+  # Reports need lines; variables would double the size of objects.
   target_compile_options(melix_options INTERFACE ${sanitizers} -g1 -fno-omit-frame-pointer -Wno-maybe-uninitialized)
   target_compile_definitions(melix_options INTERFACE MELIX_SANITIZE=1)
   target_link_options(melix_options INTERFACE ${sanitizers})

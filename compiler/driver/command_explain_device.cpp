@@ -8,7 +8,9 @@
 #include "driver/source_lines.h"
 #include "loops/device_report.h"
 
+#include <cctype>
 #include <set>
+#include <string_view>
 
 namespace melix::driver {
 namespace {

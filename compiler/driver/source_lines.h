@@ -20,7 +20,7 @@ struct Line {
 Line lineOf(const session::Session& session, const core::Module& module, core::LocId loc,
             std::string_view program);
 
-/// Its text; of a file that is not of the session nothing.
+/// The text of the line; empty if the session does not have the file.
 std::string_view textOf(const session::Session& session, const Line& line);
 
 /// Sentences about lines, with how often each is said.

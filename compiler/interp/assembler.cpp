@@ -120,8 +120,8 @@ void Assembler::undefObject(uint32_t into, TypeId t) {
   if (!forms_.isRecord(t)) {
     switch (types_.kind(t)) {
     case TypeKind::List:
+    case TypeKind::Str:
     case TypeKind::Pack: return zero(into, t);
-    case TypeKind::Str: emit(runMoveObject, into, textReg({})); return; // texts are computed ahead
     default: emit(runDrop, into); return;
     }
   }
@@ -189,8 +189,8 @@ void Assembler::zero(uint32_t into, TypeId t) {
     return;
   }
   case TypeKind::Pack: return zeroPack(into, t);
-  // Elements of arrays in values that are not there.
-  case TypeKind::Str: emit(runMoveObject, into, textReg({})); return;
+  // In arrays of cases that an enum does not have: nothing reads them.
+  case TypeKind::Str: emit(runMoveObject, into, textReg({})); return; // texts are computed ahead
   case TypeKind::Function: emit(runDrop, into); return;
   case TypeKind::Acc: return refuse("a zero of " + types_.print(t));
   default: emit(runMove, into, constantReg(0)); return;

@@ -26,7 +26,7 @@ ValueId ofPack(Builder& b, TypeId type) {
   return b.one(std::move(op), type);
 }
 
-/// Without elements where a size is negative: no check has been made of it.
+/// A negative size counts as 0: the check of it has not run where a filler stands.
 ValueId ofArray(Builder& b, TypeId type) {
   types::DimStore& dims = b.dims();
   std::vector<DimId> extents(b.types()[type].dims.begin(), b.types()[type].dims.end());

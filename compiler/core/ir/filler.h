@@ -5,8 +5,8 @@
 
 namespace melix::core {
 
-/// Some value of a type, appended at `b`, of which only its sizes matter. Its arrays may be read; the arrays
-/// of `undef` may not.
+/// Some value of a type, appended at `b`, of which only its sizes matter. Its arrays may be read, the arrays
+/// of `undef` may not; an array of a negative size has no elements.
 ValueId filler(Builder& b, TypeId type);
 
 } // namespace melix::core

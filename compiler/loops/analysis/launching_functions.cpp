@@ -3,7 +3,7 @@
 namespace melix::loops {
 namespace {
 
-/// A closed function of a device computes numbers; whoever calls it runs it.
+/// A closed function launches nothing, also one of a device: it runs where its caller does.
 bool mayLaunch(const Function& fn) {
   if (fn.kind == FunctionKind::Device) return true;
   return fn.kind == FunctionKind::Orchestration && fn.device != Device::Host && !fn.isClosed();

@@ -311,16 +311,18 @@ bool ScatterPlanner::slice(ScatteredAdd& c, DimId d, SliceKind kind) {
   });
 }
 
-/// Whether more points than now would compute an op that is expensive: those of the nests inside of its own,
-/// or the elements of the added value, unless the op is the nest that has a point for each of these.
+/// Whether the new nest would compute an expensive op more often than now: once for each point of inner
+/// nests, or for each element of the added row. A nest that collects the row computes each element once
+/// anyway.
 bool ScatterPlanner::isExpensiveOutside(const ScatteredAdd& c, OpId id) const {
-  const bool isWhole = c.elements.empty() || (c.isAhead && !c.isSum);
-  const bool isRepeated = levelOf_.at(uses_.regionOf(id)) < innermost_ || (!isWhole && !makesElements(c, id));
+  const bool addsWholeRows = c.elements.empty() || (c.isAhead && !c.isSum);
+  const bool isRepeated =
+      levelOf_.at(uses_.regionOf(id)) < innermost_ || (!addsWholeRows && !collectsRow(c, id));
   return isRepeated && isExpensive(Costs(m_, fn()).ofOp(id));
 }
 
-/// Whether an op is a nest that makes the added value, element by element.
-bool ScatterPlanner::makesElements(const ScatteredAdd& c, OpId id) const {
+/// Whether an op is a nest that makes the added row, element by element.
+bool ScatterPlanner::collectsRow(const ScatteredAdd& c, OpId id) const {
   if (op(id).kind != OpKind::Nest || op(id).results.size() != 1 || nestAccs(op(id)) > 0) return false;
   return op(id).results[0] == op(c.site.add).operands[1] && op(id).resultDims.empty() &&
          types().isScalar(fn().typeOf(terminator(fn(), op(id).regions[0]).operands[0]));

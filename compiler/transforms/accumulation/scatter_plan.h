@@ -70,7 +70,7 @@ private:
   bool slice(ScatteredAdd& c, core::OpId id, SliceKind kind);
   bool slice(ScatteredAdd& c, core::DimId d, SliceKind kind);
   bool isExpensiveOutside(const ScatteredAdd& c, core::OpId id) const;
-  bool makesElements(const ScatteredAdd& c, core::OpId id) const;
+  bool collectsRow(const ScatteredAdd& c, core::OpId id) const;
   bool isPlacedByAll(const ScatteredAdd& c, core::OpId id);
   bool mayFail(core::OpId id);
   void findNeeded(ScatteredAdd& c) const;

@@ -1,6 +1,7 @@
 #include "transforms/contractions/scalarise_reductions.h"
 
 #include "core/analysis/access.h"
+#include "core/analysis/sizes.h"
 #include "core/ir/flow.h"
 #include "core/ir/nest_results.h"
 #include "core/ir/uses.h"
@@ -25,7 +26,6 @@ namespace {
 /// Elements of an array of which more are a row: fewer are numbers of the point.
 constexpr int64_t mostNumbers = 16;
 constexpr int64_t mostSums = 8; ///< of one point, in registers
-constexpr size_t mostInlined = 8;
 
 class ReductionScalariser {
 public:
@@ -142,7 +142,7 @@ private:
     ValueId row;
     OpId made;                    ///< the nest that collects it from numbers of the point and rows; or none
     std::vector<OpId> recomputed; ///< what the point computes for it, in order
-    /// Nests of the point that collect cheap elements, each made where it is read.
+    /// Nests of the point that collect cheap elements, each read at one place and made there.
     std::unordered_set<OpId> inlined;
     std::vector<ValueId> needed; ///< rows that are collected for all points; of few numbers none
   };
@@ -196,7 +196,19 @@ private:
     if (!need(fn().ops[def], body, recomputed, sum)) return false;
     for (OpId id : fn().regions[body].ops)
       if (recomputed.contains(id)) sum.recomputed.push_back(id);
-    return true;
+    return !mentionsSizesOf(body, sum);
+  }
+  /// Whether what is made elsewhere needs a size that the point finds.
+  bool mentionsSizesOf(RegionId body, const Sum& sum) const {
+    std::unordered_set<DimSym> sizes;
+    for (OpId id : fn().regions[body].ops)
+      sizes.insert(fn().ops[id].resultDims.begin(), fn().ops[id].resultDims.end());
+    std::vector<OpId> made{sum.made};
+    made.insert(made.end(), sum.recomputed.begin(), sum.recomputed.end());
+    made.insert(made.end(), sum.inlined.begin(), sum.inlined.end());
+    return !sizes.empty() && std::ranges::any_of(made, [&](OpId id) {
+      return std::ranges::any_of(sizesWithin(m_, fn(), id), [&](DimSym s) { return sizes.contains(s); });
+    });
   }
   /// Whether the value is all that a nest makes, an element at each point.
   bool collectsElements(const NestView& nest, ValueId v) const {
@@ -205,13 +217,14 @@ private:
            nest.parts()[0].spec->keep == collecting(nest.axes()).keep &&
            nest.axes() == types()[fn().typeOf(v)].dims.size();
   }
-  /// Whether `of`, of the body `reads`, reads an element of an array of the point which takes less than
-  /// keeping it for all points.
+  /// Whether `of`, of the body `reads`, reads one element of an array that each point makes, and recomputing
+  /// that element costs less than storing the array for all points.
   bool readsCheapElement(OpId of, RegionId reads, ValueId v) const {
     const Op& get = fn().ops[of];
     const OpId def = fn().values[v].def;
     if (get.kind != OpKind::Get || get.operands[0] != v || uses_.regionOf(of) != reads ||
-        !types().isScalar(fn().typeOf(get.results[0])) || !def.valid() || fn().ops[def].kind != OpKind::Nest)
+        get.as<Path>().size() + 1 != get.operands.size() || !types().isScalar(fn().typeOf(get.results[0])) ||
+        !def.valid() || fn().ops[def].kind != OpKind::Nest)
       return false;
     const NestView nest(fn(), fn().ops[def]);
     return nest.axes() > 1 && collectsElements(nest, v) &&
@@ -230,8 +243,7 @@ private:
           recomputed.insert(def);
           good = need(fn().ops[def], body, recomputed, sum);
         } else if (id.valid() && readsCheapElement(id, op.regions[0], v)) {
-          if (!sum.inlined.insert(def).second) continue;
-          good = sum.inlined.size() <= mostInlined && need(fn().ops[def], body, recomputed, sum);
+          good = sum.inlined.insert(def).second && need(fn().ops[def], body, recomputed, sum);
         } else if (std::ranges::find(sum.needed, v) == sum.needed.end()) {
           good = isRow(v);
           sum.needed.push_back(v);

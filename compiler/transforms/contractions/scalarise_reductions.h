@@ -7,9 +7,10 @@
 //
 // This exposes products in the terms. They are products of each element, as of scaled rows and outer
 // products, or of all rows, as products of rows and a matrix (fission_products.h). Cheap terms are fused into
-// the sum again. Arrays of two axes or more that a point makes of rows, element by element, are made where
-// the term reads them. Rows that become arrays of all points have one axis, and no loops, calls or effects
-// stand beside them. If a row has few numbers, each is a sum of its own, and its terms are computed once:
+// the sum again. Arrays of two axes or more that a point makes of rows, element by element, are
+// recomputed where the term reads them. Rows that become arrays of all points have one axis, and no loops,
+// calls or effects stand beside them. If a row has few numbers, each is a sum of its own, and its terms are
+// computed once:
 //
 //   before:  %s = nest (i: N, k: K) -> keep[i] sum { … %d : f32[3] … yield %d }
 //   after:   %s0, %s1, %s2 = nest (i: N, k: K) -> keep[i] sum, keep[i] sum, keep[i] sum {

@@ -41,17 +41,19 @@ void Backward::fillSaved(const std::vector<ResidualItem>& items) {
   types::DimSubst toRecord;
   for (size_t i = 0; i < g().dimParams.size(); ++i)
     toRecord[g().dimParams[i]] = types().dims.symbol(saved.dimParams[i]);
+  std::vector<ValueId> before;
   for (const ResidualItem& item : items) {
     TypeId t = types().substitute(item.type, toRecord);
     types::addField(types(), lin_.saved, t);
-    lin_.atHand.push_back(atHand(items, item));
+    lin_.atHand.push_back(atHand(item, before));
     if (lin_.atHand.back()) lin_.atHand.back()->exact = exact_.contains(item.values[0]);
+    before.push_back(item.hidden.empty() ? item.values[0] : ValueId());
   }
 }
 
-/// Where whoever calls g has an item.
-std::optional<Linearisation::AtHand> Backward::atHand(const std::vector<ResidualItem>& items,
-                                                      const ResidualItem& item) const {
+/// Where the caller of g has an item; `before` are the values of those before it.
+std::optional<Linearisation::AtHand> Backward::atHand(const ResidualItem& item,
+                                                      const std::vector<ValueId>& before) const {
   using AtHand = Linearisation::AtHand;
   if (!item.hidden.empty()) return std::nullopt;
   auto numberIn = [](const auto& list, ValueId v) -> std::optional<uint32_t> {
@@ -65,14 +67,14 @@ std::optional<Linearisation::AtHand> Backward::atHand(const std::vector<Residual
   if (!part) return std::nullopt;
   AtHand out{false, part->param, std::move(part->path), {}, false};
   for (ValueId index : part->indices) {
-    const auto kept = std::ranges::find_if(
-        items, [&](const ResidualItem& other) { return other.hidden.empty() && other.values[0] == index; });
-    if (const Op* def = definition(index); def && def->kind == OpKind::Const)
+    const Op* def = definition(index);
+    const std::optional<uint32_t> param = numberIn(g().params(), index);
+    if (def && def->kind == OpKind::Const)
       out.indices.push_back({AtHand::Index::Kind::Constant, static_cast<int64_t>(def->as<Constant>().bits)});
-    else if (const std::optional<uint32_t> param = numberIn(g().params(), index))
+    else if (param)
       out.indices.push_back({AtHand::Index::Kind::Param, *param});
-    else if (kept != items.end() && kept < items.begin() + (&item - items.data()))
-      out.indices.push_back({AtHand::Index::Kind::Item, kept - items.begin()});
+    else if (const std::optional<uint32_t> other = numberIn(before, index))
+      out.indices.push_back({AtHand::Index::Kind::Item, *other});
     else
       return std::nullopt;
   }

@@ -18,8 +18,8 @@ private:
   void takeSeeds(Scope& top);
   void yieldCotangents(Scope& top);
   void fillSaved(const std::vector<ResidualItem>& items);
-  std::optional<Linearisation::AtHand> atHand(const std::vector<ResidualItem>& items,
-                                              const ResidualItem& item) const;
+  std::optional<Linearisation::AtHand> atHand(const ResidualItem& item,
+                                              const std::vector<ValueId>& before) const;
 
   // Transposes.
   void region(Scope& s);
@@ -75,7 +75,7 @@ private:
   void nestInOrder(OpId id);
   void nest(OpId id);
   void itemsOfCall(OpId call, const Linearisation& callee);
-  Op readOfPart(const Op& o, const Linearisation::AtHand& part, const std::vector<ValueId>& items);
+  Op readOfPart(OpId call, const Linearisation::AtHand& part, const std::vector<ValueId>& items);
   ValueId savedByCall(OpId call, Linearisation& callee);
   void passSeeds(const Op& o, Op& made);
   ValueId accumulatorFor(ValueId v, bool isRepeated);

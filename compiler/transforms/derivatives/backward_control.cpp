@@ -378,23 +378,25 @@ void Backward::itemsOfCall(OpId call, const Linearisation& callee) {
     }
     const ValueId v = carrier(call, plan.carriers.size(), types().fieldType(record, 0, k));
     if (had && had->exact) exact_.insert(v);
-    if (had) lin_.readOf[v] = readOfPart(o, *had, plan.carriers);
+    if (had) lin_.readOf[v] = readOfPart(call, *had, plan.carriers);
   }
 }
 
-/// The read that gives a part of an operand of the call `o`; `items` are those before.
-Op Backward::readOfPart(const Op& o, const Linearisation::AtHand& part, const std::vector<ValueId>& items) {
+/// The read that gives a part of an operand of the call; `items` are those before.
+Op Backward::readOfPart(OpId call, const Linearisation::AtHand& part, const std::vector<ValueId>& items) {
   using Kind = Linearisation::AtHand::Index::Kind;
-  Op read = Emit::simple(OpKind::Get, {o.operands[part.number]}, part.path);
+  const Operands operands = opOf(call).operands;
+  Op read = Emit::simple(OpKind::Get, {operands[part.number]}, part.path);
   for (const Linearisation::AtHand::Index& index : part.indices) {
     if (index.kind == Kind::Constant) {
       const ValueId number =
           ad_.module.functions[lin_.source].values.add(Value{types().int64(), {}, {}, 0, {}});
+      lin_.carrierHome[number] = uses_.regionOf(call);
       lin_.readOf[number] = Emit::simple(OpKind::Const, {}, Constant{static_cast<uint64_t>(index.value), {}});
       read.operands.push_back(number);
     } else {
       const auto at = static_cast<size_t>(index.value);
-      read.operands.push_back(index.kind == Kind::Param ? o.operands[at] : items[at]);
+      read.operands.push_back(index.kind == Kind::Param ? operands[at] : items[at]);
     }
   }
   return read;

@@ -21,7 +21,7 @@ namespace melix::transforms {
 // nothing within it: they are kept once, arrays by reference, and reads of them are rematerialised; but not
 // of arrays that are updated later, for keeping these would cost a copy at every update. A value that a nest
 // collects anyway is read there. An item of a branch lies in an enum, which is a block of its own. An
-// array that is part of a parameter is kept together with its indices: whoever calls has the parameter, and
+// array that is part of a parameter is kept together with its indices: the caller has the parameter, and
 // chooses between the part and the indices.
 //
 // What decides (a comparison of floats, an integer made of one) has to decide as it did: an index that was
@@ -118,7 +118,7 @@ private:
   bool varies(ValueId v, int depth = lookedAt) {
     const ScopeKind kind = known_.levelOf(s_).kind;
     if (kind != ScopeKind::Nest && kind != ScopeKind::Loop) return true;
-    if (!isHere(v) || known_.isImmediate(v)) return false;
+    if (known_.isImmediate(v) || !isHere(v)) return false;
     const auto [it, isNew] = varies_.try_emplace(v, true);
     if (!isNew) return it->second;
     const Op* def = known_.definition(v);
@@ -294,18 +294,17 @@ std::vector<ValueId> KnownValues::choose(const Scope& s) {
   return kept;
 }
 
-/// Beside an array that is part of a parameter its indices: whoever calls has the parameter, and may read the
-/// part again rather than keep it for each call.
+/// An array that is part of a parameter stands after its indices: the caller has the parameter, and may read
+/// the part again rather than keep it for each call.
 void KnownValues::keepIndices(std::vector<ValueId>& kept) const {
   std::vector<ValueId> indices;
   for (ValueId v : kept) {
     const std::optional<PartOfParam> part = partOfParam(v);
     if (!part || types().isScalar(g().typeOf(v))) continue;
     for (ValueId index : part->indices)
-      if (!isImmediate(index) && std::ranges::find(kept, index) == kept.end() &&
-          std::ranges::find(indices, index) == indices.end())
-        indices.push_back(index);
+      if (!isImmediate(index) && std::ranges::find(indices, index) == indices.end()) indices.push_back(index);
   }
+  std::erase_if(kept, [&](ValueId v) { return std::ranges::find(indices, v) != indices.end(); });
   kept.insert(kept.begin(), indices.begin(), indices.end());
 }
 

@@ -97,7 +97,7 @@ struct Linearisation {
   std::unordered_map<ValueId, RegionId> carrierHome; ///< region of g in which a carrier of the plan stands
   /// Carriers that are parts of values of g: the read that gives each.
   std::unordered_map<ValueId, Op> readOf;
-  /// An item that whoever calls has anyway: a parameter, a part of one, or a result.
+  /// An item that the caller has anyway: a parameter, a part of one, or a result.
   struct AtHand {
     /// Of the path: a number, or the number of a parameter or of another item.
     struct Index {

@@ -200,7 +200,7 @@ void Folder::sameInBothArms(const Op& op) {
   }
 }
 
-/// The value that each arm yields, be it that one yields `undef`, which may be any.
+/// The value that both arms yield. An arm that yields `undef` agrees with any value from outside.
 std::optional<ValueId> Folder::sameInBothArms(const Op& op, size_t result) const {
   const std::array<ValueId, 2> arms = {terminator(f_, op.regions[0]).operands[result],
                                        terminator(f_, op.regions[1]).operands[result]};

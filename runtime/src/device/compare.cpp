@@ -38,22 +38,21 @@ public:
   const uint8_t *here = nullptr, *there = nullptr;
 
 private:
-  /// Whether there is no value: the block was left before it had one. How it was left is a number of its own.
+  /// Whether there is no value: the block was left before it had one. A number of its own says how it was
+  /// left, and differs where only one side was. (An empty List is no memory either.)
   static bool isAbsent(const MelixType* type, const uint8_t* at) {
     const void* word = nullptr;
     switch (type->kind) {
     case MELIX_KIND_ARRAY:
       if (type->dims) return false;
       [[fallthrough]];
-    case MELIX_KIND_STR:
-    case MELIX_KIND_LIST:
-    case MELIX_KIND_ENUM: memcpy(&word, at, sizeof word); return word == nullptr;
+    case MELIX_KIND_STR: memcpy(&word, at, sizeof word); return word == nullptr;
     case MELIX_KIND_DICT:
     case MELIX_KIND_SET: {
-      bool absent = false;
+      bool isThere = false;
       for (uint32_t k = 0; k < type->fieldCount; k++)
-        absent = absent || isAbsent(type->fields[k].type, at + type->fields[k].offset);
-      return absent;
+        isThere = isThere || !isAbsent(type->fields[k].type, at + type->fields[k].offset);
+      return !isThere;
     }
     default: return false;
     }
@@ -136,7 +135,7 @@ private:
     memcpy(&wordA, a, sizeof wordA);
     memcpy(&wordB, b, sizeof wordB);
     if (wordA == wordB) return true;
-    if ((wordA | wordB) & 1) return differ(of, a, b);
+    if (wordA == 0 || wordB == 0 || (wordA | wordB) & 1) return differ(of, a, b);
     const auto *boxA = reinterpret_cast<const uint8_t*>(wordA),
                *boxB = reinterpret_cast<const uint8_t*>(wordB);
     uint32_t tag, other;

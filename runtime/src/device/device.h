@@ -55,7 +55,7 @@ const char* gpuProblem();
 // pool.cpp: memory of the device. Memory that is given back is kept for later blocks.
 /// Null if the device has no more.
 void* takeDeviceMemory(const Device& device, uint64_t bytes);
-/// What a device is asked for where so many bytes are taken.
+/// The size of the block that a request for so many bytes takes.
 uint64_t takenBytes(uint64_t bytes);
 void giveDeviceMemory(const Device& device, void* memory, uint64_t bytes);
 /// Gives the memory that is kept back to the device; false if there is none.
