@@ -19,6 +19,7 @@
 #include "transforms/canonical/canonicalise.h"
 #include "transforms/canonical/flatten_records.h"
 #include "transforms/canonical/scalarise_collected_records.h"
+#include "transforms/contractions/compact_branches.h"
 #include "transforms/contractions/contract_fma.h"
 #include "transforms/contractions/factor_reductions.h"
 #include "transforms/contractions/fission_products.h"

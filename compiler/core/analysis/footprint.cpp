@@ -123,7 +123,7 @@ public:
 
 private:
   void sum(OpId id, const NestView& nest, const NestPart& part, OpId around) {
-    SumInNest out{{}, {nest.axisParams().begin(), nest.axisParams().end()}, around};
+    SumInNest out{{}, {nest.axisParams().begin(), nest.axisParams().end()}, around, id};
     for (uint32_t axis : part.spec->keep) out.reduced.erase(nest.axisParams()[axis]);
     for (TermAccess& each : footprints_.accesses(id, nest.yields(part)[0]))
       if (std::ranges::any_of(each.axes, [&](ValueId x) { return out.reduced.contains(x); }))

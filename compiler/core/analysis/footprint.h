@@ -71,6 +71,7 @@ struct SumInNest {
   Footprint kept;
   Axes reduced;
   OpId part; ///< the op of the nest's own body in which the sum is; none if the nest itself is the sum
+  OpId sum;  ///< the nest that sums
 };
 /// Visits the sums at a nest and inside of it, from the outside in.
 void forEachSum(const Module& m, const Function& f, OpId nest, FunctionRef<void(const SumInNest&)> visit);

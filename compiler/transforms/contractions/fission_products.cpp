@@ -1,9 +1,9 @@
 #include "transforms/contractions/fission_products.h"
 
-#include "core/analysis/sizes.h"
 #include "core/ir/walk.h"
 #include "core/order/verify.h"
 #include "transforms/analysis/cost_model.h"
+#include "transforms/contractions/row_checks.h"
 #include "transforms/fusion/fusion.h"
 #include "transforms/walks/dce.h"
 #include "transforms/walks/distribute_nest.h"
@@ -24,7 +24,7 @@ public:
   BodyPhases(Module& m, FunctionId f, OpId nest, const Effects& effects, const Costs& costs)
       : m_(m), f_(f), nest_(nest), costs_(costs), body_(fn().ops[nest].regions[0]),
         ops_(fn().regions[body_].ops) {
-    const std::vector<OpId> all = rowProducts(m_, fn(), nest_);
+    const std::vector<OpId> all = partsWithProducts(m_, fn(), nest_);
     if (all.empty()) return;
     for (OpId id : ops_) own_.insert(id);
     for (OpId id : ops_)
@@ -200,10 +200,11 @@ public:
       for (RegionId inner : regions) run(inner, isInNest || fn().ops[id].kind == OpKind::Nest);
       if (!isOfRows(fn().ops[id], isInNest)) return true;
       BodyPhases phases(m_, f_, id, effects_, costs_);
-      std::unordered_set<OpId> checks;
-      if (!phases.any() || !findChecks(id, checks)) return true;
+      if (!phases.any()) return true;
+      RowChecks checks(m_, f_, id, effects_, costs_);
+      if (!checks.mayMove()) return true;
       Builder b(m_, f_, region, fn().ops[id].loc);
-      if (!checks.empty()) checkBefore(b, id, checks);
+      checks.move(b);
       phases.separate(b);
       fn().regions[region].ops.push_back(id);
       return !(changed = true);
@@ -236,43 +237,6 @@ private:
                         (nestAccs(op) == 0 && std::ranges::all_of(nestResults(op), [](const NestResult& r) {
                            return r.kind == NestResultKind::Collect || r.kind == NestResultKind::Reduce;
                          })));
-  }
-
-  /// The checks of a body, and what they are made of; false if anything else has an effect, or they are
-  /// expensive.
-  bool findChecks(OpId nest, std::unordered_set<OpId>& checks) const {
-    const std::vector<OpId>& ops = fn().regions[fn().ops[nest].regions[0]].ops;
-    const std::unordered_set<OpId> own(ops.begin(), ops.end());
-    std::unordered_set<DimSym> sizes;
-    for (OpId id : ops) sizes.insert(fn().ops[id].resultDims.begin(), fn().ops[id].resultDims.end());
-    auto isOutside = [&](DimSym s) { return !sizes.contains(s); };
-    auto take = [&](auto& self, OpId id) -> bool {
-      const Op& op = fn().ops[id];
-      if (!checks.insert(id).second) return true;
-      if (!op.regions.empty() || op.kind == OpKind::Call || isExpensive(costs_.ofOp(id)) ||
-          !std::ranges::all_of(sizesOf(m_, fn(), op), isOutside))
-        return false;
-      return std::ranges::all_of(op.operands, [&](ValueId v) {
-        const OpId def = fn().values[v].def;
-        return !def.valid() || !own.contains(def) || self(self, def);
-      });
-    };
-    return std::ranges::all_of(ops, [&](OpId id) {
-      if (!effects_.ofOp(fn(), id).any()) return true;
-      return fn().ops[id].kind == OpKind::Check && take(take, id);
-    });
-  }
-  /// A nest of the checks alone, which leave the other: the first point to fail is the same.
-  void checkBefore(Builder& b, OpId nest, const std::unordered_set<OpId>& checks) {
-    const RegionId body = fn().ops[nest].regions[0];
-    NestBuilder made(b);
-    Cloner copy(m_, f_, f_);
-    openAxes(made, copy, fn(), fn().ops[nest], AxisSet::first(fn().ops[nest].dims.size()));
-    Builder in = b.in(made.body());
-    for (OpId id : std::vector<OpId>(fn().regions[body].ops))
-      if (checks.contains(id)) copy.op(id, in);
-    made.finish();
-    std::erase_if(fn().regions[body].ops, [&](OpId id) { return fn().ops[id].kind == OpKind::Check; });
   }
 
   Module& m_;

@@ -31,7 +31,7 @@ public:
       if (!isOverRows(costs_, fn().ops[id])) return true;
       std::vector<OpId> made;
       Builder b(m_, f_, region, fn().ops[id].loc);
-      const std::vector<OpId> products = rowProducts(m_, fn(), id);
+      const std::vector<OpId> products = partsWithProducts(m_, fn(), id);
       // One whose checks went may have stood in the way of others.
       for (size_t before = made.size() + 1; before != made.size();) {
         before = made.size();

@@ -141,9 +141,15 @@ NestFacts nestFacts(const core::Module& m, const core::Function& f, const core::
                     const Costs& costs, core::OpId nest);
 /// Whether a nest is one over rows: more than a few points, as far as is known, which add to nothing.
 bool isOverRows(const Costs& costs, const core::Op& op);
-/// The ops with regions in the body of the nest that sum products with one operand that only the axes of the
-/// nest vary. Only the own axes of such an op vary the other operand. These are products of a row and a
-/// matrix, which registers do not hold.
-std::vector<core::OpId> rowProducts(const core::Module& m, const core::Function& f, core::OpId nest);
+/// A sum of products with one operand that only the axes of a nest around vary. Only axes further in vary the
+/// other operand: it is the product of a row and a matrix, which registers do not hold.
+struct RowProduct {
+  core::OpId part; ///< of the body of the nest, in which it stands
+  core::OpId sum;
+};
+/// Those in the body of the nest.
+std::vector<RowProduct> rowProducts(const core::Module& m, const core::Function& f, core::OpId nest);
+/// The ops of its body that are or hold such.
+std::vector<core::OpId> partsWithProducts(const core::Module& m, const core::Function& f, core::OpId nest);
 
 } // namespace melix::transforms

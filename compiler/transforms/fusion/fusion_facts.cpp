@@ -59,8 +59,8 @@ bool isOverRows(const Costs& costs, const Op& op) {
   return !points || *points >= fewRows;
 }
 
-std::vector<OpId> rowProducts(const Module& m, const Function& f, OpId nest) {
-  std::vector<OpId> out;
+std::vector<RowProduct> rowProducts(const Module& m, const Function& f, OpId nest) {
+  std::vector<RowProduct> out;
   const NestView view(f, f.ops[nest]);
   auto isOutside = [&](ValueId axis) {
     return std::ranges::find(view.axisParams(), axis) != view.axisParams().end();
@@ -74,11 +74,18 @@ std::vector<OpId> rowProducts(const Module& m, const Function& f, OpId nest) {
   };
   forEachSum(m, f, nest, [&](const SumInNest& sum) {
     sum.kept.forEachPair([&](const Axes& one, const Axes& other) {
-      if (sum.part.valid() && (out.empty() || out.back() != sum.part) &&
+      if (sum.part.valid() && (out.empty() || out.back().sum != sum.sum) &&
           (isProduct(sum, one, other) || isProduct(sum, other, one)))
-        out.push_back(sum.part);
+        out.push_back({sum.part, sum.sum});
     });
   });
+  return out;
+}
+
+std::vector<OpId> partsWithProducts(const Module& m, const Function& f, OpId nest) {
+  std::vector<OpId> out;
+  for (const RowProduct& product : rowProducts(m, f, nest))
+    if (out.empty() || out.back() != product.part) out.push_back(product.part);
   return out;
 }
 

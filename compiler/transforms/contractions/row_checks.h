@@ -1,0 +1,37 @@
+#pragma once
+// Moves the checks of a nest over rows to a nest of their own, before it. The first point to fail stays the
+// same, and the values of the body may then be computed elsewhere, in any order.
+
+#include "core/ir/build.h"
+
+#include <unordered_set>
+
+namespace melix::core {
+class Effects;
+}
+
+namespace melix::transforms {
+
+class Costs;
+
+class RowChecks {
+public:
+  RowChecks(core::Module& m, core::FunctionId f, core::OpId nest, const core::Effects& effects,
+            const Costs& costs);
+  /// Whether nothing but checks of values that are cheap to compute has an effect.
+  bool mayMove() const { return mayMove_; }
+  /// Appends the nest of checks, if there are any.
+  void move(core::Builder& b);
+
+private:
+  core::Function& fn() const { return m_.functions[f_]; }
+  bool find(const core::Effects& effects, const Costs& costs);
+
+  core::Module& m_;
+  const core::FunctionId f_;
+  const core::OpId nest_;
+  std::unordered_set<core::OpId> ops_; ///< the checks, and the ops that make their operands
+  bool mayMove_;
+};
+
+} // namespace melix::transforms
