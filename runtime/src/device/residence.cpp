@@ -123,9 +123,15 @@ DeviceCopy* makeCopy(const Device& device, MelixBlock* block, int64_t use) {
   return made;
 }
 
+/// The bytes that hold a value: not the room after the elements of a List.
+uint64_t usedBytes(const MelixBlock* block, const void* data) {
+  if (block->layout != MELIX_LAYOUT_LIST) return block->bytes;
+  return MELIX_LIST_ELEMENTS + static_cast<uint64_t>(melix_list_length(data)) * block->type->size;
+}
+
 void makeValidOnDevice(const Device& device, MelixBlock* block, const DeviceCopy& copy) {
   if (has(block, MELIX_VALID_HOST))
-    copyIn(device, copy.memory, dataOf(block), block->bytes);
+    copyIn(device, copy.memory, dataOf(block), usedBytes(block, dataOf(block)));
   else if (has(block, MELIX_VALID_ZERO))
     device.clear(copy.memory, block->bytes);
 }

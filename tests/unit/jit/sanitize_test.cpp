@@ -97,23 +97,25 @@ TEST_F(Sanitized, RegistersAreReportedAndMasksAreNot) {
 }
 
 /// A program that reads a List of five elements, which has room for more.
+/// Six elements. A loop that pushes once an iteration would ask for room before it, and fill all of it.
 std::string readingList(int at) {
   return R"(
 fn main () -> (i64) {
-  %n = const 5 : i64
+  %n = const 3 : i64
   %e = list : List[i64]
   %r = for collects 0 %n, %e { (%i: i64, %xs: List[i64])
     %ys = push %xs, %i : List[i64]
-    yield %ys
+    %zs = push %ys, %i : List[i64]
+    yield %zs
   } : List[i64]
   %at = const )" +
          std::to_string(at) + " : i64\n  %v = get %r<%at> : i64\n  yield %v\n}\n";
 }
 
 TEST_F(Sanitized, TheRoomOfAListIsReported) {
-  expectReport(readingList(5), "use-after-poison");
+  expectReport(readingList(6), "use-after-poison");
   expectReport(readingList(7), "use-after-poison");
-  expectNone(readingList(4));
+  expectNone(readingList(5));
 }
 
 } // namespace
