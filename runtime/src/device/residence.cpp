@@ -321,7 +321,7 @@ void endWritesOnDevice(const MelixKernel& kernel, const uint64_t* captures) {
   forEachArray(kernel, captures, [&](int64_t, MelixBlock* block, AccessKind access) {
     if (access == AccessKind::Read || mayMove(block)) return;
     SpinLock guard(&lock);
-    copyOut(*readyDevice(), dataOf(block), copies.find(block)->memory, block->bytes);
+    copyOut(*readyDevice(), dataOf(block), copies.find(block)->memory, usedBytes(block, dataOf(block)));
   });
 }
 

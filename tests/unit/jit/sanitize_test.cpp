@@ -97,15 +97,21 @@ TEST_F(Sanitized, RegistersAreReportedAndMasksAreNot) {
 }
 
 /// A program that reads a List of five elements, which has room for more.
-/// Six elements. A loop that pushes once an iteration would ask for room before it, and fill all of it.
+/// Five elements. A loop that pushed in each iteration would ask for room before it, and fill all of it.
 std::string readingList(int at) {
   return R"(
 fn main () -> (i64) {
-  %n = const 3 : i64
+  %n = const 6 : i64
+  %one = const 1 : i64
   %e = list : List[i64]
   %r = for collects 0 %n, %e { (%i: i64, %xs: List[i64])
-    %ys = push %xs, %i : List[i64]
-    %zs = push %ys, %i : List[i64]
+    %c = cmp ge %i, %one : bool
+    %zs = if %c {
+      %ys = push %xs, %i : List[i64]
+      yield %ys
+    } {
+      yield %xs
+    } : List[i64]
     yield %zs
   } : List[i64]
   %at = const )" +
@@ -113,9 +119,9 @@ fn main () -> (i64) {
 }
 
 TEST_F(Sanitized, TheRoomOfAListIsReported) {
-  expectReport(readingList(6), "use-after-poison");
+  expectReport(readingList(5), "use-after-poison");
   expectReport(readingList(7), "use-after-poison");
-  expectNone(readingList(5));
+  expectNone(readingList(4));
 }
 
 } // namespace
