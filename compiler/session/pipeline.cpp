@@ -19,16 +19,17 @@
 #include "transforms/canonical/canonicalise.h"
 #include "transforms/canonical/flatten_records.h"
 #include "transforms/canonical/scalarise_collected_records.h"
-#include "transforms/contractions/compact_branches.h"
+#include "transforms/batch/compact_branches.h"
 #include "transforms/contractions/contract_fma.h"
 #include "transforms/contractions/factor_reductions.h"
-#include "transforms/contractions/fission_products.h"
-#include "transforms/contractions/interchange_loops.h"
+#include "transforms/batch/fission_products.h"
+#include "transforms/batch/interchange_loops.h"
 #include "transforms/contractions/scalarise_reductions.h"
 #include "transforms/contractions/split_reductions.h"
 #include "transforms/counted_loops/carry_stored_values.h"
 #include "transforms/counted_loops/interchange_accumulating_loops.h"
 #include "transforms/counted_loops/loops_to_nests.h"
+#include "transforms/counted_loops/while_to_for.h"
 #include "transforms/fusion/coalesce_axes.h"
 #include "transforms/fusion/fission_checked_sums.h"
 #include "transforms/fusion/fission_expensive_terms.h"
@@ -104,6 +105,7 @@ bool thenSimplify(core::Module& module) {
 
 bool loopsToNests(core::Module& module) {
   bool changed = simplified(module, transforms::reuseSizeSymbols(module));
+  changed |= simplified(module, transforms::whileToFor(module));
   changed |= simplified(module, transforms::loopsToNests(module));
   // A loop that is sunk leaves one around it with a nest: that may be a nest too then.
   while (simplified(module, transforms::interchangeAccumulatingLoops(module))) {

@@ -19,7 +19,8 @@ bool callsFunction(OpKind kind) {
 /// repeated.
 bool mayBe(GoneKind why, OpKind kind) {
   switch (why) {
-  case GoneKind::Proved: return kind == OpKind::Check || ops::opEffect(kind) == ops::EffectKind::None;
+  case GoneKind::Proved:
+    return kind == OpKind::Check || kind == OpKind::While || ops::opEffect(kind) == ops::EffectKind::None;
   case GoneKind::Repeated: return kind == OpKind::Check || ops::opEffect(kind) == ops::EffectKind::None;
   case GoneKind::Replaced: return callsFunction(kind);
   case GoneKind::NeverRuns: break;

@@ -22,7 +22,7 @@ namespace melix::core {
 
 /// Why an op with an effect may go. The audit takes a reason only for ops that it can be one for.
 enum class GoneKind : uint8_t {
-  Proved,    ///< it cannot fail where it stands
+  Proved,    ///< it cannot fail where it stands, or ends
   Repeated,  ///< the same op is before it
   NeverRuns, ///< of an arm that is not taken, a loop without iterations
   Replaced,  ///< other ops have its effect

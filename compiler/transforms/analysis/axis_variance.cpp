@@ -9,20 +9,22 @@ namespace melix::transforms {
 
 using namespace core;
 
-AxisVariance::AxisVariance(Module& m, FunctionId f, OpId sweep, const Effects& effects)
+AxisVariance::AxisVariance(Module& m, FunctionId f, OpId sweep, const Effects& effects, OwnSizes sizes)
     : m_(m), f_(f), body_(fn().ops[sweep].regions[0]),
       axes_(fn().ops[sweep].kind == OpKind::For ? 1 : fn().ops[sweep].dims.size()) {
   assert(axes_ <= AxisSet::most);
   const Region& region = fn().regions[body_];
-  sizes_.insert(region.dimParams.begin(), region.dimParams.end());
-  for (OpId id : region.ops) sizes_.insert(fn().ops[id].resultDims.begin(), fn().ops[id].resultDims.end());
+  for (DimSym s : region.dimParams) sizes_[s] = OpId();
+  for (OpId id : region.ops)
+    for (DimSym s : fn().ops[id].resultDims) sizes_[s] = id;
   for (uint32_t k = 0; k < region.ops.size(); ++k)
-    made_[region.ops[k]] = isCopied(region.ops[k], effects) ? make(region.ops[k], k) : std::nullopt;
+    made_[region.ops[k]] = isCopied(region.ops[k], effects, sizes) ? make(region.ops[k], k) : std::nullopt;
 }
 
-bool AxisVariance::isCopied(OpId id, const Effects& effects) const {
+bool AxisVariance::isCopied(OpId id, const Effects& effects, OwnSizes sizes) const {
   const Op& op = fn().ops[id];
-  if (op.kind == OpKind::Yield || op.kind == OpKind::Undef || !op.resultDims.empty()) return false;
+  if (op.kind == OpKind::Yield || op.kind == OpKind::Undef) return false;
+  if (!op.resultDims.empty() && sizes == OwnSizes::Stay) return false;
   for (ValueId v : op.results)
     if (m_.types.kind(fn().typeOf(v)) == TypeKind::Acc) return false;
   return !effects.ofOp(fn(), id).any();
@@ -42,7 +44,7 @@ std::optional<AxisVariance::Made> AxisVariance::make(OpId id, uint32_t position)
 }
 
 bool AxisVariance::look(const Op& op, Made& made) const {
-  if (mentionsSizes(op)) return false;
+  if (!lookAtSizes(op, made)) return false;
   const bool indexed = op.kind == OpKind::Set || op.kind == OpKind::AddAt || isMatchOfEnum(m_, fn(), op) ||
                        op.kind == OpKind::Length;
   made.within = made.within && !indexed && (op.kind != OpKind::Get || isIndexedByAxes(op));
@@ -65,9 +67,19 @@ bool AxisVariance::lookAt(ValueId v, Made& made) const {
   return true;
 }
 
-bool AxisVariance::mentionsSizes(const Op& op) const {
-  if (sizes_.empty()) return false;
-  return std::ranges::any_of(sizesOf(m_, fn(), op), [&](DimSym s) { return sizes_.contains(s); });
+/// Sizes that the body defines come from copied ops, or from the op itself.
+bool AxisVariance::lookAtSizes(const Op& op, Made& made) const {
+  if (sizes_.empty()) return true;
+  return std::ranges::all_of(sizesOf(m_, fn(), op), [&](DimSym s) {
+    const auto size = sizes_.find(s);
+    if (size == sizes_.end() || std::ranges::find(op.resultDims, s) != op.resultDims.end()) return true;
+    const auto by = made_.find(size->second);
+    if (by == made_.end() || !by->second) return false;
+    made.axes |= by->second->axes;
+    made.within = made.within && by->second->within;
+    made.operands.push_back(size->second);
+    return true;
+  });
 }
 
 /// A read without indices is one too.

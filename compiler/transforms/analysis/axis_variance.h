@@ -38,10 +38,15 @@ private:
   uint64_t bits_ = 0;
 };
 
+/// Whether ops of a body that define sizes are copied with those that use them. A copy defines sizes of its
+/// own, which no value that leaves the copied ops may have.
+enum class OwnSizes : uint8_t { Stay, Copied };
+
 /// Of a sweep of at most `AxisSet::most` axes. It knows the body as it was when this was made.
 class AxisVariance {
 public:
-  AxisVariance(core::Module& m, core::FunctionId f, core::OpId sweep, const core::Effects& effects);
+  AxisVariance(core::Module& m, core::FunctionId f, core::OpId sweep, const core::Effects& effects,
+               OwnSizes sizes = OwnSizes::Stay);
 
   /// The axes that a value varies with; none for values from outside. nullopt if the ops that make it cannot
   /// be copied elsewhere: one of them has an effect, or needs a carried value or sizes of the body.
@@ -65,11 +70,11 @@ private:
     std::vector<core::OpId> operands; ///< the ops of the body that make its operands
   };
   const core::Function& fn() const { return m_.functions[f_]; }
-  bool isCopied(core::OpId id, const core::Effects& effects) const;
+  bool isCopied(core::OpId id, const core::Effects& effects, OwnSizes sizes) const;
   std::optional<Made> make(core::OpId id, uint32_t position) const;
   bool look(const core::Op& op, Made& made) const;
   bool lookAt(core::ValueId v, Made& made) const;
-  bool mentionsSizes(const core::Op& op) const;
+  bool lookAtSizes(const core::Op& op, Made& made) const;
   /// Whether a read is one at axes of nests alone, each over just the axis of the array.
   bool isIndexedByAxes(const core::Op& get) const;
 
@@ -79,7 +84,7 @@ private:
   size_t axes_; ///< the first parameters of the body
   /// By ops of the body; nullopt for an op of which no copy can be placed elsewhere.
   std::unordered_map<core::OpId, std::optional<Made>> made_;
-  std::unordered_set<core::DimSym> sizes_; ///< that the body defines
+  std::unordered_map<core::DimSym, core::OpId> sizes_; ///< that the body defines; none for a parameter of it
 };
 
 /// Whether values of a type are numbers, or arrays of them.

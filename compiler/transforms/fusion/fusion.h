@@ -139,7 +139,9 @@ private:
 /// The facts about the nest as it is, found in one walk over it.
 NestFacts nestFacts(const core::Module& m, const core::Function& f, const core::Effects& effects,
                     const Costs& costs, core::OpId nest);
-/// Whether a nest is one over rows: more than a few points, as far as is known, which add to nothing.
+/// Whether an op is a nest of more than a few points, as far as is known.
+bool hasManyPoints(const Costs& costs, const core::Op& op);
+/// The same, and its points add to nothing.
 bool isOverRows(const Costs& costs, const core::Op& op);
 /// A sum of products with one operand that only the axes of a nest around vary. Only axes further in vary the
 /// other operand: it is the product of a row and a matrix, which registers do not hold.

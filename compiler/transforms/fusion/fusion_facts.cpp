@@ -51,10 +51,11 @@ NestFacts nestFacts(const Module& m, const Function& f, const Effects& effects, 
           sidesOf(m, f, nest)};
 }
 
-bool isOverRows(const Costs& costs, const Op& op) {
+bool isOverRows(const Costs& costs, const Op& op) { return hasManyPoints(costs, op) && nestAccs(op) == 0; }
+
+bool hasManyPoints(const Costs& costs, const Op& op) {
   constexpr uint64_t fewRows = 4;
-  if (op.kind != OpKind::Nest || op.dims.empty() || op.dims.size() > AxisSet::most || nestAccs(op) > 0)
-    return false;
+  if (op.kind != OpKind::Nest || op.dims.empty() || op.dims.size() > AxisSet::most) return false;
   const std::optional<uint64_t> points = costs.fewPointsOf(op);
   return !points || *points >= fewRows;
 }

@@ -1,5 +1,7 @@
 #include "transforms/walks/distribute_nest.h"
 
+#include "transforms/analysis/cost_model.h"
+
 #include <algorithm>
 
 namespace melix::transforms {
@@ -23,6 +25,33 @@ OpId guardByPoints(Builder& b, DimId points, RegionId region, OpId made) {
 }
 
 } // namespace
+
+std::vector<ValueId> storedFor(const Function& f, const Costs& costs, RegionId region,
+                               std::span<const ValueId> values) {
+  std::vector<ValueId> out;
+  std::unordered_set<OpId> seen;
+  const std::unordered_set<OpId> here(f.regions[region].ops.begin(), f.regions[region].ops.end());
+  auto need = [&](auto& self, ValueId v) -> void {
+    const OpId def = f.values[v].def;
+    if (!def.valid() || !here.contains(def) || !seen.insert(def).second) return;
+    const Op& op = f.ops[def];
+    if (!op.regions.empty() || op.kind == OpKind::Call || isExpensive(costs.ofOp(def)))
+      return (void)std::ranges::copy(op.results, std::back_inserter(out));
+    for (ValueId each : op.operands) self(self, each);
+  };
+  for (ValueId v : values) need(need, v);
+  return out;
+}
+
+bool canBeStored(const Module& m, const Function& f, RegionId region, ValueId v) {
+  if (!isOfNumbers(m.types, f.typeOf(v))) return false;
+  std::vector<DimSym> sizes;
+  m.types.collectSymbols(f.typeOf(v), sizes);
+  return sizes.empty() || std::ranges::none_of(f.regions[region].ops, [&](OpId id) {
+           return std::ranges::any_of(f.ops[id].resultDims,
+                                      [&](DimSym s) { return std::ranges::find(sizes, s) != sizes.end(); });
+         });
+}
 
 std::vector<ValueId> distribute(Builder& b, OpId id, const Cut& cut) {
   Function& f = b.fn();

@@ -10,6 +10,17 @@
 
 namespace melix::transforms {
 
+class Costs;
+
+/// Of the ops of a region that make `values`, the results of those that cost more than a read: what code
+/// elsewhere that needs `values` reads, as it recomputes all else.
+std::vector<core::ValueId> storedFor(const core::Function& f, const Costs& costs, core::RegionId region,
+                                     std::span<const core::ValueId> values);
+
+/// Whether a value of a region can become an array before it: it is a number, or an array of numbers whose
+/// sizes are not defined in the region.
+bool canBeStored(const core::Module& m, const core::Function& f, core::RegionId region, core::ValueId v);
+
 struct Cut {
   AxisSet axes;                    ///< of the nest before: all that the live values vary with
   std::vector<core::OpId> ops;     ///< of the body, in order: they make the live values

@@ -1,5 +1,5 @@
 // Branches with a product in an arm, whose rows are put together.
-#include "transforms/contractions/compact_branches.h"
+#include "transforms/batch/compact_branches.h"
 #include "transforms/pass_text.h"
 
 namespace melix::transforms {

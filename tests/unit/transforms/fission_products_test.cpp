@@ -1,5 +1,5 @@
 // Products of a row and a matrix leave the nests over the rows.
-#include "transforms/contractions/fission_products.h"
+#include "transforms/batch/fission_products.h"
 #include "transforms/pass_text.h"
 
 namespace melix::transforms {

@@ -1,5 +1,5 @@
 // Loops in rows whose turns take products of a row and a matrix go around the rows.
-#include "transforms/contractions/interchange_loops.h"
+#include "transforms/batch/interchange_loops.h"
 #include "transforms/pass_text.h"
 
 namespace melix::transforms {

@@ -1,9 +1,9 @@
-#include "transforms/contractions/fission_products.h"
+#include "transforms/batch/fission_products.h"
 
 #include "core/ir/walk.h"
 #include "core/order/verify.h"
 #include "transforms/analysis/cost_model.h"
-#include "transforms/contractions/row_checks.h"
+#include "transforms/batch/row_checks.h"
 #include "transforms/fusion/fusion.h"
 #include "transforms/walks/dce.h"
 #include "transforms/walks/distribute_nest.h"
@@ -50,7 +50,7 @@ private:
   bool isProduct(OpId id) const { return isProduct_.contains(id); }
 
   void findProducts(const std::vector<OpId>& all, const Effects& effects) {
-    const AxisVariance body(m_, f_, nest_, effects);
+    const AxisVariance body(m_, f_, nest_, effects, OwnSizes::Copied);
     for (OpId id : all)
       if (fn().ops[id].kind == OpKind::Nest && body.axesOf(id) && isSwept(id) && !isReadByElements(id, body_))
         products_.push_back(id);
@@ -116,11 +116,11 @@ private:
       for (OpId need : needs_[ops_[k]])
         if (!isProduct(need)) phase_[need] = std::min(phase_[need], phase_.at(ops_[k]));
     for (uint32_t phase = 0; phase <= phase_.at(products_.back()); ++phase)
-      areArrays_ = areArrays_ && std::ranges::all_of(liveOf(phase), [&](ValueId v) { return isNumbers(v); });
+      areArrays_ = areArrays_ && std::ranges::all_of(liveOf(phase), [&](ValueId v) { return isStorable(v); });
     for (OpId id : products_)
-      areArrays_ = areArrays_ && std::ranges::all_of(resultsOf(id), [&](ValueId v) { return isNumbers(v); });
+      areArrays_ = areArrays_ && std::ranges::all_of(resultsOf(id), [&](ValueId v) { return isStorable(v); });
   }
-  bool isNumbers(ValueId v) const { return isOfNumbers(m_.types, fn().typeOf(v)); }
+  bool isStorable(ValueId v) const { return canBeStored(m_, fn(), body_, v); }
 
   /// What costs about as much as to read it again.
   bool isCheap(OpId id) const {

@@ -1,4 +1,4 @@
-#include "transforms/contractions/row_checks.h"
+#include "transforms/batch/row_checks.h"
 
 #include "core/analysis/sizes.h"
 #include "core/ir/walk.h"

@@ -1,9 +1,10 @@
-#include "transforms/contractions/compact_branches.h"
+#include "transforms/batch/compact_branches.h"
 
 #include "core/ir/walk.h"
 #include "core/order/verify.h"
 #include "transforms/analysis/cost_model.h"
-#include "transforms/contractions/row_checks.h"
+#include "transforms/batch/row_checks.h"
+#include "transforms/batch/rows.h"
 #include "transforms/fusion/fusion.h"
 #include "transforms/walks/dce.h"
 #include "transforms/walks/distribute_nest.h"
@@ -23,7 +24,7 @@ class Compaction {
 public:
   Compaction(Module& m, FunctionId f, OpId nest, OpId branch, const Effects& effects, const Costs& costs)
       : m_(m), f_(f), nest_(nest), branch_(branch), body_(fn().ops[nest].regions[0]), effects_(effects),
-        costs_(costs) {}
+        costs_(costs), rows_(m, f, nest, effects) {}
 
   /// `products`: the sums of products of a row and a matrix in the nest.
   bool isPossible(const std::vector<RowProduct>& products) {
@@ -36,17 +37,15 @@ public:
       return false;
     for (size_t r = 0; r < op.regions.size(); ++r)
       if (holdsProduct(op.regions[r], products)) arms_.push_back({r, {}, {}, {}});
-    return !arms_.empty() && std::ranges::all_of(expensiveNeeds(), [&](ValueId v) {
-      return isOfNumbers(m_.types, fn().typeOf(v));
-    });
+    return !arms_.empty() && std::ranges::all_of(stored(), [&](ValueId v) { return canBeStored(m_, fn(), body_, v); });
   }
 
   /// Appends what comes before the nest; gives the nests over the rows of each arm.
   std::vector<OpId> compact(Builder& b) {
-    if (const std::vector<ValueId> expensive = expensiveNeeds(); !expensive.empty())
+    if (const std::vector<ValueId> live = stored(); !live.empty())
       distribute(b, nest_,
                  {AxisSet::first(fn().ops[nest_].dims.size()),
-                  AxisVariance(m_, f_, nest_, effects_).slice(expensive), expensive});
+                  AxisVariance(m_, f_, nest_, effects_, OwnSizes::Copied).slice(live), live});
     std::vector<OpId> made;
     for (Arm& arm : arms_) {
       findRows(b, arm);
@@ -66,11 +65,6 @@ private:
     ValueId before;               ///< by row: how many of `rows` come before it
   };
   Function& fn() const { return m_.functions[f_]; }
-  DimId points() const {
-    return m_.types.dims.product(
-        std::vector<DimId>(fn().ops[nest_].dims.begin(), fn().ops[nest_].dims.end()));
-  }
-
   bool holdsProduct(RegionId arm, const std::vector<RowProduct>& products) const {
     bool holds = false;
     forEachOp(fn(), arm, [&](OpId id) {
@@ -95,34 +89,13 @@ private:
     });
     return out;
   }
-  /// Those that cost more than to read them again, with all that the same ops give.
-  std::vector<ValueId> expensiveNeeds() const {
-    std::vector<ValueId> out;
-    std::unordered_set<OpId> seen;
-    const std::unordered_set<OpId> here(fn().regions[body_].ops.begin(), fn().regions[body_].ops.end());
-    auto need = [&](auto& self, ValueId v) -> void {
-      const OpId def = fn().values[v].def;
-      if (!def.valid() || !here.contains(def) || !seen.insert(def).second) return;
-      const Op& op = fn().ops[def];
-      if (!op.regions.empty() || op.kind == OpKind::Call || isExpensive(costs_.ofOp(def)))
-        return (void)std::ranges::copy(op.results, std::back_inserter(out));
-      for (ValueId each : op.operands) self(self, each);
-    };
-    for (ValueId v : needs()) need(need, v);
-    return out;
-  }
+  std::vector<ValueId> stored() const { return storedFor(fn(), costs_, body_, needs()); }
 
-  /// Copies what makes the values for the row at this position; all axes of the nest are found from it.
+  /// Copies what makes the values for the row at this position.
   Cloner rowAt(Builder& in, ValueId position, std::span<const ValueId> values) const {
     Cloner copy(m_, f_, f_);
-    const Dims extents = fn().ops[nest_].dims;
-    ValueId rest = position;
-    for (size_t k = extents.size(); k-- > 0;) {
-      const ValueId extent = k > 0 ? in.dimValue(extents[k]) : ValueId();
-      copy.values[fn().regions[body_].params[k]] = k > 0 ? in.binary(OpKind::IRem, rest, extent) : rest;
-      if (k > 0) rest = in.binary(OpKind::IDiv, rest, extent);
-    }
-    for (OpId id : AxisVariance(m_, f_, nest_, effects_).slice(values)) copy.op(id, in);
+    rows_.enter(in, copy, position);
+    rows_.copy(in, copy, values);
     return copy;
   }
 
@@ -141,7 +114,7 @@ private:
 
   void findRows(Builder& b, Arm& arm) const {
     NestBuilder rows(b);
-    const ValueId position = rows.axis(points());
+    const ValueId position = rows.axis(rows_.count());
     Builder in = b.in(rows.body());
     const ValueId tested = fn().ops[branch_].operands[0];
     const Cloner copy = rowAt(in, position, std::span(&tested, 1));
@@ -163,7 +136,7 @@ private:
 
   /// A running count for each arm.
   void countRows(Builder& b) {
-    Op loop = Builder::simple(OpKind::For, {b.dimValue(points())}, LoopAttr{});
+    Op loop = Builder::simple(OpKind::For, {b.dimValue(rows_.count())}, LoopAttr{});
     for (size_t k = 0; k < arms_.size(); ++k) loop.operands.push_back(b.integer(0));
     Builder in = b.in(b.newRegion());
     const ValueId position = in.param(m_.types.int64()), tested = fn().ops[branch_].operands[0];
@@ -181,7 +154,7 @@ private:
     loop.resultDims = {b.newDim("n")};
     std::vector<TypeId> types(arms_.size(), m_.types.int64());
     const TypeId stack = m_.types.array(m_.types.int64(), {m_.types.dims.symbol(loop.resultDims[0])}),
-                 byRow = m_.types.array(m_.types.int64(), {points()});
+                 byRow = m_.types.array(m_.types.int64(), {rows_.count()});
     types.resize(2 * arms_.size(), stack);
     const OpId made = b.append(std::move(loop), types);
     for (size_t k = 0; k < arms_.size(); ++k)
@@ -190,17 +163,11 @@ private:
 
   /// The arms of the branch read what stands before the nest.
   void readArms() {
-    const std::vector<ValueId> axes(fn().regions[body_].params.begin(),
-                                    fn().regions[body_].params.begin() +
-                                        static_cast<ptrdiff_t>(fn().ops[nest_].dims.size()));
-    const Dims extents = fn().ops[nest_].dims;
     for (const Arm& arm : arms_) {
       const RegionId region = fn().ops[branch_].regions[arm.number];
       fn().regions[region].ops.clear();
       Builder in(m_, f_, region, fn().ops[branch_].loc);
-      ValueId position = axes[0];
-      for (size_t k = 1; k < axes.size(); ++k)
-        position = in.binary(OpKind::Add, in.binary(OpKind::Mul, position, in.dimValue(extents[k])), axes[k]);
+      const ValueId position = rows_.positionOf(in);
       const ValueId at = in.getAt(arm.before, std::span(&position, 1));
       std::vector<ValueId> results;
       for (ValueId v : arm.results) results.push_back(in.getAt(v, std::span(&at, 1)));
@@ -214,6 +181,7 @@ private:
   const RegionId body_;
   const Effects& effects_;
   const Costs& costs_;
+  const Rows rows_;
   std::vector<Arm> arms_;
 };
 

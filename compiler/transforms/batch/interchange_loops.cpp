@@ -1,9 +1,9 @@
-#include "transforms/contractions/interchange_loops.h"
+#include "transforms/batch/interchange_loops.h"
 
 #include "core/ir/walk.h"
 #include "core/order/verify.h"
 #include "transforms/analysis/cost_model.h"
-#include "transforms/contractions/batched_loop.h"
+#include "transforms/batch/batched_loop.h"
 #include "transforms/fusion/fusion.h"
 #include "transforms/walks/dce.h"
 #include "transforms/walks/for_each_function.h"
@@ -28,7 +28,7 @@ public:
     rewriteRegion(m_, f_, region, [&](OpId id) {
       const Regions regions = fn().ops[id].regions;
       for (RegionId inner : regions) run(inner);
-      if (!isOverRows(costs_, fn().ops[id])) return true;
+      if (!hasManyPoints(costs_, fn().ops[id])) return true;
       std::vector<OpId> made;
       Builder b(m_, f_, region, fn().ops[id].loc);
       const std::vector<OpId> products = partsWithProducts(m_, fn(), id);
@@ -39,7 +39,7 @@ public:
       }
       if (made.empty()) return true;
       fn().regions[region].ops.push_back(id);
-      for (OpId loop : made) run(fn().ops[loop].regions[0]);
+      for (OpId loop : made) run(fn().ops[loop].regions.back());
       return !(changed = true);
     });
   }
@@ -48,10 +48,11 @@ private:
   Function& fn() const { return m_.functions[f_]; }
 
   void leave(OpId nest, OpId loop, Builder& b, std::vector<OpId>& made) {
-    if (fn().ops[loop].kind != OpKind::For || !left_.insert(loop).second) return;
-    BatchedLoop rows(m_, f_, nest, loop);
-    if (rows.canInterchange(effects_, costs_))
-      made.push_back(rows.leave(b, effects_, costs_));
+    const OpKind kind = fn().ops[loop].kind;
+    if ((kind != OpKind::For && kind != OpKind::While) || !left_.insert(loop).second) return;
+    BatchedLoop rows(m_, f_, nest, loop, effects_, costs_);
+    if (rows.canInterchange())
+      made.push_back(rows.leave(b));
     else
       left_.erase(loop);
   }

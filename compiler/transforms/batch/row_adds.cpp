@@ -1,0 +1,157 @@
+#include "transforms/batch/row_adds.h"
+
+#include "core/ir/flow.h"
+#include "core/ir/walk.h"
+#include "core/order/clone.h"
+#include "transforms/analysis/cost_model.h"
+
+#include <algorithm>
+
+namespace melix::transforms {
+
+using namespace core;
+
+RowAdds::RowAdds(Module& m, FunctionId f, OpId nest, const Costs& costs)
+    : m_(m), f_(f), nest_(nest), costs_(costs), body_(fn().ops[nest].regions[0]) {
+  const NestView view(fn(), fn().ops[nest_]);
+  own_.insert(fn().regions[body_].ops.begin(), fn().regions[body_].ops.end());
+  for (size_t k = 0; k < view.accs(); ++k) sumOf_[view.accParams()[k]] = k;
+  for (OpId id : fn().regions[body_].ops) {
+    const Op& op = fn().ops[id];
+    if (std::ranges::none_of(op.results, [&](ValueId v) { return isSum(v); })) continue;
+    adds_.push_back(id);
+    for (const FlowEdge& edge : flowsOf(fn(), op))
+      if (sumOf_.contains(edge.from) && std::ranges::find(op.results, edge.to) != op.results.end())
+        sumOf_[edge.to] = sumOf_.at(edge.from);
+    if (op.kind == OpKind::AddAt) sumOf_[op.results[0]] = sumOf_.at(op.operands[0]);
+    for (ValueId v : op.operands) need(v);
+    for (RegionId r : op.regions)
+      forEachOp(fn(), r, [&](OpId each) {
+        for (ValueId v : fn().ops[each].operands) need(v);
+      });
+  }
+}
+
+bool RowAdds::isSum(ValueId v) const { return m_.types.kind(fn().typeOf(v)) == TypeKind::Acc; }
+
+/// A value of the body is stored, unless nothing it is made of varies, or it is a matrix of rows.
+void RowAdds::need(ValueId v) {
+  const Value& value = fn().values[v];
+  if (isSum(v)) return;
+  if (!value.def.valid()) {
+    if (value.region == body_ && std::ranges::find(stored_, v) == stored_.end()) stored_.push_back(v);
+    return;
+  }
+  if (!own_.contains(value.def) || isCopied_.contains(value.def)) return;
+  const Op& op = fn().ops[value.def];
+  const bool isConstant = op.operands.empty() && op.regions.empty() && op.resultDims.empty();
+  isCopied_[value.def] = isConstant || isOuter(op);
+  if (!isCopied_[value.def]) return (void)stored_.insert(stored_.end(), op.results.begin(), op.results.end());
+  for (RegionId r : op.regions)
+    forEachOp(fn(), r, [&](OpId each) {
+      for (ValueId inner : fn().ops[each].operands) need(inner);
+    });
+}
+
+/// Whether an op makes a matrix of rows, element by element: what it needs is smaller than what it makes.
+bool RowAdds::isOuter(const Op& op) const {
+  if (op.kind != OpKind::Nest || op.dims.size() < 2 || nestAccs(op) > 0) return false;
+  const std::vector<ValueId>& axes = fn().regions[op.regions[0]].params;
+  auto isCheap = [&](OpId id) {
+    const Op& each = fn().ops[id];
+    const bool isPart = std::ranges::any_of(axes, [&](ValueId v) {
+      return std::ranges::find(each.operands, v) == each.operands.end();
+    });
+    return each.regions.empty() && each.kind != OpKind::Call && !isExpensive(costs_.ofOp(id)) &&
+           (each.kind != OpKind::Get || isPart);
+  };
+  return std::ranges::all_of(nestResults(op),
+                             [](const NestResult& r) { return r.kind == NestResultKind::Collect; }) &&
+         std::ranges::all_of(fn().regions[op.regions[0]].ops, isCheap);
+}
+
+/// Whether an add can stand in a nest of its own.
+bool RowAdds::isAlone(OpId id) const {
+  const Op& op = fn().ops[id];
+  return op.kind == OpKind::AddAt || (op.kind == OpKind::Nest && op.results.size() == 1);
+}
+
+void RowAdds::emit(Builder& b, DimId rows, std::span<const ValueId> arrays,
+                   std::vector<ValueId>& sums) const {
+  const bool areAlone = std::ranges::all_of(adds_, [&](OpId id) { return isAlone(id); });
+  if (!areAlone) return emitGroup(b, rows, adds_, arrays, sums);
+  for (OpId id : adds_) emitGroup(b, rows, std::span(&id, 1), arrays, sums);
+}
+
+/// The ops of the body that are copied for adds, in their order.
+std::vector<OpId> RowAdds::copiedFor(std::span<const OpId> adds) const {
+  std::unordered_set<OpId> taken;
+  auto take = [&](auto& self, OpId id) -> void {
+    auto operands = [&](OpId each) {
+      for (ValueId v : fn().ops[each].operands) {
+        const OpId def = fn().values[v].def;
+        const auto copied = def.valid() ? isCopied_.find(def) : isCopied_.end();
+        if (copied != isCopied_.end() && copied->second && taken.insert(def).second) self(self, def);
+      }
+    };
+    operands(id);
+    for (RegionId r : fn().ops[id].regions) forEachOp(fn(), r, operands);
+  };
+  for (OpId id : adds) take(take, id);
+  taken.insert(adds.begin(), adds.end());
+  std::vector<OpId> out;
+  std::ranges::copy_if(fn().regions[body_].ops, std::back_inserter(out),
+                       [&](OpId id) { return taken.contains(id); });
+  return out;
+}
+
+void RowAdds::emitGroup(Builder& b, DimId rows, std::span<const OpId> adds, std::span<const ValueId> arrays,
+                        std::vector<ValueId>& sums) const {
+  NestBuilder nest(b);
+  const ValueId row = nest.axis(rows);
+  // An array is added point by point.
+  const Op& first = fn().ops[adds[0]];
+  const bool isPoint = adds.size() == 1 && first.kind == OpKind::AddAt &&
+                       m_.types.kind(fn().typeOf(first.operands[1])) == TypeKind::Array &&
+                       std::ranges::all_of(first.as<Path>(), [](const PathStep& s) {
+                         return s.kind == StepKind::Index || s.kind == StepKind::Field;
+                       });
+  std::vector<ValueId> point;
+  if (isPoint) point = nest.openAxes(m_.types[fn().typeOf(first.operands[1])].dims);
+
+  std::vector<size_t> numbers;
+  Cloner copy(m_, f_, f_);
+  const NestView view(fn(), fn().ops[nest_]);
+  auto enter = [&](ValueId v) {
+    const size_t k = sumOf_.at(v);
+    if (std::ranges::find(numbers, k) != numbers.end()) return;
+    numbers.push_back(k);
+    copy.values[v] = nest.accumulator(sums[k]);
+  };
+  for (OpId id : adds)
+    for (ValueId v : fn().ops[id].operands)
+      if (isSum(v)) enter(v);
+  Builder in = b.in(nest.body());
+  for (size_t k = 0; k < stored_.size(); ++k)
+    copy.values[stored_[k]] = in.getAt(arrays[k], std::span(&row, 1));
+  std::unordered_map<size_t, ValueId> last;
+  for (OpId id : copiedFor(adds)) {
+    if (isPoint && id == adds[0]) {
+      Op add = Builder::simple(OpKind::AddAt, {}, first.as<Path>());
+      for (ValueId v : first.operands) add.operands.push_back(copy.value(v));
+      add.operands[1] = in.getAt(add.operands[1], point);
+      add.as<Path>().insert(add.as<Path>().end(), point.size(), PathStep{StepKind::Index, 0, {}, 1});
+      add.operands.insert(add.operands.end(), point.begin(), point.end());
+      copy.values[first.results[0]] = in.one(std::move(add), in.typeOf(copy.value(first.operands[0])));
+    } else {
+      copy.op(id, in);
+    }
+    for (ValueId v : fn().ops[id].results)
+      if (isSum(v)) last[sumOf_.at(v)] = copy.value(v);
+  }
+  for (size_t k : numbers) nest.end(last.at(k));
+  const OpId made = nest.finish();
+  for (size_t k = 0; k < numbers.size(); ++k) sums[numbers[k]] = b.result(made, k);
+}
+
+} // namespace melix::transforms

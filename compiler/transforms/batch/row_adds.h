@@ -1,0 +1,53 @@
+#pragma once
+// The adds of a nest over rows to its accumulators, as nests of their own over any rows. What an add needs of
+// a row is stored before, by row; of a matrix that is made of two rows, the rows are stored.
+//
+//   %b = nest (i: m) -> accs (%a = %s) { … %o = nest (j: D, k: H) -> collect[j, k] { get %x[%j] · get %d[%k] }
+//                                        %t = add_at %a[%e] += %o   yield %t }
+// stored: %x, %d, %e.  Of rows R of them:
+//   %b = nest (r: R, j: D, k: H) -> accs (%a = %s) { add_at %a[get %es[%r], %j, %k] += get %xs[%r, %j] · … }
+
+#include "core/ir/build.h"
+
+#include <unordered_map>
+#include <unordered_set>
+
+namespace melix::transforms {
+
+class Costs;
+
+class RowAdds {
+public:
+  RowAdds(core::Module& m, core::FunctionId f, core::OpId nest, const Costs& costs);
+
+  /// The values of the body that are stored.
+  const std::vector<core::ValueId>& stored() const { return stored_; }
+  /// Appends nests over so many rows; `arrays` have the stored values by row. `sums` become what the
+  /// accumulators are then.
+  void emit(core::Builder& b, core::DimId rows, std::span<const core::ValueId> arrays,
+            std::vector<core::ValueId>& sums) const;
+
+private:
+  const core::Function& fn() const { return m_.functions[f_]; }
+  bool isSum(core::ValueId v) const;
+  bool isOuter(const core::Op& op) const;
+  bool isAlone(core::OpId id) const;
+  void store(core::OpId id);
+  void need(core::ValueId v);
+  std::vector<core::OpId> copiedFor(std::span<const core::OpId> adds) const;
+  void emitGroup(core::Builder& b, core::DimId rows, std::span<const core::OpId> adds,
+                 std::span<const core::ValueId> arrays, std::vector<core::ValueId>& sums) const;
+
+  core::Module& m_;
+  const core::FunctionId f_;
+  const core::OpId nest_;
+  const Costs& costs_;
+  const core::RegionId body_;
+  std::unordered_set<core::OpId> own_;
+  std::unordered_map<core::OpId, bool> isCopied_; ///< of ops that adds need: whether they are not stored
+  std::vector<core::OpId> adds_;
+  std::unordered_map<core::ValueId, size_t> sumOf_; ///< the accumulator of a value
+  std::vector<core::ValueId> stored_;
+};
+
+} // namespace melix::transforms

@@ -1,0 +1,65 @@
+#include "transforms/batch/rows.h"
+
+namespace melix::transforms {
+
+using namespace core;
+
+Rows::Rows(Module& m, FunctionId f, OpId nest, const Effects& effects)
+    : m_(m), f_(f), nest_(nest), effects_(effects) {}
+
+std::span<const ValueId> Rows::axes() const {
+  return std::span(fn().regions[fn().ops[nest_].regions[0]].params).first(fn().ops[nest_].dims.size());
+}
+
+DimId Rows::count() const {
+  const Dims& extents = fn().ops[nest_].dims;
+  return m_.types.dims.product(std::vector<DimId>(extents.begin(), extents.end()));
+}
+
+RowNest Rows::open(Builder& b) const {
+  RowNest made{NestBuilder(b), Cloner(m_, f_, f_), {}};
+  openAxes(made.nest, made.copy, fn(), fn().ops[nest_], AxisSet::first(fn().ops[nest_].dims.size()));
+  for (ValueId axis : axes()) made.indices.push_back(made.copy.value(axis));
+  return made;
+}
+
+RowNest Rows::open(Builder& b, const RowSet& set) const {
+  RowNest made{NestBuilder(b), Cloner(m_, f_, f_), {}};
+  made.indices = {made.nest.axis(set.size)};
+  Builder in = b.in(made.nest.body());
+  enter(in, made.copy, set.at.valid() ? in.getAt(set.at, made.indices) : made.indices[0]);
+  return made;
+}
+
+RowNest Rows::openWith(Builder& b, const RowSet& set, std::span<const ValueId> values) const {
+  RowNest made = open(b, set);
+  Builder in = b.in(made.nest.body());
+  copy(in, made.copy, values);
+  return made;
+}
+
+void Rows::enter(Builder& in, Cloner& copy, ValueId position) const {
+  const Dims extents = fn().ops[nest_].dims;
+  ValueId rest = position;
+  for (size_t k = extents.size(); k-- > 0;) {
+    const ValueId extent = k > 0 ? in.dimValue(extents[k]) : ValueId();
+    copy.values[axes()[k]] = k > 0 ? in.binary(OpKind::IRem, rest, extent) : rest;
+    if (k > 0) rest = in.binary(OpKind::IDiv, rest, extent);
+  }
+}
+
+void Rows::copy(Builder& in, Cloner& copy, std::span<const ValueId> values) const {
+  const AxisVariance body(m_, f_, nest_, effects_, OwnSizes::Copied);
+  for (OpId id : body.slice(values)) copy.op(id, in);
+}
+
+ValueId Rows::positionOf(Builder& in) const {
+  const Dims extents = fn().ops[nest_].dims;
+  const std::vector<ValueId> at(axes().begin(), axes().end());
+  ValueId position = at[0];
+  for (size_t k = 1; k < at.size(); ++k)
+    position = in.binary(OpKind::Add, in.binary(OpKind::Mul, position, in.dimValue(extents[k])), at[k]);
+  return position;
+}
+
+} // namespace melix::transforms

@@ -1,0 +1,51 @@
+#pragma once
+// The rows of a nest, which are its points, and nests over some of them that copy parts of its body.
+
+#include "transforms/analysis/axis_variance.h"
+
+namespace melix::transforms {
+
+/// Rows by their row-major positions: row k of the set stands at `at[k]`; at k if there is no `at`.
+struct RowSet {
+  core::ValueId at;
+  core::DimId size;
+};
+
+/// A nest over rows that is being made, and how values of the original's body are copied into it.
+struct RowNest {
+  core::NestBuilder nest;
+  core::Cloner copy;                  ///< knows the axes of the original
+  std::vector<core::ValueId> indices; ///< of the row in arrays that have an element for each
+};
+
+class Rows {
+public:
+  Rows(core::Module& m, core::FunctionId f, core::OpId nest, const core::Effects& effects);
+
+  /// How many rows there are.
+  core::DimId count() const;
+  RowSet all() const { return {{}, count()}; }
+
+  /// Opens a nest over the axes of the original, or over a set of rows.
+  RowNest open(core::Builder& b) const;
+  RowNest open(core::Builder& b, const RowSet& set) const;
+  /// The same, with copies of what makes these values of the body.
+  RowNest openWith(core::Builder& b, const RowSet& set, std::span<const core::ValueId> values) const;
+  /// Enters the axes of the row at a position.
+  void enter(core::Builder& in, core::Cloner& copy, core::ValueId position) const;
+  /// Copies what makes values of the body.
+  void copy(core::Builder& in, core::Cloner& copy, std::span<const core::ValueId> values) const;
+  /// The position of a point, in the body of the original.
+  core::ValueId positionOf(core::Builder& in) const;
+
+private:
+  const core::Function& fn() const { return m_.functions[f_]; }
+  std::span<const core::ValueId> axes() const;
+
+  core::Module& m_;
+  const core::FunctionId f_;
+  const core::OpId nest_;
+  const core::Effects& effects_;
+};
+
+} // namespace melix::transforms
