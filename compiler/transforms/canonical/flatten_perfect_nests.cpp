@@ -35,13 +35,16 @@ public:
 private:
   Function& fn() const { return m_.functions[f_]; }
 
-  /// Of a body of constants, sizes, index arithmetic, one nest and the end.
+  /// Of a body of constants, sizes, indices, one nest and the end.
   OpId onlyNest(OpId outer) const {
     const std::vector<OpId>& ops = fn().regions[fn().ops[outer].regions[0]].ops;
     if (ops.size() < 2 || fn().ops[ops[ops.size() - 2]].kind != OpKind::Nest) return {};
-    const bool fit = std::all_of(ops.begin(), ops.end() - 2,
-                                 [&](OpId id) { return isConstant(id) || isIndexArithmetic(id); });
-    return fit ? ops[ops.size() - 2] : OpId();
+    const OpId inner = ops[ops.size() - 2];
+    const bool isSwept = isOfSums(inner);
+    const bool fit = std::all_of(ops.begin(), ops.end() - 2, [&](OpId id) {
+      return isConstant(id) || isIndexArithmetic(id) || (isSwept && isIndexRead(id));
+    });
+    return fit ? inner : OpId();
   }
   bool isConstant(OpId id) const {
     const Op& op = fn().ops[id];
@@ -56,6 +59,17 @@ private:
       return fn().typeOf(v) == m_.types.int64() || fn().typeOf(v) == m_.types.boolean();
     };
     return flopsOf(op.kind) == 1 && isIndex(op.results[0]) && std::ranges::all_of(op.operands, isIndex);
+  }
+
+  /// An index that is read, as of a row that is looked up. Tiles read it once for a row.
+  bool isIndexRead(OpId id) const {
+    const Op& op = fn().ops[id];
+    return op.kind == OpKind::Get && fn().typeOf(op.results[0]) == m_.types.int64();
+  }
+  /// Whether a nest gives rows of sums, as the product of a row and a matrix.
+  bool isOfSums(OpId id) const {
+    const std::vector<NestResult>& results = nestResults(fn().ops[id]);
+    return std::ranges::all_of(results, [](const NestResult& r) { return isSum(r) && !r.keep.empty(); });
   }
 
   bool mayMerge(OpId outer, OpId inner) const {
