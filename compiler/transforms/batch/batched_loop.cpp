@@ -2,6 +2,7 @@
 
 #include "core/analysis/sizes.h"
 #include "core/ir/walk.h"
+#include "transforms/batch/row_functions.h"
 #include "transforms/walks/distribute_nest.h"
 
 #include <algorithm>
@@ -11,9 +12,9 @@ namespace melix::transforms {
 using namespace core;
 
 BatchedLoop::BatchedLoop(Module& m, FunctionId f, OpId nest, OpId loop, const Effects& effects,
-                         const Costs& costs)
+                         const Costs& costs, const RowFunctions& functions)
     : m_(m), f_(f), nest_(nest), loop_(loop), body_(fn().ops[nest].regions[0]), effects_(effects),
-      costs_(costs), rows_(m, f, nest, effects) {
+      costs_(costs), functions_(functions), rows_(m, f, nest, effects) {
   std::unordered_set<RegionId> own(fn().ops[loop_].regions.begin(), fn().ops[loop_].regions.end());
   std::unordered_set<OpId> made;
   auto need = [&](OpId id) {
@@ -100,7 +101,7 @@ bool BatchedLoop::findChecks(const AxisVariance& body) {
 
 bool BatchedLoop::findChecks(RegionId region, const AxisVariance& sweep, std::vector<OpId>& checks) const {
   return std::ranges::all_of(fn().regions[region].ops, [&](OpId id) {
-    if (id == loop_ || !hasEffect(id)) return true;
+    if (id == loop_ || !functions_.hasEffect(fn(), id)) return true;
     checks.push_back(id);
     const Op& op = fn().ops[id];
     return op.kind == OpKind::Check &&
@@ -110,20 +111,9 @@ bool BatchedLoop::findChecks(RegionId region, const AxisVariance& sweep, std::ve
 
 /// The condition has no effect, and the iterations only checks that can be tested for all rows.
 bool BatchedLoop::findFailing() {
-  auto isSilent = [&](OpId id) { return !hasEffect(id); };
+  auto isSilent = [&](OpId id) { return !functions_.hasEffect(fn(), id); };
   return std::ranges::all_of(fn().regions[view().condition()].ops, isSilent) &&
          std::ranges::all_of(fn().regions[iterationBody()].ops, isSilent);
-}
-
-/// Whether more may happen than that a `while` does not end.
-bool BatchedLoop::hasEffect(OpId id) const {
-  bool has = false;
-  auto look = [&](OpId each) {
-    has = has || (fn().ops[each].kind != OpKind::While && effects_.ofItself(fn(), each).any());
-  };
-  look(id);
-  for (RegionId r : fn().ops[id].regions) forEachOp(fn(), r, look);
-  return has;
 }
 
 bool BatchedLoop::findCarries(const AxisVariance& body) {

@@ -1,6 +1,6 @@
 #pragma once
 // Batches one loop in the body of a nest over rows: finds the values that its iterations need of a row,
-// whether loop and nest can be interchanged, and does so (interchange_loops.h).
+// whether loop and nest can be interchanged, and does so (batch_rows.h).
 
 #include "core/ir/flow.h"
 #include "transforms/batch/row_adds.h"
@@ -9,6 +9,7 @@
 namespace melix::transforms {
 
 class Costs;
+class RowFunctions;
 
 enum class CarryKind : uint8_t {
   Rows,    ///< numbers or rows that each iteration makes anew: an array of those of all rows
@@ -31,7 +32,7 @@ enum class RowTrips : uint8_t {
 class BatchedLoop {
 public:
   BatchedLoop(core::Module& m, core::FunctionId f, core::OpId nest, core::OpId loop,
-              const core::Effects& effects, const Costs& costs);
+              const core::Effects& effects, const Costs& costs, const RowFunctions& functions);
 
   /// Whether the iterations carry what can be carried for all rows, and only checks have an effect. Checks
   /// may need no carried value, and those of a `while` nothing but such values (`needsOriginal`).
@@ -55,7 +56,6 @@ private:
   bool findChecks(const AxisVariance& body);
   bool findChecks(core::RegionId region, const AxisVariance& sweep, std::vector<core::OpId>& checks) const;
   bool findFailing();
-  bool hasEffect(core::OpId id) const;
   bool findCarries(const AxisVariance& body);
   std::optional<BatchedCarry> carryOf(uint32_t k, const std::unordered_map<core::ValueId, uint32_t>& uses,
                                       const AxisVariance& body) const;
@@ -129,6 +129,7 @@ private:
   const core::RegionId body_;
   const core::Effects& effects_;
   const Costs& costs_;
+  const RowFunctions& functions_;
   const Rows rows_;
   RowTrips trips_ = RowTrips::Same;
   std::vector<core::ValueId> needs_;                   ///< operands of the loop, made outside of it

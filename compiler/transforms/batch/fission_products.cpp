@@ -201,7 +201,7 @@ public:
       if (!isOfRows(fn().ops[id], isInNest)) return true;
       BodyPhases phases(m_, f_, id, effects_, costs_);
       if (!phases.any()) return true;
-      RowChecks checks(m_, f_, id, effects_, costs_);
+      RowChecks checks(m_, f_, id, costs_, [&](OpId each) { return effects_.ofOp(fn(), each).any(); });
       if (!checks.mayMove()) return true;
       Builder b(m_, f_, region, fn().ops[id].loc);
       checks.move(b);

@@ -11,10 +11,11 @@ namespace melix::transforms {
 
 using namespace core;
 
-RowChecks::RowChecks(Module& m, FunctionId f, OpId nest, const Effects& effects, const Costs& costs)
-    : m_(m), f_(f), nest_(nest), mayMove_(find(effects, costs)) {}
+RowChecks::RowChecks(Module& m, FunctionId f, OpId nest, const Costs& costs,
+                     FunctionRef<bool(OpId)> hasEffect)
+    : m_(m), f_(f), nest_(nest), mayMove_(find(costs, hasEffect)) {}
 
-bool RowChecks::find(const Effects& effects, const Costs& costs) {
+bool RowChecks::find(const Costs& costs, FunctionRef<bool(OpId)> hasEffect) {
   const std::vector<OpId>& ops = fn().regions[fn().ops[nest_].regions[0]].ops;
   const std::unordered_set<OpId> own(ops.begin(), ops.end());
   std::unordered_set<DimSym> sizes;
@@ -32,7 +33,7 @@ bool RowChecks::find(const Effects& effects, const Costs& costs) {
     });
   };
   return std::ranges::all_of(ops, [&](OpId id) {
-    if (!effects.ofOp(fn(), id).any()) return true;
+    if (!hasEffect(id)) return true;
     return fn().ops[id].kind == OpKind::Check && take(take, id);
   });
 }

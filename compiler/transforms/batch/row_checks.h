@@ -3,12 +3,9 @@
 // same, and the values of the body may then be computed elsewhere, in any order.
 
 #include "core/ir/build.h"
+#include "support/function_ref.h"
 
 #include <unordered_set>
-
-namespace melix::core {
-class Effects;
-}
 
 namespace melix::transforms {
 
@@ -16,8 +13,9 @@ class Costs;
 
 class RowChecks {
 public:
-  RowChecks(core::Module& m, core::FunctionId f, core::OpId nest, const core::Effects& effects,
-            const Costs& costs);
+  /// `hasEffect`: whether an op of the body has one.
+  RowChecks(core::Module& m, core::FunctionId f, core::OpId nest, const Costs& costs,
+            FunctionRef<bool(core::OpId)> hasEffect);
   /// Whether nothing but checks of values that are cheap to compute has an effect.
   bool mayMove() const { return mayMove_; }
   /// Appends the nest of checks, if there are any.
@@ -25,7 +23,7 @@ public:
 
 private:
   core::Function& fn() const { return m_.functions[f_]; }
-  bool find(const core::Effects& effects, const Costs& costs);
+  bool find(const Costs& costs, FunctionRef<bool(core::OpId)> hasEffect);
 
   core::Module& m_;
   const core::FunctionId f_;

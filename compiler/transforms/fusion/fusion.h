@@ -149,6 +149,8 @@ struct RowProduct {
   core::OpId part; ///< of the body of the nest, in which it stands
   core::OpId sum;
 };
+/// Whether a sum in a nest is the product of a row, which no axis around the sum varies, and a matrix.
+bool isRowTimesMatrix(const core::Module& m, const core::Function& f, core::OpId nest);
 /// Those in the body of the nest.
 std::vector<RowProduct> rowProducts(const core::Module& m, const core::Function& f, core::OpId nest);
 /// The ops of its body that are or hold such.

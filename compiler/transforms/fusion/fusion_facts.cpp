@@ -60,6 +60,19 @@ bool hasManyPoints(const Costs& costs, const Op& op) {
   return !points || *points >= fewRows;
 }
 
+bool isRowTimesMatrix(const Module& m, const Function& f, OpId nest) {
+  bool is = false;
+  forEachSum(m, f, nest, [&](const SumInNest& sum) {
+    const bool hasRow = std::ranges::any_of(sum.kept.operands, [](const Axes& axes) { return axes.empty(); });
+    for (Axes columns : sum.kept.operands) {
+      const bool areMany = isAbove(m, f, fewColumns - 1, columns) && !columns.empty();
+      columns.insert(sum.reduced.begin(), sum.reduced.end());
+      is = is || (hasRow && areMany && isAbove(m, f, fewPoints, columns));
+    }
+  });
+  return is;
+}
+
 std::vector<RowProduct> rowProducts(const Module& m, const Function& f, OpId nest) {
   std::vector<RowProduct> out;
   const NestView view(f, f.ops[nest]);

@@ -44,7 +44,10 @@ std::vector<ValueId> storedFor(const Function& f, const Costs& costs, RegionId r
 }
 
 bool canBeStored(const Module& m, const Function& f, RegionId region, ValueId v) {
-  if (!isOfNumbers(m.types, f.typeOf(v))) return false;
+  return isOfNumbers(m.types, f.typeOf(v)) && hasOuterSizes(m, f, region, v);
+}
+
+bool hasOuterSizes(const Module& m, const Function& f, RegionId region, ValueId v) {
   std::vector<DimSym> sizes;
   m.types.collectSymbols(f.typeOf(v), sizes);
   return sizes.empty() || std::ranges::none_of(f.regions[region].ops, [&](OpId id) {

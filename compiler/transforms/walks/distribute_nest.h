@@ -17,8 +17,9 @@ class Costs;
 std::vector<core::ValueId> storedFor(const core::Function& f, const Costs& costs, core::RegionId region,
                                      std::span<const core::ValueId> values);
 
-/// Whether a value of a region can become an array before it: it is a number, or an array of numbers whose
-/// sizes are not defined in the region.
+/// Whether the sizes of a value of a region are not defined in the region.
+bool hasOuterSizes(const core::Module& m, const core::Function& f, core::RegionId region, core::ValueId v);
+/// The same, and it is a number or an array of numbers: it can become an array before the region.
 bool canBeStored(const core::Module& m, const core::Function& f, core::RegionId region, core::ValueId v);
 
 struct Cut {

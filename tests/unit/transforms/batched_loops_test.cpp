@@ -1,5 +1,5 @@
 // Loops in rows whose turns take products of a row and a matrix go around the rows.
-#include "transforms/batch/interchange_loops.h"
+#include "transforms/batch/batch_rows.h"
 #include "transforms/pass_text.h"
 
 namespace melix::transforms {
@@ -62,7 +62,7 @@ struct Loop {
   /// After the pass, which changes no bits: whether what is carried is of all rows.
   bool goesAround() const {
     PassText m(text());
-    m.apply(interchangeLoops, arguments());
+    m.apply(batchRows, arguments());
     return m.count("%c: " + behind() + ")") > 0;
   }
 };
@@ -74,12 +74,12 @@ Loop with(const std::string& turn, const std::string& next, const std::string& t
   return loop;
 }
 
-TEST(InterchangeLoops, RowsAndNumbersGoAroundForAllRows) {
+TEST(BatchedLoops, RowsAndNumbersGoAroundForAllRows) {
   EXPECT_TRUE(with("      %u = sub %c, %c : f32\n", "%u", "f32").goesAround());
   EXPECT_TRUE(with("", "%p", "f32[D]").goesAround());
 }
 
-TEST(InterchangeLoops, PartsAreUpdatedForAllRowsAtOnce) {
+TEST(BatchedLoops, PartsAreUpdatedForAllRowsAtOnce) {
   EXPECT_TRUE(with("      %u = set %c[%t] = %g : f32[T, D]\n", "%u", "f32[T, D]").goesAround());
   EXPECT_TRUE(
       with("      %one = const 1 : i64\n      %n1 = sub %n, %one : i64\n      %l = sub %n1, %t : i64\n"
@@ -89,14 +89,14 @@ TEST(InterchangeLoops, PartsAreUpdatedForAllRowsAtOnce) {
       << "several, one after the other, also from the end";
 }
 
-TEST(InterchangeLoops, NotPartsWhosePlacesDifferByRows) {
+TEST(BatchedLoops, NotPartsWhosePlacesDifferByRows) {
   EXPECT_FALSE(with("      %z = mul %b, %t : i64\n      %l = irem %z, %n : i64\n"
                     "      %u = set %c[%l] = %g : f32[T, D]\n",
                     "%u", "f32[T, D]")
                    .goesAround());
 }
 
-TEST(InterchangeLoops, NotArraysOfSeveralAxesThatAreMadeAnew) {
+TEST(BatchedLoops, NotArraysOfSeveralAxesThatAreMadeAnew) {
   EXPECT_FALSE(with("      %u = nest (%i2: T, %o2: D) -> collect[i2, o2] {\n        %r = get %g[%o2] : f32\n"
                     "        yield %r\n      } : f32[T, D]\n",
                     "%u", "f32[T, D]")
@@ -104,7 +104,7 @@ TEST(InterchangeLoops, NotArraysOfSeveralAxesThatAreMadeAnew) {
 }
 
 /// Of a row whose elements are updated one by one all would be copied at each turn.
-TEST(InterchangeLoops, NotRowsThatAreUpdatedInPlace) {
+TEST(BatchedLoops, NotRowsThatAreUpdatedInPlace) {
   const std::string place = "      %z = mul %b, %t : i64\n      %l = irem %z, %n : i64\n"
                             "      %e1 = get %g[%t] : f32\n";
   EXPECT_FALSE(with(place + "      %u = set %c[%l] = %e1 : f32[D]\n", "%u", "f32[D]").goesAround());
@@ -115,7 +115,7 @@ TEST(InterchangeLoops, NotRowsThatAreUpdatedInPlace) {
                    .goesAround());
 }
 
-TEST(InterchangeLoops, AsManyTurnsForAllRows) {
+TEST(BatchedLoops, AsManyTurnsForAllRows) {
   Loop loop;
   loop.count = "%b";
   EXPECT_FALSE(loop.goesAround());
@@ -123,13 +123,13 @@ TEST(InterchangeLoops, AsManyTurnsForAllRows) {
   EXPECT_TRUE(loop.goesAround());
 }
 
-TEST(InterchangeLoops, NotOfFewRows) {
+TEST(BatchedLoops, NotOfFewRows) {
   Loop loop;
   loop.axis = "2";
   EXPECT_FALSE(loop.goesAround());
 }
 
-TEST(InterchangeLoops, ChecksStandInFrontIfTheyNeedNothingThatIsCarried) {
+TEST(BatchedLoops, ChecksStandInFrontIfTheyNeedNothingThatIsCarried) {
   Loop loop;
   loop.turn = "      check index \"\" %t dims [D]\n" + product;
   loop.point = "    check index \"\" %b dims [D]\n";
@@ -140,7 +140,7 @@ TEST(InterchangeLoops, ChecksStandInFrontIfTheyNeedNothingThatIsCarried) {
   EXPECT_FALSE(loop.goesAround());
 }
 
-TEST(InterchangeLoops, NotWithoutAProductOfTheRow) {
+TEST(BatchedLoops, NotWithoutAProductOfTheRow) {
   Loop loop;
   loop.turn = R"(      %g = nest (%o: D) -> collect[o] {
         %d = get %h[%o] : f32
@@ -154,7 +154,7 @@ TEST(InterchangeLoops, NotWithoutAProductOfTheRow) {
 
 /// Arrays of all rows are no larger than what the nest gives, and there are none of what is made of an index
 /// and added.
-TEST(InterchangeLoops, NotWhereArraysOfAllRowsAreWhatNothingElseIs) {
+TEST(BatchedLoops, NotWhereArraysOfAllRowsAreWhatNothingElseIs) {
   const auto summed = [](const std::string& row) {
     std::string text = with("", "%p", "f32[D]").text();
     const auto put = [&](const std::string& from, const std::string& by) {
@@ -166,7 +166,7 @@ TEST(InterchangeLoops, NotWhereArraysOfAllRowsAreWhatNothingElseIs) {
     put("  } : f32[B, D], f32[B, D]\n  yield %all", "  } : f32[D], f32[D]\n  yield %all");
     put("    %row = get %x[%b] : f32[T, D]\n", row);
     PassText m(text);
-    m.apply(interchangeLoops, arguments());
+    m.apply(batchRows, arguments());
     return m.count("%c: f32[B, D])") > 0;
   };
   EXPECT_TRUE(summed("    %row = get %x[%b] : f32[T, D]\n"));
@@ -179,7 +179,7 @@ TEST(InterchangeLoops, NotWhereArraysOfAllRowsAreWhatNothingElseIs) {
   for (size_t at; (at = text.find("f32[B, D], f32[B, T, D]\n")) != std::string::npos;)
     text.replace(at, 24, "f32[B, D], f32[T, D]\n");
   PassText m(text);
-  m.apply(interchangeLoops, arguments());
+  m.apply(batchRows, arguments());
   EXPECT_EQ(m.count("%c: f32[B, T, D])"), 0u) << m.text();
 }
 

@@ -1,5 +1,5 @@
 // Branches with a product in an arm, whose rows are put together.
-#include "transforms/batch/compact_branches.h"
+#include "transforms/batch/batch_rows.h"
 #include "transforms/pass_text.h"
 
 namespace melix::transforms {
@@ -37,74 +37,74 @@ std::string branch(const std::string& yes, const std::string& no, const std::str
 }
 std::string productArm(const std::string& n) { return product("%w" + n, n) + "      yield %w" + n + "\n"; }
 
-TEST(CompactBranches, AnArmWithAProductRunsOverItsRows) {
+TEST(BatchedBranches, AnArmWithAProductRunsOverItsRows) {
   PassText m(rows(test("2") + branch(productArm("1"), zeros)));
-  m.apply(compactBranches, arguments());
+  m.apply(batchRows, arguments());
   EXPECT_EQ(m.count("filter defines"), 1u) << m.text();
   EXPECT_EQ(m.count("zero : f32[18]"), 1u) << m.text();
 }
 
-TEST(CompactBranches, BothArmsDo) {
+TEST(BatchedBranches, BothArmsDo) {
   PassText m(rows(test("2") + branch(productArm("1"), productArm("2"))));
-  m.apply(compactBranches, arguments());
+  m.apply(batchRows, arguments());
   EXPECT_EQ(m.count("filter defines"), 2u) << m.text();
   EXPECT_EQ(m.count("for collects 2"), 1u) << m.text();
 }
 
-TEST(CompactBranches, ABranchInAnArmIsCompactedOverTheRowsOfTheArm) {
+TEST(BatchedBranches, ABranchInAnArmIsCompactedOverTheRowsOfTheArm) {
   const std::string inner = "      %first1 = get %x[%t, %at] : f32\n      %one = const 1.0 : f32\n"
                             "      %c1 = cmp gt %first1, %one : bool\n      %q = if %c1 {\n" +
                             productArm("1") + "      } {\n" + productArm("3") +
                             "      } : f32[18]\n      yield %q\n";
   PassText m(rows(test("2") + branch(inner, productArm("2"))));
-  m.apply(compactBranches, arguments());
+  m.apply(batchRows, arguments());
   EXPECT_EQ(m.count("filter defines"), 4u) << m.text();
 }
 
-TEST(CompactBranches, WhatCostsMoreThanToReadItAgainIsMadeForAllRowsBefore) {
+TEST(BatchedBranches, WhatCostsMoreThanToReadItAgainIsMadeForAllRowsBefore) {
   const std::string squares = "    %e = nest (%i: 10) -> collect[i] {\n      %v = get %x[%t, %i] : f32\n"
                               "      %d = mul %v, %v : f32\n      yield %d\n    } : f32[10]\n";
   std::string arm = productArm("1");
   arm.replace(arm.find("get %x[%t, %k1]"), 15, "get %e[%k1]");
   PassText m(rows(test("2") + squares + branch(arm, zeros)));
-  m.apply(compactBranches, arguments());
+  m.apply(batchRows, arguments());
   EXPECT_EQ(m.count(": f32[19, 10]\n"), 1u) << m.text();
 }
 
-TEST(CompactBranches, ANumberIsMatched) {
+TEST(BatchedBranches, ANumberIsMatched) {
   const std::string matched =
       "    %tag = convert saturate %first : i64\n    %r = match cases [0, 1, 2] %tag {\n" + productArm("1") +
       "    } {\n" + zeros + "    } {\n" + productArm("2") + "    } : f32[18]\n";
   PassText m(rows(test("2") + matched));
-  m.apply(compactBranches, arguments());
+  m.apply(batchRows, arguments());
   EXPECT_EQ(m.count("filter defines"), 2u) << m.text();
 }
 
-TEST(CompactBranches, RowsOfSeveralAxesAreNumbered) {
+TEST(BatchedBranches, RowsOfSeveralAxesAreNumbered) {
   PassText m("fn f (%x: f32[19, 10], %m: f32[10, 18]) -> (f32[19, 3, 18]) {\n"
              "  %y = nest (%t: 19, %s: 3) -> collect[t, s] {\n" +
              test("2") +
              "    %is = cmp gt %s, %at : bool\n    %not = not %is : bool\n"
              "    %both = and %c, %not : bool\n" +
              branch(productArm("1"), zeros, "%both") + "    yield %r\n  } : f32[19, 3, 18]\n  yield %y\n}\n");
-  m.apply(compactBranches, arguments());
+  m.apply(batchRows, arguments());
   EXPECT_EQ(m.count("filter defines"), 1u) << m.text();
 }
 
 /// The first row that fails is the same, and reads that a check guards come after it.
-TEST(CompactBranches, ChecksMoveBefore) {
+TEST(BatchedBranches, ChecksMoveBefore) {
   for (const char* at : {"2", "10"}) {
     std::string text = test(at);
     const size_t read = text.find("    %first");
     text.insert(read, "    check index \"\" %at dims [10]\n");
     PassText m(rows(text + branch(productArm("1"), zeros)));
-    m.apply(compactBranches, arguments());
+    m.apply(batchRows, arguments());
     EXPECT_EQ(m.count("filter defines"), 1u) << m.text();
     EXPECT_LT(m.text().find("check index"), m.text().find("filter defines")) << m.text();
   }
 }
 
-TEST(CompactBranches, OtherBranchesStay) {
+TEST(BatchedBranches, OtherBranchesStay) {
   const std::string same = "    %zero = const 0.0 : f32\n    %at = const 2 : i64\n"
                            "    %first = get %m[%at, %at] : f32\n    %c = cmp gt %first, %zero : bool\n";
   const std::string asserted = test("2") +
@@ -114,7 +114,7 @@ TEST(CompactBranches, OtherBranchesStay) {
                                   test("2") + branch(zeros, "      %o = zero : f32[18]\n      yield %o\n"),
                                   asserted + branch(productArm("1"), zeros)}) {
     PassText m(rows(body));
-    m.apply(compactBranches, arguments());
+    m.apply(batchRows, arguments());
     EXPECT_EQ(m.count("filter defines"), 0u) << m.text();
   }
 }

@@ -1,0 +1,163 @@
+#include "transforms/batch/batch_rows.h"
+
+#include "core/ir/walk.h"
+#include "core/order/verify.h"
+#include "transforms/analysis/cost_model.h"
+#include "transforms/batch/batched_branch.h"
+#include "transforms/batch/batched_call.h"
+#include "transforms/batch/batched_loop.h"
+#include "transforms/batch/row_checks.h"
+#include "transforms/batch/row_functions.h"
+#include "transforms/fusion/fusion.h"
+#include "transforms/walks/dce.h"
+#include "transforms/walks/for_each_function.h"
+
+#include <algorithm>
+
+namespace melix::transforms {
+
+using namespace core;
+
+namespace {
+
+/// The nests of one function.
+class RowBatcher {
+public:
+  RowBatcher(Module& m, FunctionId f, const Effects& effects, RowFunctions& functions)
+      : m_(m), f_(f), effects_(effects), functions_(functions), costs_(m, m.functions[f]) {}
+
+  bool changed = false;
+
+  void run(RegionId region, bool isInNest = false) {
+    const std::vector<OpId> ops = std::exchange(fn().regions[region].ops, {});
+    work.ops += ops.size();
+    for (OpId id : ops) place(region, id, isInNest);
+  }
+
+private:
+  Function& fn() const { return m_.functions[f_]; }
+
+  /// Appends an op to the region, after what batching puts before it.
+  void place(RegionId region, OpId id, bool isInNest) {
+    if (visited_.insert(id).second)
+      for (RegionId inner : Regions(fn().ops[id].regions))
+        run(inner, isInNest || fn().ops[id].kind == OpKind::Nest);
+    if (hasManyPoints(costs_, fn().ops[id])) {
+      Builder b(m_, f_, region, fn().ops[id].loc);
+      std::vector<OpId> before = std::exchange(fn().regions[region].ops, {});
+      const bool isBatched = batch(b, id, isInNest);
+      const std::vector<OpId> front = std::exchange(fn().regions[region].ops, std::move(before));
+      for (OpId each : front) place(region, each, isInNest);
+      if (isBatched) {
+        changed = true;
+        return place(region, id, isInNest);
+      }
+    }
+    fn().regions[region].ops.push_back(id);
+  }
+
+  /// One loop, branch or call in the body of a nest over rows: the first that can be batched.
+  bool batch(Builder& b, OpId nest, bool isInNest) {
+    const std::vector<RowProduct> seeds = seedsOf(nest);
+    for (size_t k = 0; k < seeds.size(); ++k) {
+      const OpId part = seeds[k].part;
+      if (k > 0 && seeds[k - 1].part == part) continue;
+      switch (fn().ops[part].kind) {
+      case OpKind::For:
+      case OpKind::While:
+        if (batchLoop(b, nest, part)) return true;
+        break;
+      case OpKind::If:
+      case OpKind::Match:
+        if (!isInNest && batchBranch(b, nest, part, seeds)) return true;
+        break;
+      case OpKind::Call:
+        if (!isInNest && batchCall(b, nest, part)) return true;
+        break;
+      default: break;
+      }
+    }
+    return false;
+  }
+
+  /// Products of a row and a matrix in the body, and calls of functions with such, in the order of the body.
+  std::vector<RowProduct> seedsOf(OpId nest) const {
+    std::vector<RowProduct> products = rowProducts(m_, fn(), nest), out;
+    for (OpId part : fn().regions[fn().ops[nest].regions[0]].ops) {
+      auto call = [&](OpId id) {
+        const Op& op = fn().ops[id];
+        if (op.kind == OpKind::Call && functions_.mayBatch(op.as<CallAttr>().callee)) out.push_back({part, id});
+      };
+      for (const RowProduct& p : products)
+        if (p.part == part) out.push_back(p);
+      call(part);
+      for (RegionId r : fn().ops[part].regions) forEachOp(fn(), r, call);
+    }
+    return out;
+  }
+
+  bool batchLoop(Builder& b, OpId nest, OpId loop) {
+    BatchedLoop rows(m_, f_, nest, loop, effects_, costs_, functions_);
+    if (!rows.canInterchange()) return false;
+    rows.leave(b);
+    return true;
+  }
+
+  bool batchBranch(Builder& b, OpId nest, OpId branch, const std::vector<RowProduct>& seeds) {
+    if (!gives(nest)) return false;
+    std::vector<OpId> own;
+    for (const RowProduct& seed : seeds)
+      if (seed.part == branch) own.push_back(seed.sum);
+    RowChecks checks = checksOf(nest);
+    BatchedBranch rows(m_, f_, nest, branch, own, effects_, costs_);
+    if (!checks.mayMove() || !rows.isPossible()) return false;
+    checks.move(b);
+    rows.compact(b);
+    return true;
+  }
+
+  bool batchCall(Builder& b, OpId nest, OpId call) {
+    if (!gives(nest)) return false;
+    RowChecks checks = checksOf(nest);
+    BatchedCall rows(m_, f_, nest, call, effects_, costs_, functions_);
+    if (!checks.mayMove() || !rows.isPossible()) return false;
+    checks.move(b);
+    rows.leave(b);
+    return true;
+  }
+
+  RowChecks checksOf(OpId nest) const {
+    return {m_, f_, nest, costs_, [&](OpId id) { return functions_.hasEffect(fn(), id); }};
+  }
+
+  /// Whether all rows give something, and in any order.
+  bool gives(OpId nest) const {
+    return nestAccs(fn().ops[nest]) == 0 &&
+           std::ranges::all_of(nestResults(fn().ops[nest]), [](const NestResult& r) {
+             return r.kind == NestResultKind::Collect || (r.kind == NestResultKind::Reduce && !isCombine(r));
+           });
+  }
+
+  Module& m_;
+  const FunctionId f_;
+  const Effects& effects_;
+  RowFunctions& functions_;
+  const Costs costs_;
+  std::unordered_set<OpId> visited_; ///< ops whose regions are done
+};
+
+} // namespace
+
+bool batchRows(Module& m) {
+  require(m, {State::DerivativesGone, State::SumsUnordered});
+  const Effects effects(m);
+  RowFunctions functions(m, effects);
+  return changeBodies(m, [&](FunctionId f) {
+    RowBatcher s(m, f, effects, functions);
+    s.run(m.functions[f].body);
+    if (s.changed) eliminateDeadValues(m, f, effects);
+    return s.changed;
+  });
+}
+
+} // namespace melix::transforms

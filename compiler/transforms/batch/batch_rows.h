@@ -1,0 +1,40 @@
+#pragma once
+// Batches what the rows of a nest do: loops, branches and calls with products of a row and a matrix run for
+// all rows at once. Over all rows these are products of matrices, which stand in nests of their own then
+// (fission_products.h). A nest is one over rows if it has more than a few points.
+//
+//   loops     interchanged with the nest (batched_loop.h). Rows of their own trip counts run in the order of
+//             falling counts. Rows of a `while` are compacted when some of them end.
+//   branches  an arm runs over the rows that take it (batched_branch.h)
+//   calls     the callee has an instance over rows (batched_call.h)
+//
+//   before:  %y = nest (b: B) -> collect[b] {
+//              %h = for %n, %h0, collects 1 { (%t, %h)
+//                %p = nest (%j: H, %k: H) -> keep[j] sum { … get %h[%k] … get %u[%k, %j] … }
+//                %g = nest (%j: H) -> collect[j] { … get %p[%j] … get %x[%b, %t, %j] … }
+//                yield %g, %g } … }
+//   after:   %i = nest (b: B) -> collect[b] { yield %h0 }
+//            %h, %s = for %n, %i, collects 1 { (%t, %h)
+//              %g = nest (b: B) -> collect[b] { … get %h[%b] … }
+//              yield %g, %g }
+//            %y = nest (b: B) -> collect[b] { … get %h[%b], get %s[:, %b] … }
+//
+// Nests before make the values that these ops need of a row, for all rows. Checks of values that are read
+// become a nest before those. The first row that fails stays the same, at its first iteration that fails.
+// A loop, branch or call stays in each of these cases:
+// 1. It is at few rows, or its products have matrices that fit in registers.
+// 2. A row may fail in it in another way, or has another effect.
+// 3. It carries, needs or gives what is no array of all rows: arrays of a size of the row, an array of which
+//    rows update different parts.
+// 4. Arrays of all rows would have more axes than the results of the nest.
+// 5. Branches and calls: the nest stands in another nest, or adds to accumulators.
+// Requires: verified Core without derivatives, orders not chosen. Keeps: values, every effect.
+
+#include "core/ir/ir.h"
+
+namespace melix::transforms {
+
+/// Whether anything changed.
+bool batchRows(core::Module& module);
+
+} // namespace melix::transforms

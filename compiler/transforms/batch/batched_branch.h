@@ -1,0 +1,70 @@
+#pragma once
+// Compacts a branch in the body of a nest over rows: an arm with a product of a row and a matrix, or with a
+// call that is batched, runs over the rows that take it, which are put together first (batch_rows.h).
+//
+//   before:  %y = nest (b: B) -> collect[b] {
+//              %c = cmp gt (get %x[%b, 0]), 0
+//              %r = if %c { %u = nest (j: D, k: D) -> keep[j] sum { … get %h[%b, %k] … get %w[%k, %j] … }
+//                           yield %u } { yield %z }
+//              … %r … }
+//   after:   %on = nest (b: B) -> filter defines [m] { yield %c, %b }
+//            %u = nest (i: m) -> collect[i] { %b = get %on[%i]   nest (j: D, k: D) -> keep[j] sum { … } }
+//            %n = for collects 1 B, 0 { … }                // by row: how many before it are in %on
+//            %y = nest (b: B) -> collect[b] { %r = if %c { yield (get %u[get %n[%b]]) } { yield %z }   … %r …
+//            }
+//
+// A value of its row that a compacted arm needs becomes an array of all rows before, if it costs more than a
+// read. Other arms stay where they are. An arm of a case of an enum opens its payload for the rows that take
+// it.
+
+#include "transforms/batch/rows.h"
+
+namespace melix::transforms {
+
+class Costs;
+
+class BatchedBranch {
+public:
+  /// `seeds`: ops within the branch for which an arm is compacted.
+  BatchedBranch(core::Module& m, core::FunctionId f, core::OpId nest, core::OpId branch,
+                std::span<const core::OpId> seeds, const core::Effects& effects, const Costs& costs);
+
+  /// Whether an arm has a seed, rows differ in the arm they take, and all that arms need and give can be
+  /// stored. Requires that nothing in the nest has an effect.
+  bool isPossible() const;
+  /// Appends what comes before the nest.
+  void compact(core::Builder& b);
+
+private:
+  struct Arm {
+    size_t number;                      ///< of its region
+    core::ValueId rows;                 ///< those that take it, by their row-major positions
+    std::vector<core::ValueId> results; ///< what it gives for these
+    core::ValueId before;               ///< by row: how many of `rows` come before it
+  };
+  core::Function& fn() const { return m_.functions[f_]; }
+  const core::Op& op() const { return fn().ops[branch_]; }
+  core::ValueId tested() const { return op().operands[0]; }
+
+  std::vector<core::ValueId> needs() const;
+  std::vector<core::ValueId> needsOf(const Arm& arm) const;
+  std::vector<core::ValueId> stored() const;
+  core::Cloner rowAt(core::Builder& in, core::ValueId position, std::span<const core::ValueId> values) const;
+  core::OpId choose(core::Builder& in, core::ValueId tested, const Arm& arm, bool opens) const;
+  core::ValueId takes(core::Builder& in, core::ValueId tested, const Arm& arm) const;
+  void findRows(core::Builder& b, Arm& arm) const;
+  void runArm(core::Builder& b, Arm& arm) const;
+  void countRows(core::Builder& b);
+  void readArms();
+
+  core::Module& m_;
+  const core::FunctionId f_;
+  const core::OpId nest_, branch_;
+  const core::RegionId body_;
+  const core::Effects& effects_;
+  const Costs& costs_;
+  const Rows rows_;
+  std::vector<Arm> arms_;
+};
+
+} // namespace melix::transforms

@@ -1,0 +1,53 @@
+#pragma once
+// Batches a call in the body of a nest over rows: the instance of the callee over rows is called once, with
+// arrays of the arguments that vary (row_functions.h). Calls of one function that do not need each other's
+// results are one call of more rows.
+//
+//   before:  %y = nest (b: B) -> collect[b] { … %r = call @f %x, %w … %r … }
+//   after:   %xs = nest (b: B) -> collect[b] { … %x … }
+//            %rs = call @f.rows %xs, %w dims [B]
+//            %y = nest (b: B) -> collect[b] { %r = get %rs[%b] … %r … }
+
+#include "transforms/batch/rows.h"
+
+namespace melix::transforms {
+
+class Costs;
+class RowFunctions;
+
+class BatchedCall {
+public:
+  BatchedCall(core::Module& m, core::FunctionId f, core::OpId nest, core::OpId call,
+              const core::Effects& effects, const Costs& costs, RowFunctions& functions);
+
+  /// Whether the callee has an instance and its arguments can be stored. Requires that nothing in the nest
+  /// has an effect.
+  bool isPossible();
+  /// Appends what comes before the nest.
+  void leave(core::Builder& b);
+
+private:
+  core::Function& fn() const { return m_.functions[f_]; }
+  const core::Op& op() const { return fn().ops[call_]; }
+  bool isSame(core::OpId other, const AxisVariance& body) const;
+  std::vector<bool> variesOf(core::OpId call, const AxisVariance& body) const;
+  void findCalls(const AxisVariance& body);
+  std::vector<core::ValueId> collectArguments(core::Builder& b, core::DimId rows) const;
+  std::vector<core::ValueId> guarded(core::Builder& b, core::Op made, core::DimId rows,
+                                     const core::Op& call) const;
+  void readBy(std::span<const core::ValueId> results);
+
+  core::Module& m_;
+  const core::FunctionId f_;
+  const core::OpId nest_, call_;
+  const core::RegionId body_;
+  const core::Effects& effects_;
+  const Costs& costs_;
+  RowFunctions& functions_;
+  const Rows rows_;
+  std::vector<bool> varies_; ///< by arguments
+  core::FunctionId callee_;
+  std::vector<core::OpId> calls_; ///< that become one
+};
+
+} // namespace melix::transforms

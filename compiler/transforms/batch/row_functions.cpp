@@ -1,0 +1,120 @@
+#include "transforms/batch/row_functions.h"
+
+#include "core/analysis/footprint.h"
+#include "core/ir/call_graph.h"
+#include "core/ir/walk.h"
+#include "core/order/clone.h"
+#include "transforms/fusion/fusion.h"
+
+#include <algorithm>
+
+namespace melix::transforms {
+
+using namespace core;
+
+RowFunctions::RowFunctions(Module& m, const Effects& effects)
+    : m_(m), effects_(effects), facts_(m.functions.size()) {
+  for (size_t k = 0; k < facts_.size(); ++k) {
+    const Function& f = m.functions[FunctionId(static_cast<uint32_t>(k))];
+    if (!f.body.valid()) continue;
+    facts_[k].hasProduct = hasOwnProduct(f);
+    forEachOp(f, [&](OpId id) { facts_[k].hasEffect = facts_[k].hasEffect || hasOwnEffect(f, id); });
+  }
+  // Callees first; functions that call each other come to a fixed point.
+  const CallGraph calls(m);
+  for (bool more = true; std::exchange(more, false);)
+    for (FunctionId f : calls.order()) {
+      Facts now = facts_[f.index];
+      for (FunctionId callee : calls.callees(f)) {
+        now.hasProduct |= facts_[callee.index].hasProduct;
+        now.hasEffect |= facts_[callee.index].hasEffect;
+      }
+      more |= now.hasProduct != facts_[f.index].hasProduct || now.hasEffect != facts_[f.index].hasEffect;
+      facts_[f.index] = now;
+    }
+}
+
+bool RowFunctions::hasOwnProduct(const Function& f) const {
+  bool has = false;
+  auto look = [&](auto& self, RegionId r) -> void {
+    for (OpId id : f.regions[r].ops) {
+      if (f.ops[id].kind == OpKind::Nest)
+        has = has || isRowTimesMatrix(m_, f, id);
+      else
+        for (RegionId inner : f.ops[id].regions) self(self, inner);
+    }
+  };
+  look(look, f.body);
+  return has;
+}
+
+bool RowFunctions::hasOwnEffect(const Function& f, OpId id) const {
+  const Op& op = f.ops[id];
+  return op.kind != OpKind::While && op.kind != OpKind::Call && effects_.ofItself(f, id).any();
+}
+
+bool RowFunctions::hasEffect(const Function& f, OpId id) const {
+  bool has = false;
+  auto look = [&](OpId each) {
+    has = has || hasOwnEffect(f, each);
+    if (f.ops[each].kind == OpKind::Call) has = has || hasEffect(f.ops[each].as<CallAttr>().callee);
+  };
+  look(id);
+  for (RegionId r : f.ops[id].regions) forEachOp(f, r, look);
+  return has;
+}
+
+bool RowFunctions::mayBatch(FunctionId id) const {
+  const Function& f = m_.functions[id];
+  return hasProduct(id) && !hasEffect(id) && f.body.valid() && !f.staysCalled() && !f.customJvp.valid() &&
+         f.resultDims.empty() && f.inouts.empty();
+}
+
+FunctionId RowFunctions::instance(FunctionId f, const std::vector<bool>& varies) {
+  auto& of = instances_[f];
+  if (const auto known = of.find(varies); known != of.end()) return known->second;
+  if (of.size() == mostInstances) return {};
+  return of[varies] = make(f, varies);
+}
+
+FunctionId RowFunctions::make(FunctionId source, const std::vector<bool>& varies) {
+  Function made;
+  std::string text;
+  for (bool v : varies) text += v ? '1' : '0';
+  made.name = m_.functions[source].name;
+  made.key = m_.functions[source].key + " over rows " + text;
+  made.device = m_.functions[source].device;
+  made.loc = m_.functions[source].loc;
+  made.body = made.regions.add(Region{});
+  const RegionId body = made.body;
+  const LocId loc = made.loc;
+  const FunctionId id = m_.functions.add(std::move(made));
+  const Function& from = m_.functions[source];
+  Builder b(m_, id, body, loc);
+  Cloner copy(m_, source, id);
+  for (DimSym s : from.dimParams) b.fn().dimParams.push_back(copy.defineDim(s));
+  const DimSym rows = b.newDim("m", types::DimSymKind::Parameter);
+  b.fn().dimParams.push_back(rows);
+  const DimId extent = m_.types.dims.symbol(rows);
+  auto column = [&](TypeId type) {
+    return nestResultType(m_.types, collecting(1), std::span(&extent, 1), copy.type(type));
+  };
+  std::vector<ValueId> params;
+  for (size_t k = 0; k < from.params().size(); ++k) {
+    const ValueId of = from.params()[k];
+    params.push_back(b.param(varies[k] ? column(from.typeOf(of)) : copy.type(from.typeOf(of)),
+                             from.values[of].hint));
+  }
+  for (TypeId type : from.results) b.fn().results.push_back(column(type));
+  NestBuilder nest(b);
+  const ValueId row = nest.axis(extent);
+  Builder in = b.in(nest.body());
+  for (size_t k = 0; k < params.size(); ++k)
+    copy.values[from.params()[k]] = varies[k] ? in.getAt(params[k], std::span(&row, 1)) : params[k];
+  for (ValueId v : copy.body(from.body, in).values) nest.collect(v);
+  const Results results = b.fn().ops[nest.finish()].results;
+  b.yield(Operands(results.begin(), results.end()));
+  return id;
+}
+
+} // namespace melix::transforms

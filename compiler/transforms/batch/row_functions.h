@@ -1,0 +1,50 @@
+#pragma once
+// Functions that rows of a nest call, and their instances over rows.
+//
+// The instance of `f` for the parameters that vary with rows takes these as arrays of rows, and all others as
+// they are. It gives arrays of rows:
+//
+//   fn f.rows [D, m] (%xs: f32[m, D], %w: f32[D, D]) -> (f32[m, D]) {
+//     %y = nest (i: m) -> collect[i] { %x = get %xs[%i]   … the body of f … }   yield %y }
+
+#include "core/ir/build.h"
+
+#include <map>
+
+namespace melix::core {
+class Effects;
+}
+
+namespace melix::transforms {
+
+class RowFunctions {
+public:
+  RowFunctions(core::Module& m, const core::Effects& effects);
+
+  /// Whether a function, or one that it calls, has a product of a row and a matrix.
+  bool hasProduct(core::FunctionId f) const { return f.index < facts_.size() && facts_[f.index].hasProduct; }
+  /// Whether an op, or any in its regions, has an effect other than that a `while` does not end.
+  bool hasEffect(const core::Function& f, core::OpId op) const;
+  bool hasEffect(core::FunctionId f) const { return f.index < facts_.size() && facts_[f.index].hasEffect; }
+
+  /// Whether there may be an instance: its callers own nothing of it, and its results' sizes are theirs.
+  bool mayBatch(core::FunctionId f) const;
+  /// Invalid beyond `mostInstances` of a function.
+  core::FunctionId instance(core::FunctionId f, const std::vector<bool>& varies);
+
+private:
+  struct Facts {
+    bool hasProduct = false, hasEffect = false;
+  };
+  bool hasOwnProduct(const core::Function& f) const;
+  bool hasOwnEffect(const core::Function& f, core::OpId op) const;
+  core::FunctionId make(core::FunctionId f, const std::vector<bool>& varies);
+
+  static constexpr size_t mostInstances = 4;
+  core::Module& m_;
+  const core::Effects& effects_;
+  std::vector<Facts> facts_; ///< by functions that were there at the beginning
+  std::map<core::FunctionId, std::map<std::vector<bool>, core::FunctionId>> instances_;
+};
+
+} // namespace melix::transforms
