@@ -45,12 +45,12 @@ private:
     if (hasManyPoints(costs_, fn().ops[id])) {
       Builder b(m_, f_, region, fn().ops[id].loc);
       std::vector<OpId> before = std::exchange(fn().regions[region].ops, {});
-      const bool isBatched = batch(b, id, isInNest);
+      const bool isGone = batchAdds(b, id), isBatched = isGone || batch(b, id, isInNest);
       const std::vector<OpId> front = std::exchange(fn().regions[region].ops, std::move(before));
       for (OpId each : front) place(region, each, isInNest);
       if (isBatched) {
         changed = true;
-        return place(region, id, isInNest);
+        return isGone ? void() : place(region, id, isInNest);
       }
     }
     fn().regions[region].ops.push_back(id);
@@ -123,6 +123,31 @@ private:
     if (!checks.mayMove() || !rows.isPossible()) return false;
     checks.move(b);
     rows.leave(b);
+    return true;
+  }
+
+  /// Of rows that have products and add to accumulators, the adds, once no loop among them is to be batched:
+  /// nests of their own, after one that makes all else.
+  bool batchAdds(Builder& b, OpId nest) {
+    const Results results = fn().ops[nest].results;
+    const RegionId body = fn().ops[nest].regions[0];
+    auto isCollected = [](const NestResult& r) { return r.kind == NestResultKind::Collect; };
+    if (nestAccs(fn().ops[nest]) == 0 || results.size() == nestAccs(fn().ops[nest]) ||
+        !std::ranges::all_of(nestResults(fn().ops[nest]), isCollected) ||
+        !RowAdds::areAlone(m_, fn(), body) || functions_.hasEffect(fn(), nest) || seedsOf(nest).empty())
+      return false;
+    const RowAdds adds(m_, f_, nest, costs_);
+    const Rows rows(m_, f_, nest, effects_);
+    const Operands begun = fn().ops[nest].operands;
+    std::vector<ValueId> sums(begun.begin(), begun.end()), given = adds.makeBefore(b);
+    const std::vector<ValueId> stored(given.end() - static_cast<ptrdiff_t>(adds.stored().size()), given.end());
+    adds.emit(b, rows.count(), rows.flat(b, stored), sums);
+    given.resize(results.size() - sums.size());
+    given.insert(given.end(), sums.begin(), sums.end());
+    for (size_t k = 0; k < results.size(); ++k) {
+      const ValueId same = b.one(Builder::simple(OpKind::Reshape, {given[k]}), b.typeOf(given[k]));
+      takeOver(fn(), fn().values[same].def, std::span(&results[k], 1));
+    }
     return true;
   }
 

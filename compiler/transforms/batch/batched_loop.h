@@ -84,8 +84,8 @@ private:
   std::vector<core::ValueId> sumsBegun() const;
   void enterCarries(RowNest& rows, core::Builder& row, std::span<const core::ValueId> params,
                     std::span<const core::ValueId> carried, std::span<const core::ValueId> indices) const;
-  Iteration endIteration(RowNest& rows, core::Builder& in) const;
-  Iteration separateAdds(core::Builder& in, core::OpId nest, uint32_t collected) const;
+  Iteration endIteration(RowNest& rows, core::Builder& in, std::vector<core::ValueId>& sums) const;
+  bool addsAreAlone() const;
   core::OpId around(core::Builder& b);
   void give(std::span<const core::ValueId> columns, std::span<const core::ValueId> sums);
   core::Operands emitIteration(core::Builder& in, std::span<const core::ValueId> begun) const;
@@ -98,7 +98,6 @@ private:
   void readBy(core::Builder& b);
   void readResult(core::Builder& in, size_t k) const;
   core::ValueId rowIndex(core::Builder& in) const;
-  std::vector<core::ValueId> flat(core::Builder& in, std::span<const core::ValueId> arrays) const;
 
   // Rows in the order of falling trip counts (emit_prefixes.cpp).
   struct Prefixes;
@@ -107,7 +106,7 @@ private:
   bool endTogether() const;
   Prefixes prefixes(core::Builder& b) const;
   Prefix emitPrefix(core::Builder& in, const Prefixes& p, core::ValueId index,
-                    std::span<const core::ValueId> carried) const;
+                    std::span<const core::ValueId> carried, std::vector<core::ValueId> sums) const;
   void placeFromEnd(core::Builder& in, core::Cloner& copy, core::ValueId left) const;
   core::ValueId rankOf(core::Builder& b, const Prefixes& p) const;
   void readStack(core::Builder& in, size_t k) const;

@@ -91,15 +91,16 @@ void BatchedLoop::enterCarries(RowNest& rows, Builder& row, std::span<const Valu
     rows.copy.values[params[columns_[k]]] = row.getAt(carried[k], indices);
 }
 
-/// Ends the nest with the iteration of a row, and appends it without its adds.
-BatchedLoop::Iteration BatchedLoop::endIteration(RowNest& rows, Builder& in) const {
+/// Ends the nest with the iteration of a row, and appends it. What it adds, the caller adds, unless other
+/// results depend on the ops that add: then `sums` become what it gives.
+BatchedLoop::Iteration BatchedLoop::endIteration(RowNest& rows, Builder& in, std::vector<ValueId>& sums) const {
   const LoopView loop = view();
   std::unordered_set<OpId> updates;
   for (const BatchedCarry& carry : carries_) updates.insert(carry.updates.begin(), carry.updates.end());
+  size_t sum = 0;
   for (size_t k = 0; k < carries_.size(); ++k)
     if (carries_[k].kind == CarryKind::Sums)
-      rows.copy.values[loop.carryParams()[k]] =
-          rows.nest.accumulator(fn().ops[nest_].operands[carries_[k].accumulator]);
+      rows.copy.values[loop.carryParams()[k]] = rows.nest.accumulator(sums[sum++]);
   rows.copy.instead = [&, also = rows.copy.instead](OpId id, Builder& at) {
     return updates.contains(id) || (also && also(id, at));
   };
@@ -113,39 +114,23 @@ BatchedLoop::Iteration BatchedLoop::endIteration(RowNest& rows, Builder& in) con
   const uint32_t collected = rows.nest.results();
   for (size_t k = 0; k < carries_.size(); ++k)
     if (carries_[k].kind == CarryKind::Sums) rows.nest.end(yields[k]);
-  return separateAdds(in, rows.nest.finish(), collected);
-}
-
-/// The nest is the last op at `in`. If it adds, a nest before it makes all that it collects and what its adds
-/// need, and it goes.
-BatchedLoop::Iteration BatchedLoop::separateAdds(Builder& in, OpId nest, uint32_t collected) const {
+  const OpId nest = rows.nest.finish();
   const Results results = fn().ops[nest].results;
   Iteration out{{results.begin(), results.begin() + collected}, std::nullopt, {}};
-  if (results.size() == collected) return out;
-  out.adds.emplace(m_, f_, nest, costs_);
-  std::vector<ValueId> live;
-  auto keep = [&](ValueId v) {
-    const auto at = std::ranges::find(live, v);
-    const size_t number = static_cast<size_t>(at - live.begin());
-    if (at == live.end()) live.push_back(v);
-    return number;
-  };
-  std::vector<size_t> numbers;
-  const NestView view(fn(), fn().ops[nest]);
-  for (size_t k = 0; k < collected; ++k) numbers.push_back(keep(view.yields()[k]));
-  for (ValueId v : out.adds->stored()) numbers.push_back(keep(v));
+  if (sums.empty()) return out;
+  if (!addsAreAlone()) {
+    sums.assign(results.begin() + collected, results.end());
+    return out;
+  }
   std::erase(fn().regions[in.region].ops, nest);
-  const RegionId body = fn().ops[nest].regions[0];
-  const std::vector<OpId> ops = fn().regions[body].ops;
-  const std::vector<ValueId> arrays =
-      live.empty() ? live
-                   : distribute(in, nest,
-                                {AxisSet::first(fn().ops[nest].dims.size()),
-                                 AxisVariance(m_, f_, nest, effects_, OwnSizes::Copied).slice(live), live});
-  for (size_t k = 0; k < numbers.size(); ++k)
-    (k < collected ? out.given[k] : out.stored.emplace_back()) = arrays[numbers[k]];
+  out.adds.emplace(m_, f_, nest, costs_);
+  const std::vector<ValueId> arrays = out.adds->makeBefore(in);
+  out.given.assign(arrays.begin(), arrays.begin() + collected);
+  out.stored.assign(arrays.begin() + collected, arrays.end());
   return out;
 }
+
+bool BatchedLoop::addsAreAlone() const { return RowAdds::areAlone(m_, fn(), iterationBody()); }
 
 OpId BatchedLoop::around(Builder& b) {
   const Op loop = fn().ops[loop_];
@@ -192,13 +177,13 @@ Operands BatchedLoop::emitIteration(Builder& in, std::span<const ValueId> begun)
   rows_.copy(row, rows.copy, needs_);
   rows.copy.values[loop.index()] = index;
   enterCarries(rows, row, loop.carryParams(), carried, rows.indices);
-  Iteration made = endIteration(rows, in);
+  std::vector<ValueId> sums(carried.begin() + static_cast<ptrdiff_t>(columns_.size()), carried.end());
+  Iteration made = endIteration(rows, in, sums);
   const Path all(fn().ops[nest_].dims.size(), PathStep{StepKind::All, 0, {}, 1});
   Operands out;
   for (ValueId v : carryOn(in, places, made, carried, all, {})) out.push_back(v);
-  std::vector<ValueId> sums(carried.begin() + static_cast<ptrdiff_t>(columns_.size()), carried.end());
   // The stored values have the axes of the nest: as rows they have one.
-  if (made.adds) made.adds->emit(in, rows_.count(), flat(in, made.stored), sums);
+  if (made.adds) made.adds->emit(in, rows_.count(), rows_.flat(in, made.stored), sums);
   for (ValueId v : sums) out.push_back(v);
   for (size_t k = 0; k < loop.stacks(); ++k) out.push_back(made.given[made.given.size() - loop.stacks() + k]);
   return out;
@@ -301,21 +286,6 @@ void BatchedLoop::readResult(Builder& in, size_t k) const {
   path.insert(path.end(), at.size(), PathStep{StepKind::Index, 0, {}, 1});
   const ValueId read = in.get(given_[k], std::move(path), at);
   takeOver(fn(), fn().values[read].def, std::span(&loop.results[k], 1));
-}
-
-/// Arrays of rows with one axis for the axes of the nest.
-std::vector<ValueId> BatchedLoop::flat(Builder& in, std::span<const ValueId> arrays) const {
-  const size_t axes = fn().ops[nest_].dims.size();
-  std::vector<ValueId> out(arrays.begin(), arrays.end());
-  if (axes == 1) return out;
-  for (ValueId& v : out) {
-    const types::Type& type = m_.types[in.typeOf(v)];
-    std::vector<DimId> dims(type.dims.begin() + static_cast<ptrdiff_t>(axes), type.dims.end());
-    dims.insert(dims.begin(), rows_.count());
-    const TypeId flat = m_.types.array(m_.types.element(in.typeOf(v)), std::move(dims));
-    v = in.one(Builder::simple(OpKind::Reshape, {v}), flat);
-  }
-  return out;
 }
 
 /// Where the row of a point stands in what the loop around gives.

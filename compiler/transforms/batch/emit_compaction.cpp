@@ -93,7 +93,7 @@ void BatchedLoop::emitCompacted(Builder& in, std::span<const ValueId> params) co
   Builder row = in.in(rows.nest.body());
   const ValueId at = row.getAt(going, rows.indices);
   enterCarries(rows, row, loop.carryParams(), carried, std::span(&at, 1));
-  Iteration made = endIteration(rows, in);
+  Iteration made = endIteration(rows, in, sums);
   if (made.adds) made.adds->emit(in, left, made.stored, sums);
   Operands yields(ended.begin(), ended.end());
   yields.insert(yields.end(), sums.begin(), sums.end());

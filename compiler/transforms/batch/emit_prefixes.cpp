@@ -72,6 +72,7 @@ struct BatchedLoop::Prefixes {
 
 struct BatchedLoop::Prefix {
   std::vector<ValueId> columns, stacks; ///< what the adds need is stacked too
+  std::vector<ValueId> sums;            ///< of accumulators that it adds to itself
   Path part;
   ValueId size; ///< how many rows there are
   std::optional<RowAdds> adds;
@@ -108,14 +109,23 @@ OpId BatchedLoop::aroundPrefixes(Builder& b) {
   made.loc = loop.loc;
   for (ValueId v : begun(b, &all)) made.operands.push_back(v);
   const size_t columns = columns_.size();
+  // Sums go around where an iteration adds; else all iterations' terms are stacked, and added after the loop.
+  std::vector<ValueId> sums = sumsBegun();
+  const bool areCarried = !addsAreAlone();
+  if (areCarried) made.operands.insert(made.operands.end(), sums.begin(), sums.end());
 
   // The types of what is stacked show when the iteration is there: it takes the stacks as parameters.
   Builder in = b.in(b.newRegion());
   const ValueId index = in.param(m_.types.int64(), fn().values[view.index()].hint);
   const std::vector<ValueId> carried = enterParams(in, std::span(made.operands).subspan(1));
-  Prefix prefix = emitPrefix(in, p, index, carried);
+  const std::span<const ValueId> params(carried);
+  const std::span<const ValueId> summed = params.subspan(columns);
+  Prefix prefix = emitPrefix(in, p, index, params.first(columns),
+                             areCarried ? std::vector<ValueId>(summed.begin(), summed.end()) : sums);
   std::vector<ValueId> stacks = std::move(prefix.stacks);
   Operands yields(prefix.columns.begin(), prefix.columns.end());
+  if (areCarried) yields.insert(yields.end(), prefix.sums.begin(), prefix.sums.end());
+  const size_t fixed = yields.size();
   if (!stacks.empty()) {
     const ValueId from = in.param(m_.types.int64());
     made.operands.push_back(b.integer(0));
@@ -138,19 +148,21 @@ OpId BatchedLoop::aroundPrefixes(Builder& b) {
   rank_ = rankOf(b, p);
   ends_ = p.endTogether ? p.most : ValueId();
   const std::vector<ValueId> results(fn().ops[id].results.begin(), fn().ops[id].results.end());
-  std::vector<ValueId> sums = sumsBegun();
+  const std::span<const ValueId> given(results);
+  if (areCarried) sums.assign(results.begin() + static_cast<ptrdiff_t>(columns), results.begin() + static_cast<ptrdiff_t>(fixed));
   if (prefix.adds)
-    prefix.adds->emit(b, p.stackedRows, std::span(results).subspan(columns + 1 + view.stacks(), prefix.adds->stored().size()),
-                      sums);
+    prefix.adds->emit(b, p.stackedRows,
+                      given.subspan(fixed + 1 + view.stacks(), prefix.adds->stored().size()), sums);
   give(results, sums);
-  for (size_t k = 0; k < view.stacks(); ++k) given_.push_back(results[columns + 1 + k]);
+  for (size_t k = 0; k < view.stacks(); ++k) given_.push_back(results[fixed + 1 + k]);
   if (!stacks.empty()) from_ = results.back();
   return id;
 }
 
 /// An iteration of the rows that it has.
 BatchedLoop::Prefix BatchedLoop::emitPrefix(Builder& in, const Prefixes& p, ValueId index,
-                                            std::span<const ValueId> carried) const {
+                                            std::span<const ValueId> carried,
+                                            std::vector<ValueId> sums) const {
   const LoopView loop = view();
   const ValueId one = in.integer(1), zero = in.integer(0), last = in.binary(OpKind::Sub, p.most, one),
                 turn = p.endTogether ? in.binary(OpKind::Sub, last, index) : index;
@@ -172,9 +184,9 @@ BatchedLoop::Prefix BatchedLoop::emitPrefix(Builder& in, const Prefixes& p, Valu
     placeFromEnd(in, rows.copy, turn);
   }
   enterCarries(rows, row, loop.carryParams(), carried, rows.indices);
-  Iteration made = endIteration(rows, in);
+  Iteration made = endIteration(rows, in, sums);
 
-  Prefix out{{}, {}, {PathStep{StepKind::Slice, 0, extent, 1}}, size, {}};
+  Prefix out{{}, {}, std::move(sums), {PathStep{StepKind::Slice, 0, extent, 1}}, size, {}};
   out.columns = carryOn(in, places, made, carried, out.part, std::span(&zero, 1));
   out.stacks.assign(made.given.end() - static_cast<ptrdiff_t>(loop.stacks()), made.given.end());
   out.stacks.insert(out.stacks.end(), made.stored.begin(), made.stored.end());

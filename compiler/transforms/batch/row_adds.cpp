@@ -2,7 +2,7 @@
 
 #include "core/ir/flow.h"
 #include "core/ir/walk.h"
-#include "core/order/clone.h"
+#include "transforms/analysis/axis_variance.h"
 #include "transforms/analysis/cost_model.h"
 
 #include <algorithm>
@@ -30,6 +30,30 @@ RowAdds::RowAdds(Module& m, FunctionId f, OpId nest, const Costs& costs)
         for (ValueId v : fn().ops[each].operands) need(v);
       });
   }
+}
+
+bool RowAdds::areAlone(const Module& m, const Function& f, RegionId region) {
+  auto isSum = [&](ValueId v) { return m.types.kind(f.typeOf(v)) == TypeKind::Acc; };
+  return std::ranges::all_of(f.regions[region].ops, [&](OpId id) {
+    const Results& results = f.ops[id].results;
+    return std::ranges::none_of(results, isSum) || std::ranges::all_of(results, isSum);
+  });
+}
+
+std::vector<ValueId> RowAdds::makeBefore(Builder& b) const {
+  NestBuilder nest(b);
+  Cloner copy(m_, f_, f_);
+  openAxes(nest, copy, fn(), fn().ops[nest_], AxisSet::first(fn().ops[nest_].dims.size()));
+  Builder in = b.in(nest.body());
+  const std::vector<OpId> ops = fn().regions[body_].ops;
+  for (OpId id : ops)
+    if (std::ranges::find(adds_, id) == adds_.end() && fn().ops[id].kind != OpKind::Yield) copy.op(id, in);
+  const NestView view(fn(), fn().ops[nest_]);
+  const std::vector<ValueId> collected(view.yields().begin(), view.yields().end() - view.accs());
+  for (ValueId v : collected) nest.collect(copy.value(v));
+  for (ValueId v : stored_) nest.collect(copy.value(v));
+  const Results results = fn().ops[nest.finish()].results;
+  return {results.begin(), results.end()};
 }
 
 bool RowAdds::isSum(ValueId v) const { return m_.types.kind(fn().typeOf(v)) == TypeKind::Acc; }

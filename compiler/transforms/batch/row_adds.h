@@ -18,10 +18,16 @@ class Costs;
 
 class RowAdds {
 public:
+  /// Whether the ops of a region that add to accumulators do nothing else.
+  static bool areAlone(const core::Module& m, const core::Function& f, core::RegionId region);
+  /// Requires: `areAlone` of the body of the nest.
   RowAdds(core::Module& m, core::FunctionId f, core::OpId nest, const Costs& costs);
 
   /// The values of the body that are stored.
   const std::vector<core::ValueId>& stored() const { return stored_; }
+  /// Appends a nest that makes what the nest collects, and what is stored; gives these arrays, which have the
+  /// axes of the nest.
+  std::vector<core::ValueId> makeBefore(core::Builder& b) const;
   /// Appends nests over so many rows; `arrays` have the stored values by row. `sums` become what the
   /// accumulators are then.
   void emit(core::Builder& b, core::DimId rows, std::span<const core::ValueId> arrays,

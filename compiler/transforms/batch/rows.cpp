@@ -62,4 +62,18 @@ ValueId Rows::positionOf(Builder& in) const {
   return position;
 }
 
+std::vector<ValueId> Rows::flat(Builder& b, std::span<const ValueId> arrays) const {
+  std::vector<ValueId> out(arrays.begin(), arrays.end());
+  const size_t axes = fn().ops[nest_].dims.size();
+  if (axes == 1) return out;
+  for (ValueId& v : out) {
+    const types::Type& type = m_.types[b.typeOf(v)];
+    std::vector<DimId> dims(type.dims.begin() + static_cast<ptrdiff_t>(axes), type.dims.end());
+    dims.insert(dims.begin(), count());
+    const TypeId flat = m_.types.array(m_.types.element(b.typeOf(v)), std::move(dims));
+    v = b.one(Builder::simple(OpKind::Reshape, {v}), flat);
+  }
+  return out;
+}
+
 } // namespace melix::transforms
