@@ -86,7 +86,8 @@ private:
     for (OpId part : fn().regions[fn().ops[nest].regions[0]].ops) {
       auto call = [&](OpId id) {
         const Op& op = fn().ops[id];
-        if (op.kind == OpKind::Call && functions_.mayBatch(op.as<CallAttr>().callee)) out.push_back({part, id});
+        if (op.kind == OpKind::Call && functions_.mayBatch(op.as<CallAttr>().callee))
+          out.push_back({part, id});
       };
       for (const RowProduct& p : products)
         if (p.part == part) out.push_back(p);
@@ -140,7 +141,8 @@ private:
     const Rows rows(m_, f_, nest, effects_);
     const Operands begun = fn().ops[nest].operands;
     std::vector<ValueId> sums(begun.begin(), begun.end()), given = adds.makeBefore(b);
-    const std::vector<ValueId> stored(given.end() - static_cast<ptrdiff_t>(adds.stored().size()), given.end());
+    const std::vector<ValueId> stored(given.end() - static_cast<ptrdiff_t>(adds.stored().size()),
+                                      given.end());
     adds.emit(b, rows.count(), rows.flat(b, stored), sums);
     given.resize(results.size() - sums.size());
     given.insert(given.end(), sums.begin(), sums.end());

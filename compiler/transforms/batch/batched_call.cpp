@@ -89,7 +89,8 @@ void BatchedCall::leave(Builder& b) {
                {AxisSet::first(fn().ops[nest_].dims.size()),
                 AxisVariance(m_, f_, nest_, effects_, OwnSizes::Copied).slice(live), live});
   const Op call = op();
-  const DimId rows = m_.types.dims.mul(rows_.count(), m_.types.dims.constant(static_cast<int64_t>(calls_.size())));
+  const DimId rows =
+      m_.types.dims.mul(rows_.count(), m_.types.dims.constant(static_cast<int64_t>(calls_.size())));
   const std::vector<ValueId> columns = collectArguments(b, rows);
   Op made = Builder::simple(OpKind::Call, {}, CallAttr{callee_});
   Cloner outside(m_, f_, f_);

@@ -34,8 +34,8 @@ bool BatchedLoop::canInterchange() {
   const AxisVariance body = bodyVariance();
   if (!view().bodyDims().empty() || !findTrips(body) || !findCarries(body)) return false;
   std::erase_if(needs_, [&](ValueId v) { return m_.types.kind(fn().typeOf(v)) == TypeKind::Acc; });
-  const bool areRows = std::ranges::none_of(
-      carries_, [](const BatchedCarry& c) { return c.kind == CarryKind::Updates; });
+  const bool areRows =
+      std::ranges::none_of(carries_, [](const BatchedCarry& c) { return c.kind == CarryKind::Updates; });
   return std::ranges::all_of(needs_, [&](ValueId v) { return body.axesOf(v).has_value(); }) && hasRoom() &&
          findChecks(body) && (checksOfIteration_.empty() || hasPoints() || areRows);
 }
@@ -157,22 +157,10 @@ std::optional<BatchedCarry> BatchedLoop::carryOf(uint32_t k,
   return may ? std::optional(std::move(carry)) : std::nullopt;
 }
 
-/// Of the nest: the one that an accumulator continues.
+/// The number in the nest of the accumulator that one continues.
 std::optional<uint32_t> BatchedLoop::accumulatorOf(ValueId v) const {
   const NestView nest(fn(), fn().ops[nest_]);
-  for (OpId def = fn().values[v].def; def.valid(); def = fn().values[v].def) {
-    const Op& op = fn().ops[def];
-    const size_t k = static_cast<size_t>(std::ranges::find(op.results, v) - op.results.begin());
-    if (op.kind == OpKind::AddAt)
-      v = op.operands[0];
-    else if (op.kind == OpKind::Nest)
-      v = NestView(fn(), op).accOperands()[k - NestView(fn(), op).partResults()];
-    else if (op.kind == OpKind::For || op.kind == OpKind::While)
-      v = LoopView(fn(), op).carryOperands()[k];
-    else
-      return std::nullopt;
-  }
-  const auto at = std::ranges::find(nest.accParams(), v);
+  const auto at = std::ranges::find(nest.accParams(), transforms::accumulatorOf(fn(), body_, v));
   if (at == nest.accParams().end()) return std::nullopt;
   return static_cast<uint32_t>(at - nest.accParams().begin());
 }

@@ -71,8 +71,8 @@ private:
 
   /// What an iteration gives.
   struct Iteration {
-    std::vector<core::ValueId> given;  ///< by columns: rows, or what each update puts in; then what is stacked
-    std::optional<RowAdds> adds;       ///< of its accumulators
+    std::vector<core::ValueId> given; ///< by columns: rows, or what each update puts in; then what is stacked
+    std::optional<RowAdds> adds;      ///< of its accumulators
     std::vector<core::ValueId> stored; ///< arrays of what the adds need
   };
 
@@ -96,7 +96,7 @@ private:
                                      std::span<const core::ValueId> at) const;
   core::TypeId stacked(core::DimId extent, core::TypeId row) const;
   void readBy(core::Builder& b);
-  void readResult(core::Builder& in, size_t k) const;
+  void readResult(core::Builder& in, size_t k);
   core::ValueId rowIndex(core::Builder& in) const;
 
   // Rows in the order of falling trip counts (emit_prefixes.cpp).
@@ -109,7 +109,9 @@ private:
                     std::span<const core::ValueId> carried, std::vector<core::ValueId> sums) const;
   void placeFromEnd(core::Builder& in, core::Cloner& copy, core::ValueId left) const;
   core::ValueId rankOf(core::Builder& b, const Prefixes& p) const;
-  void readStack(core::Builder& in, size_t k) const;
+  void readStack(core::Builder& in, size_t k);
+  core::ValueId placeInStack(core::Builder& b, core::ValueId iteration) const;
+  void readStacked(core::RegionId region);
 
   // Rows that go on (emit_compaction.cpp).
   struct Going;
@@ -141,6 +143,7 @@ private:
   // Of own trip counts: by position, where the row stands in the order; by iteration, where stacked rows
   // begin; the greatest count, where rows end together.
   core::ValueId rank_, from_, ends_;
+  core::ValueId stackRank_; ///< in the body of the nest: where its row stands in the order
 };
 
 } // namespace melix::transforms

@@ -11,8 +11,7 @@ using namespace core;
 OpId BatchedLoop::leave(Builder& b) {
   if (!checks_.empty() || !checksOfIteration_.empty()) checkBefore(b);
   if (const std::vector<ValueId> stored = storedFor(fn(), costs_, body_, needs_); !stored.empty())
-    distribute(b, nest_,
-               {AxisSet::first(fn().ops[nest_].dims.size()), bodyVariance().slice(stored), stored});
+    distribute(b, nest_, {AxisSet::first(fn().ops[nest_].dims.size()), bodyVariance().slice(stored), stored});
   const OpId made = trips_ == RowTrips::Same  ? around(b)
                     : trips_ == RowTrips::Own ? aroundPrefixes(b)
                                               : aroundCompaction(b);
@@ -93,7 +92,8 @@ void BatchedLoop::enterCarries(RowNest& rows, Builder& row, std::span<const Valu
 
 /// Ends the nest with the iteration of a row, and appends it. What it adds, the caller adds, unless other
 /// results depend on the ops that add: then `sums` become what it gives.
-BatchedLoop::Iteration BatchedLoop::endIteration(RowNest& rows, Builder& in, std::vector<ValueId>& sums) const {
+BatchedLoop::Iteration BatchedLoop::endIteration(RowNest& rows, Builder& in,
+                                                 std::vector<ValueId>& sums) const {
   const LoopView loop = view();
   std::unordered_set<OpId> updates;
   for (const BatchedCarry& carry : carries_) updates.insert(carry.updates.begin(), carry.updates.end());
@@ -212,8 +212,8 @@ Cloner BatchedLoop::placesAt(Builder& in, ValueId index) const {
   return copy;
 }
 
-/// The columns that go around, of what an iteration gives. The rows of an array of all rows stand at `rows`, a
-/// path with the indices `at`.
+/// The columns that go around, of what an iteration gives. The rows of an array of all rows stand at `rows`,
+/// a path with the indices `at`.
 std::vector<ValueId> BatchedLoop::carryOn(Builder& in, const Cloner& places, const Iteration& made,
                                           std::span<const ValueId> carried, const Path& rows,
                                           std::span<const ValueId> at) const {
@@ -267,13 +267,14 @@ void BatchedLoop::readBy(Builder& b) {
     for (size_t k = 0; k < loop.results.size(); ++k)
       if (!passed.contains(loop.results[k])) readResult(in, k);
   }
+  if (trips_ == RowTrips::Own && view().stacks() > 0) readStacked(body_);
   forEachOp(fn(), body_, [&](OpId id) {
     for (ValueId& v : fn().ops[id].operands)
       if (const auto by = passed.find(v); by != passed.end()) v = by->second;
   });
 }
 
-void BatchedLoop::readResult(Builder& in, size_t k) const {
+void BatchedLoop::readResult(Builder& in, size_t k) {
   const Op& loop = fn().ops[loop_];
   const bool isStack = k >= carries_.size();
   if (isStack && trips_ == RowTrips::Own) return readStack(in, k);

@@ -126,8 +126,8 @@ ValueId BatchedLoop::those(Builder& in, ValueId goes, DimId size, bool goOn) con
 /// What rows end with: those that end now are set.
 std::vector<ValueId> BatchedLoop::storeEnded(Builder& in, const Going& now, ValueId goes, DimId left,
                                              std::span<const ValueId> ends) const {
-  Op op = Builder::simple(OpKind::If,
-                          {in.compare(ops::CmpKind::Lt, in.dimValue(left), in.dimValue(now.size))});
+  Op op =
+      Builder::simple(OpKind::If, {in.compare(ops::CmpKind::Lt, in.dimValue(left), in.dimValue(now.size))});
   Builder some = in.in(in.newRegion()), none = in.in(in.newRegion());
   const ValueId those = this->those(some, goes, now.size, false);
   Op each = Builder::simple(OpKind::For, {some.dimValue(m_.types[some.typeOf(those)].dims[0])}, LoopAttr{});

@@ -149,7 +149,9 @@ OpId BatchedLoop::aroundPrefixes(Builder& b) {
   ends_ = p.endTogether ? p.most : ValueId();
   const std::vector<ValueId> results(fn().ops[id].results.begin(), fn().ops[id].results.end());
   const std::span<const ValueId> given(results);
-  if (areCarried) sums.assign(results.begin() + static_cast<ptrdiff_t>(columns), results.begin() + static_cast<ptrdiff_t>(fixed));
+  if (areCarried)
+    sums.assign(results.begin() + static_cast<ptrdiff_t>(columns),
+                results.begin() + static_cast<ptrdiff_t>(fixed));
   if (prefix.adds)
     prefix.adds->emit(b, p.stackedRows,
                       given.subspan(fixed + 1 + view.stacks(), prefix.adds->stored().size()), sums);
@@ -179,8 +181,8 @@ BatchedLoop::Prefix BatchedLoop::emitPrefix(Builder& in, const Prefixes& p, Valu
   Builder row = in.in(rows.nest.body());
   rows.copy.values[loop.index()] = index;
   if (p.endTogether) {
-    rows.copy.values[loop.index()] = row.binary(OpKind::Add, row.binary(OpKind::Sub, index, p.most),
-                                                rows.copy.value(loop.count()));
+    rows.copy.values[loop.index()] =
+        row.binary(OpKind::Add, row.binary(OpKind::Sub, index, p.most), rows.copy.value(loop.count()));
     placeFromEnd(in, rows.copy, turn);
   }
   enterCarries(rows, row, loop.carryParams(), carried, rows.indices);
@@ -225,28 +227,52 @@ ValueId BatchedLoop::rankOf(Builder& b, const Prefixes& p) const {
   return b.one(std::move(made), type);
 }
 
-/// The array that a row has stacked, from where iterations have stored it.
-void BatchedLoop::readStack(Builder& in, size_t k) const {
+/// An array for what a row has stacked, of which iterations have stored the rows elsewhere.
+void BatchedLoop::readStack(Builder& in, size_t k) {
   const Op& loop = fn().ops[loop_];
   const LoopView view(fn(), loop);
-  const ValueId stack = loop.results[k], rank = rowIndex(in), most = ends_;
-  const ValueId from = from_, rows = given_[k];
+  const ValueId stack = loop.results[k];
+  const DimId extent = m_.types.dims.symbol(view.extent());
   if (k == carries_.size()) { // the first defines the extent
+    stackRank_ = rowIndex(in);
     Op bind = Builder::simple(OpKind::BindDim, {in.binary(OpKind::Max, view.count(), in.integer(0))});
     bind.resultDims = {view.extent()};
     in.append(std::move(bind), {});
   }
   NestBuilder nest(in);
-  const ValueId at = nest.axis(m_.types.dims.symbol(view.extent()));
+  const ValueId at = nest.axis(extent);
   Builder each = in.in(nest.body());
-  ValueId turn = at;
-  if (most.valid())
-    turn = each.binary(OpKind::Add, each.binary(OpKind::Sub, most, each.dimValue(m_.types.dims.symbol(view.extent()))), at);
-  const ValueId begin = each.getAt(from, std::span(&turn, 1)),
-                place = each.binary(OpKind::Add, begin, rank);
-  nest.collect(each.getAt(rows, std::span(&place, 1)));
-  const OpId read = nest.finish();
-  takeOver(fn(), read, std::span(&stack, 1));
+  const ValueId place = placeInStack(each, at);
+  nest.collect(each.getAt(given_[k], std::span(&place, 1)));
+  takeOver(fn(), nest.finish(), std::span(&stack, 1));
+}
+
+/// Where a row has stored what it stacked in an iteration of its own.
+ValueId BatchedLoop::placeInStack(Builder& b, ValueId iteration) const {
+  if (ends_.valid()) {
+    const ValueId own = b.dimValue(m_.types.dims.symbol(view().extent()));
+    iteration = b.binary(OpKind::Add, b.binary(OpKind::Sub, ends_, own), iteration);
+  }
+  return b.binary(OpKind::Add, b.getAt(from_, std::span(&iteration, 1)), stackRank_);
+}
+
+/// Reads of rows of a stack go where these are stored.
+void BatchedLoop::readStacked(RegionId region) {
+  const std::span<const ValueId> stacks = view().stackResults();
+  const std::vector<OpId> ops = std::exchange(fn().regions[region].ops, {});
+  for (OpId id : ops) {
+    for (RegionId inner : Regions(fn().ops[id].regions)) readStacked(inner);
+    Op& op = fn().ops[id];
+    const auto stack = op.operands.empty() ? stacks.end() : std::ranges::find(stacks, op.operands[0]);
+    if (op.kind == OpKind::Get && stack != stacks.end() && !op.as<Path>().empty() &&
+        op.as<Path>().front().kind == StepKind::Index) {
+      Builder b(m_, f_, region, op.loc);
+      const ValueId place = placeInStack(b, op.operands[1]);
+      op.operands[1] = place;
+      op.operands[0] = given_[carries_.size() + static_cast<size_t>(stack - stacks.begin())];
+    }
+    fn().regions[region].ops.push_back(id);
+  }
 }
 
 } // namespace melix::transforms

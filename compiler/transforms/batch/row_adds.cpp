@@ -11,6 +11,23 @@ namespace melix::transforms {
 
 using namespace core;
 
+ValueId accumulatorOf(const Function& f, RegionId region, ValueId v) {
+  for (OpId def = f.values[v].def; def.valid(); def = f.values[v].def) {
+    const Op& op = f.ops[def];
+    const size_t k = static_cast<size_t>(std::ranges::find(op.results, v) - op.results.begin());
+    switch (op.kind) {
+    case OpKind::AddAt: v = op.operands[0]; break;
+    case OpKind::Nest: v = NestView(f, op).accOperands()[k - NestView(f, op).partResults()]; break;
+    case OpKind::For:
+    case OpKind::While: v = LoopView(f, op).carryOperands()[k]; break;
+    case OpKind::If:
+    case OpKind::Match: v = terminator(f, op.regions[0]).operands[k]; break;
+    default: return {};
+    }
+  }
+  return f.values[v].region == region ? v : ValueId();
+}
+
 RowAdds::RowAdds(Module& m, FunctionId f, OpId nest, const Costs& costs)
     : m_(m), f_(f), nest_(nest), costs_(costs), body_(fn().ops[nest].regions[0]) {
   const NestView view(fn(), fn().ops[nest_]);
@@ -20,10 +37,7 @@ RowAdds::RowAdds(Module& m, FunctionId f, OpId nest, const Costs& costs)
     const Op& op = fn().ops[id];
     if (std::ranges::none_of(op.results, [&](ValueId v) { return isSum(v); })) continue;
     adds_.push_back(id);
-    for (const FlowEdge& edge : flowsOf(fn(), op))
-      if (sumOf_.contains(edge.from) && std::ranges::find(op.results, edge.to) != op.results.end())
-        sumOf_[edge.to] = sumOf_.at(edge.from);
-    if (op.kind == OpKind::AddAt) sumOf_[op.results[0]] = sumOf_.at(op.operands[0]);
+    for (ValueId v : op.results) sumOf_[v] = sumOf_.at(accumulatorOf(fn(), body_, v));
     for (ValueId v : op.operands) need(v);
     for (RegionId r : op.regions)
       forEachOp(fn(), r, [&](OpId each) {
@@ -83,9 +97,8 @@ bool RowAdds::isOuter(const Op& op) const {
   const std::vector<ValueId>& axes = fn().regions[op.regions[0]].params;
   auto isCheap = [&](OpId id) {
     const Op& each = fn().ops[id];
-    const bool isPart = std::ranges::any_of(axes, [&](ValueId v) {
-      return std::ranges::find(each.operands, v) == each.operands.end();
-    });
+    const bool isPart = std::ranges::any_of(
+        axes, [&](ValueId v) { return std::ranges::find(each.operands, v) == each.operands.end(); });
     return each.regions.empty() && each.kind != OpKind::Call && !isExpensive(costs_.ofOp(id)) &&
            (each.kind != OpKind::Get || isPart);
   };
@@ -105,6 +118,18 @@ void RowAdds::emit(Builder& b, DimId rows, std::span<const ValueId> arrays,
   const bool areAlone = std::ranges::all_of(adds_, [&](OpId id) { return isAlone(id); });
   if (!areAlone) return emitGroup(b, rows, adds_, arrays, sums);
   for (OpId id : adds_) emitGroup(b, rows, std::span(&id, 1), arrays, sums);
+}
+
+/// Accumulators of the body that an add continues, also within its regions.
+std::vector<ValueId> RowAdds::sumsUsedBy(OpId add) const {
+  std::vector<ValueId> out;
+  auto look = [&](OpId id) {
+    for (ValueId v : fn().ops[id].operands)
+      if (sumOf_.contains(v) && std::ranges::find(out, v) == out.end()) out.push_back(v);
+  };
+  look(add);
+  for (RegionId r : fn().ops[add].regions) forEachOp(fn(), r, look);
+  return out;
 }
 
 /// The ops of the body that are copied for adds, in their order.
@@ -153,8 +178,7 @@ void RowAdds::emitGroup(Builder& b, DimId rows, std::span<const OpId> adds, std:
     copy.values[v] = nest.accumulator(sums[k]);
   };
   for (OpId id : adds)
-    for (ValueId v : fn().ops[id].operands)
-      if (isSum(v)) enter(v);
+    for (ValueId v : sumsUsedBy(id)) enter(v);
   Builder in = b.in(nest.body());
   for (size_t k = 0; k < stored_.size(); ++k)
     copy.values[stored_[k]] = in.getAt(arrays[k], std::span(&row, 1));

@@ -2,7 +2,8 @@
 // The adds of a nest over rows to its accumulators, as nests of their own over any rows. What an add needs of
 // a row is stored before, by row; of a matrix that is made of two rows, the rows are stored.
 //
-//   %b = nest (i: m) -> accs (%a = %s) { … %o = nest (j: D, k: H) -> collect[j, k] { get %x[%j] · get %d[%k] }
+//   %b = nest (i: m) -> accs (%a = %s) { … %o = nest (j: D, k: H) -> collect[j, k] { get %x[%j] · get %d[%k]
+//   }
 //                                        %t = add_at %a[%e] += %o   yield %t }
 // stored: %x, %d, %e.  Of rows R of them:
 //   %b = nest (r: R, j: D, k: H) -> accs (%a = %s) { add_at %a[get %es[%r], %j, %k] += get %xs[%r, %j] · … }
@@ -15,6 +16,10 @@
 namespace melix::transforms {
 
 class Costs;
+
+/// The accumulator that a value continues: the one among its sources that is a parameter of `region`.
+/// Invalid if there is none.
+core::ValueId accumulatorOf(const core::Function& f, core::RegionId region, core::ValueId v);
 
 class RowAdds {
 public:
@@ -40,6 +45,7 @@ private:
   bool isAlone(core::OpId id) const;
   void store(core::OpId id);
   void need(core::ValueId v);
+  std::vector<core::ValueId> sumsUsedBy(core::OpId add) const;
   std::vector<core::OpId> copiedFor(std::span<const core::OpId> adds) const;
   void emitGroup(core::Builder& b, core::DimId rows, std::span<const core::OpId> adds,
                  std::span<const core::ValueId> arrays, std::vector<core::ValueId>& sums) const;

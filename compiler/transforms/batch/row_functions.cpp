@@ -102,8 +102,8 @@ FunctionId RowFunctions::make(FunctionId source, const std::vector<bool>& varies
   std::vector<ValueId> params;
   for (size_t k = 0; k < from.params().size(); ++k) {
     const ValueId of = from.params()[k];
-    params.push_back(b.param(varies[k] ? column(from.typeOf(of)) : copy.type(from.typeOf(of)),
-                             from.values[of].hint));
+    params.push_back(
+        b.param(varies[k] ? column(from.typeOf(of)) : copy.type(from.typeOf(of)), from.values[of].hint));
   }
   for (TypeId type : from.results) b.fn().results.push_back(column(type));
   NestBuilder nest(b);

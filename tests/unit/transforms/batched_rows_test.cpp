@@ -1,0 +1,179 @@
+// Loops whose rows have their own trip counts, rows of a while, calls.
+#include "transforms/batch/batch_rows.h"
+#include "transforms/pass_text.h"
+
+namespace melix::transforms {
+namespace {
+
+using interp::Value;
+
+constexpr int64_t rows = 7, columns = 16;
+
+/// Small whole numbers: their sums are exact in any order.
+std::vector<float> numbers(int64_t n) {
+  std::vector<float> out;
+  for (int64_t k = 0; k < n; ++k) out.push_back(static_cast<float>(k * 7 % 5) - 2);
+  return out;
+}
+std::vector<Value> arguments(std::vector<int64_t> counts = {3, 0, 5, 1, -2, 5, 2}) {
+  return {Value::floats(numbers(rows * columns), {rows, columns}),
+          Value::floats(numbers(columns * columns), {columns, columns}),
+          Value::array(types::TypeKind::I64, std::vector<int64_t>{rows}, counts.data())};
+}
+
+/// The product of a row and a matrix, clamped so that numbers stay small; `n` makes names its own.
+std::string step(const std::string& result, const std::string& row, const std::string& n,
+                 const std::string& matrix = "%w") {
+  return "%p" + n + " = nest (%j" + n + ": D, %k" + n + ": D) -> keep[j" + n + "] sum {\n%a" + n + " = get " +
+         row + "[%k" + n + "] : f32\n%m" + n + " = get " + matrix + "[%k" + n + ", %j" + n + "] : f32\n%q" +
+         n + " = mul %a" + n + ", %m" + n + " : f32\nyield %q" + n + "\n} : f32[D]\n" + result +
+         " = nest (%o" + n + ": D) -> collect[o" + n + "] {\n%e" + n + " = get %p" + n + "[%o" + n +
+         "] : f32\n%hi" + n + " = const 3.0 : f32\n%lo" + n + " = neg %hi" + n + " : f32\n%f" + n +
+         " = min %e" + n + ", %hi" + n + " : f32\n%g" + n + " = max %f" + n + ", %lo" + n +
+         " : f32\nyield %g" + n + "\n} : f32[D]\n";
+}
+/// Adds the outer product of two rows to an accumulator.
+std::string outer(const std::string& result, const std::string& sum, const std::string& x,
+                  const std::string& y) {
+  return result + " = nest (%u: D, %v: D) -> accs (%s = " + sum + ") {\n%xu = get " + x +
+         "[%u] : f32\n%yv = get " + y +
+         "[%v] : f32\n%xy = mul %xu, %yv : f32\n%t1 = add_at %s[%u, %v] += %xy : acc f32[D, D]\nyield %t1\n"
+         "} : acc f32[D, D]\n";
+}
+std::string function(const std::string& results, const std::string& body) {
+  return "fn f [B, D] (%x: f32[B, D], %w: f32[D, D], %n: i64[B]) -> (" + results + ") {\n" + body + "}\n";
+}
+std::string collected(const std::string& body, const std::string& yields = "%y") {
+  return function("f32[B, D]", "%all = nest (%b: B) -> collect[b] {\n%row = get %x[%b] : f32[D]\n"
+                               "%count = get %n[%b] : i64\n" +
+                                   body + "yield " + yields + "\n} : f32[B, D]\nyield %all\n");
+}
+std::string counted(const std::string& count = "%count") {
+  return "%y = for collects 0 " + count + ", %row { (%t: i64, %h: f32[D])\n" + step("%g", "%h", "1") +
+         "yield %g\n} : f32[D]\n";
+}
+
+TEST(BatchedRows, OwnTripCountsRunInFallingOrder) {
+  PassText m(collected(counted()));
+  m.apply(batchRows, arguments());
+  EXPECT_EQ(m.count("argsort"), 1u) << m.text();
+  PassText none(collected(counted()));
+  none.apply(batchRows, arguments({0, -1, 0, 0, 0, 0, 0}));
+}
+
+/// A row reads what it has stacked, from its end.
+TEST(BatchedRows, StackedRowsAreReadBack) {
+  PassText m(collected(
+      "%y0, %kept = for collects 1 %count, %row defines [S] { (%t: i64, %h: f32[D])\n" +
+      step("%g", "%h", "1") +
+      "yield %g, %h\n} : f32[D], f32[S, D]\n"
+      "%y = for collects 0 %count, %y0 { (%i: i64, %c: f32[D])\n%one = const 1 : i64\n"
+      "%last = sub %count, %one : i64\n%at = sub %last, %i : i64\n%was = get %kept[%at] : f32[D]\n" +
+      step("%back", "%c", "2") +
+      "%d = nest (%z: D) -> collect[z] {\n%r = get %was[%z] : f32\n%s = get %back[%z] : f32\n"
+      "%v = sub %r, %s : f32\nyield %v\n} : f32[D]\nyield %d\n} : f32[D]\n"));
+  m.apply(batchRows, arguments());
+  EXPECT_EQ(m.count("argsort"), 2u) << m.text();
+}
+
+TEST(BatchedRows, TermsOfOwnTripCountsAreAddedAfterTheLoop) {
+  const std::string body =
+      "%zero = zero : f32[D, D]\n%sum = nest (%b: B) -> accs (%acc = %zero) {\n"
+      "%row = get %x[%b] : f32[D]\n%count = get %n[%b] : i64\n"
+      "%y, %a2 = for collects 0 %count, %row, %acc { (%t: i64, %h: f32[D], %a: acc f32[D, D])\n" +
+      step("%g", "%h", "1") + outer("%sum1", "%a", "%h", "%g") +
+      "yield %g, %sum1\n} : f32[D], acc f32[D, D]\nyield %a2\n} : f32[D, D]\nyield %sum\n";
+  PassText m(function("f32[D, D]", body));
+  m.apply(batchRows, arguments());
+  EXPECT_EQ(m.count("zero : f32[rows, D]"), 2u) << "the rows of both factors are stacked\n" << m.text();
+}
+
+/// A loop in a loop adds, and gives what the outer one carries.
+TEST(BatchedRows, SumsGoAroundWhereResultsDependOnTheAdds) {
+  const std::string body =
+      "%zero = zero : f32[D, D]\n%sum = nest (%b: B) -> accs (%acc = %zero) {\n"
+      "%row = get %x[%b] : f32[D]\n%count = get %n[%b] : i64\n"
+      "%y, %a3 = for collects 0 %count, %row, %acc { (%t: i64, %h: f32[D], %a: acc f32[D, D])\n"
+      "%h2, %a2 = for collects 0 %count, %h, %a { (%t2: i64, %h1: f32[D], %ai: acc f32[D, D])\n" +
+      step("%g", "%h1", "1") + outer("%sum1", "%ai", "%h1", "%g") +
+      "yield %g, %sum1\n} : f32[D], acc f32[D, D]\nyield %h2, %a2\n} : f32[D], acc f32[D, D]\n"
+      "yield %a3\n} : f32[D, D]\nyield %sum\n";
+  PassText m(function("f32[D, D]", body));
+  m.apply(batchRows, arguments());
+  EXPECT_EQ(m.count("argsort"), 2u) << m.text();
+}
+
+std::string whileLoop() {
+  return "%nought = const 0 : i64\n%y, %turns = while %row, %nought { (%h: f32[D], %i: i64)\n"
+         "%go = cmp lt %i, %count : bool\nyield %go\n} { (%h1: f32[D], %i1: i64)\n" +
+         step("%g", "%h1", "1") +
+         "%odd = get %g[%at] : f32\n%fz = const 0.0 : f32\n%c = cmp gt %odd, %fz : bool\n%one = const 1 : "
+         "i64\n"
+         "%two = const 2 : i64\n%by = select %c, %one, %two : i64\n%i2 = add %i1, %by : i64\nyield %g, %i2\n"
+         "} : f32[D], i64\n";
+}
+
+TEST(BatchedRows, RowsOfAWhileAreCompacted) {
+  PassText m(collected("%at = const 3 : i64\n" + whileLoop()));
+  m.apply(batchRows, arguments());
+  EXPECT_EQ(m.count("filter defines"), 2u) << "those that go on, those that end\n" << m.text();
+  PassText none(collected("%at = const 3 : i64\n" + whileLoop()));
+  none.apply(batchRows, arguments({0, -1, 0, 0, 0, 0, 0}));
+}
+
+TEST(BatchedRows, NotAWhileThatMayFail) {
+  std::string body = whileLoop();
+  body.insert(body.find("%odd"), "check index \"\" %i1 dims [D]\n");
+  PassText m(collected("%at = const 3 : i64\n" + body));
+  m.apply(batchRows, arguments());
+  EXPECT_EQ(m.count("filter defines"), 0u) << m.text();
+}
+
+const std::string callee =
+    "fn g [D] (%x: f32[D], %w: f32[D, D]) -> (f32[D]) {\n" + step("%y", "%x", "1") + "yield %y\n}\n";
+
+TEST(BatchedRows, CallsTakeAllRowsAtOnce) {
+  PassText m(collected("%y = call @g %row, %w dims [D] : f32[D]\n") + callee);
+  m.apply(batchRows, arguments());
+  EXPECT_EQ(m.count("call @g$1"), 1u) << m.text();
+}
+
+TEST(BatchedRows, CallsThatDoNotNeedEachOtherAreOne) {
+  const std::string three =
+      "%a = call @g %row, %w dims [D] : f32[D]\n%c = call @g %a, %w dims [D] : f32[D]\n"
+      "%e = nest (%z: D) -> collect[z] {\n%r = get %row[%z] : f32\n%s = neg %r : f32\n"
+      "yield %s\n} : f32[D]\n%d = call @g %e, %w dims [D] : f32[D]\n"
+      "%y = nest (%z2: D) -> collect[z2] {\n%r2 = get %c[%z2] : f32\n%s2 = get %d[%z2] : f32\n"
+      "%v = add %r2, %s2 : f32\nyield %v\n} : f32[D]\n";
+  PassText m(collected(three) + callee);
+  m.apply(batchRows, arguments());
+  EXPECT_EQ(m.count("call @g$1"), 2u) << "the first and the last are one\n" << m.text();
+  EXPECT_EQ(m.count("dims [D, 2*B]"), 1u) << m.text();
+}
+
+/// Rows that recurse: each depth is one call, of the rows that get there.
+TEST(BatchedRows, RecursionGoesByDepth) {
+  const std::string recursive =
+      "fn g [D] (%x: f32[D], %n: i64, %w: f32[D, D]) -> (f32[D]) {\n%one = const 1 : i64\n"
+      "%c = cmp lt %n, %one : bool\n%r = if %c {\nyield %x\n} {\n%less = sub %n, %one : i64\n" +
+      step("%h", "%x", "2") +
+      "%a = call @g %h, %less, %w dims [D] : f32[D]\n%b = call @g %x, %less, %w dims [D] : f32[D]\n" +
+      step("%y", "%a", "1") +
+      "%s = nest (%z: D) -> collect[z] {\n%ra = get %y[%z] : f32\n%rb = get %b[%z] : f32\n%v = sub %ra, %rb "
+      ": f32\n"
+      "yield %v\n} : f32[D]\nyield %s\n} : f32[D]\nyield %r\n}\n";
+  PassText m(collected("%y = call @g %row, %count, %w dims [D] : f32[D]\n") + recursive);
+  m.apply(batchRows, arguments());
+  EXPECT_EQ(m.count("call @g$1"), 2u) << "from outside, and one for both calls\n" << m.text();
+}
+
+TEST(BatchedRows, NotCallsThatMayFail) {
+  std::string fails = callee;
+  fails.insert(fails.find("%p1 = "), "%i = const 3 : i64\ncheck index \"\" %i dims [D]\n");
+  PassText m(collected("%y = call @g %row, %w dims [D] : f32[D]\n") + fails);
+  m.apply(batchRows, arguments());
+  EXPECT_EQ(m.count("call @g$1"), 0u) << m.text();
+}
+
+} // namespace
+} // namespace melix::transforms
