@@ -23,8 +23,9 @@ namespace {
 /// The nests of one function.
 class RowBatcher {
 public:
-  RowBatcher(Module& m, FunctionId f, const Effects& effects, RowFunctions& functions)
-      : m_(m), f_(f), effects_(effects), functions_(functions), costs_(m, m.functions[f]) {}
+  RowBatcher(Module& m, FunctionId f, const Effects& effects, RowFunctions& functions, bool reordersSums)
+      : m_(m), f_(f), effects_(effects), functions_(functions), costs_(m, m.functions[f]),
+        reordersSums_(reordersSums) {}
 
   bool changed = false;
 
@@ -99,7 +100,7 @@ private:
 
   bool batchLoop(Builder& b, OpId nest, OpId loop) {
     BatchedLoop rows(m_, f_, nest, loop, effects_, costs_, functions_);
-    if (!rows.canInterchange()) return false;
+    if (!rows.canInterchange() || (rows.addsToSums() && !reordersSums_)) return false;
     rows.leave(b);
     return true;
   }
@@ -133,7 +134,7 @@ private:
     const Results results = fn().ops[nest].results;
     const RegionId body = fn().ops[nest].regions[0];
     auto isCollected = [](const NestResult& r) { return r.kind == NestResultKind::Collect; };
-    if (nestAccs(fn().ops[nest]) == 0 || results.size() == nestAccs(fn().ops[nest]) ||
+    if (!reordersSums_ || nestAccs(fn().ops[nest]) == 0 || results.size() == nestAccs(fn().ops[nest]) ||
         !std::ranges::all_of(nestResults(fn().ops[nest]), isCollected) ||
         !RowAdds::areAlone(m_, fn(), body) || functions_.hasEffect(fn(), nest) || seedsOf(nest).empty())
       return false;
@@ -170,21 +171,25 @@ private:
   const Effects& effects_;
   RowFunctions& functions_;
   const Costs costs_;
+  const bool reordersSums_;
   std::unordered_set<OpId> visited_; ///< ops whose regions are done
 };
 
-} // namespace
-
-bool batchRows(Module& m) {
+bool batch(Module& m, bool reordersSums) {
   require(m, {State::DerivativesGone, State::SumsUnordered});
   const Effects effects(m);
   RowFunctions functions(m, effects);
   return changeBodies(m, [&](FunctionId f) {
-    RowBatcher s(m, f, effects, functions);
+    RowBatcher s(m, f, effects, functions, reordersSums);
     s.run(m.functions[f].body);
     if (s.changed) eliminateDeadValues(m, f, effects);
     return s.changed;
   });
 }
+
+} // namespace
+
+bool batchRows(Module& m) { return batch(m, false); }
+bool batchSums(Module& m) { return batch(m, true); }
 
 } // namespace melix::transforms

@@ -28,7 +28,9 @@
 //    rows update different parts.
 // 4. Arrays of all rows would have more axes than the results of the nest.
 // 5. Branches and calls: the nest stands in another nest, or adds to accumulators.
-// Requires: verified Core without derivatives, orders not chosen. Keeps: values, every effect.
+// Requires: verified Core without derivatives, orders not chosen. Keeps: values, every effect. `batchSums`
+// changes the order of what rows add: iteration by iteration, in each the rows in the order in which it takes
+// them.
 
 #include "core/ir/ir.h"
 
@@ -36,5 +38,7 @@ namespace melix::transforms {
 
 /// Whether anything changed.
 bool batchRows(core::Module& module);
+/// The same, also for loops in which rows add to accumulators.
+bool batchSums(core::Module& module);
 
 } // namespace melix::transforms

@@ -93,9 +93,8 @@ bool BatchedLoop::hasPoints() const {
 bool BatchedLoop::findChecks(const AxisVariance& body) {
   checks_.clear();
   checksOfIteration_.clear();
-  failing_.clear();
   if (!findChecks(body_, body, checks_)) return false;
-  if (trips_ == RowTrips::Unknown) return findFailing();
+  if (trips_ == RowTrips::Unknown) return isSilent(view().condition()) && isSilent(iterationBody());
   return findChecks(iterationBody(), iterationVariance(), checksOfIteration_);
 }
 
@@ -109,11 +108,9 @@ bool BatchedLoop::findChecks(RegionId region, const AxisVariance& sweep, std::ve
   });
 }
 
-/// The condition has no effect, and the iterations only checks that can be tested for all rows.
-bool BatchedLoop::findFailing() {
-  auto isSilent = [&](OpId id) { return !functions_.hasEffect(fn(), id); };
-  return std::ranges::all_of(fn().regions[view().condition()].ops, isSilent) &&
-         std::ranges::all_of(fn().regions[iterationBody()].ops, isSilent);
+bool BatchedLoop::isSilent(RegionId region) const {
+  return std::ranges::none_of(fn().regions[region].ops,
+                              [&](OpId id) { return functions_.hasEffect(fn(), id); });
 }
 
 bool BatchedLoop::findCarries(const AxisVariance& body) {

@@ -35,15 +35,13 @@ public:
               const core::Effects& effects, const Costs& costs, const RowFunctions& functions);
 
   /// Whether the iterations carry what can be carried for all rows, and only checks have an effect. Checks
-  /// may need no carried value, and those of a `while` nothing but such values (`needsOriginal`).
+  /// may need no carried value, and a `while` has none.
   bool canInterchange();
-  /// Whether rows may fail in the loop, which shows while it runs: then `ok()` is false, and what the loop
-  /// gives has no meaning.
-  bool mayFail() const { return !failing_.empty(); }
+  /// Whether iterations add to accumulators of the nest.
+  bool addsToSums() const { return columns_.size() < carries_.size(); }
   /// Appends the loop at `b`. Before it come nests that make the values its iterations need of a row, and
   /// all checks. The nest then reads the results of the loop. Gives the loop. Requires: `canInterchange`.
   core::OpId leave(core::Builder& b);
-  core::ValueId ok() const { return ok_; }
 
 private:
   core::Function& fn() const { return m_.functions[f_]; }
@@ -55,7 +53,7 @@ private:
   bool findTrips(const AxisVariance& body);
   bool findChecks(const AxisVariance& body);
   bool findChecks(core::RegionId region, const AxisVariance& sweep, std::vector<core::OpId>& checks) const;
-  bool findFailing();
+  bool isSilent(core::RegionId region) const;
   bool findCarries(const AxisVariance& body);
   std::optional<BatchedCarry> carryOf(uint32_t k, const std::unordered_map<core::ValueId, uint32_t>& uses,
                                       const AxisVariance& body) const;
@@ -135,10 +133,8 @@ private:
   RowTrips trips_ = RowTrips::Same;
   std::vector<core::ValueId> needs_;                   ///< operands of the loop, made outside of it
   std::vector<core::OpId> checks_, checksOfIteration_; ///< of the body, and of the loop's, in their order
-  std::vector<core::OpId> failing_;                    ///< checks of a `while`
   std::vector<BatchedCarry> carries_;
-  std::vector<size_t> columns_; ///< the carries that are no sums
-  core::ValueId ok_;
+  std::vector<size_t> columns_;      ///< the carries that are no sums
   std::vector<core::ValueId> given_; ///< by results of the loop: what the loop around gives for them
   // Of own trip counts: by position, where the row stands in the order; by iteration, where stacked rows
   // begin; the greatest count, where rows end together.

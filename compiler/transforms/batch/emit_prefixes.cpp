@@ -94,7 +94,7 @@ BatchedLoop::Prefixes BatchedLoop::prefixes(Builder& b) const {
     return all.one();
   };
   out.most = reduced(ops::MonoidKind::Max);
-  if (view().stacks() > 0 || columns_.size() < carries_.size())
+  if (view().stacks() > 0 || addsToSums())
     out.stackedRows = m_.types.dims.symbol(b.bindDim(reduced(ops::MonoidKind::Sum), "rows"));
   out.endTogether = endTogether();
   return out;

@@ -15,10 +15,12 @@ using namespace core;
 RowFunctions::RowFunctions(Module& m, const Effects& effects)
     : m_(m), effects_(effects), facts_(m.functions.size()) {
   for (size_t k = 0; k < facts_.size(); ++k) {
-    const Function& f = m.functions[FunctionId(static_cast<uint32_t>(k))];
+    const FunctionId id(static_cast<uint32_t>(k));
+    const Function& f = m.functions[id];
     if (!f.body.valid()) continue;
+    byKey_[f.key] = id;
     facts_[k].hasProduct = hasOwnProduct(f);
-    forEachOp(f, [&](OpId id) { facts_[k].hasEffect = facts_[k].hasEffect || hasOwnEffect(f, id); });
+    forEachOp(f, [&](OpId op) { facts_[k].hasEffect = facts_[k].hasEffect || hasOwnEffect(f, op); });
   }
   // Callees first; functions that call each other come to a fixed point.
   const CallGraph calls(m);
@@ -83,6 +85,7 @@ FunctionId RowFunctions::make(FunctionId source, const std::vector<bool>& varies
   for (bool v : varies) text += v ? '1' : '0';
   made.name = m_.functions[source].name;
   made.key = m_.functions[source].key + " over rows " + text;
+  if (const auto known = byKey_.find(made.key); known != byKey_.end()) return known->second;
   made.device = m_.functions[source].device;
   made.loc = m_.functions[source].loc;
   made.body = made.regions.add(Region{});

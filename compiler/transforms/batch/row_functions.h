@@ -10,6 +10,7 @@
 #include "core/ir/build.h"
 
 #include <map>
+#include <unordered_map>
 
 namespace melix::core {
 class Effects;
@@ -43,7 +44,8 @@ private:
   static constexpr size_t mostInstances = 4;
   core::Module& m_;
   const core::Effects& effects_;
-  std::vector<Facts> facts_; ///< by functions that were there at the beginning
+  std::vector<Facts> facts_;                                ///< by functions that were there at the beginning
+  std::unordered_map<std::string, core::FunctionId> byKey_; ///< the same functions
   std::map<core::FunctionId, std::map<std::vector<bool>, core::FunctionId>> instances_;
 };
 

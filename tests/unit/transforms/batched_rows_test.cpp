@@ -84,7 +84,7 @@ TEST(BatchedRows, TermsOfOwnTripCountsAreAddedAfterTheLoop) {
       step("%g", "%h", "1") + outer("%sum1", "%a", "%h", "%g") +
       "yield %g, %sum1\n} : f32[D], acc f32[D, D]\nyield %a2\n} : f32[D, D]\nyield %sum\n";
   PassText m(function("f32[D, D]", body));
-  m.apply(batchRows, arguments());
+  m.apply(batchSums, arguments());
   EXPECT_EQ(m.count("zero : f32[rows, D]"), 2u) << "the rows of both factors are stacked\n" << m.text();
 }
 
@@ -99,7 +99,7 @@ TEST(BatchedRows, SumsGoAroundWhereResultsDependOnTheAdds) {
       "yield %g, %sum1\n} : f32[D], acc f32[D, D]\nyield %h2, %a2\n} : f32[D], acc f32[D, D]\n"
       "yield %a3\n} : f32[D, D]\nyield %sum\n";
   PassText m(function("f32[D, D]", body));
-  m.apply(batchRows, arguments());
+  m.apply(batchSums, arguments());
   EXPECT_EQ(m.count("argsort"), 2u) << m.text();
 }
 
