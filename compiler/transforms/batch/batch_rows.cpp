@@ -99,9 +99,9 @@ private:
   }
 
   bool batchLoop(Builder& b, OpId nest, OpId loop) {
-    BatchedLoop rows(m_, f_, nest, loop, effects_, costs_, functions_);
+    RowLoop rows(m_, f_, nest, loop, effects_, costs_, functions_);
     if (!rows.canInterchange() || (rows.addsToSums() && !reordersSums_)) return false;
-    rows.leave(b);
+    batchedLoop(std::move(rows))->leave(b);
     return true;
   }
 

@@ -1,8 +1,7 @@
 #include "transforms/batch/batched_loop.h"
-
-#include "core/analysis/sizes.h"
-#include "core/ir/walk.h"
-#include "transforms/batch/row_functions.h"
+#include "transforms/batch/loop_of_own_trips.h"
+#include "transforms/batch/loop_of_same_trips.h"
+#include "transforms/batch/while_of_rows.h"
 #include "transforms/walks/distribute_nest.h"
 
 #include <algorithm>
@@ -11,222 +10,253 @@ namespace melix::transforms {
 
 using namespace core;
 
-BatchedLoop::BatchedLoop(Module& m, FunctionId f, OpId nest, OpId loop, const Effects& effects,
-                         const Costs& costs, const RowFunctions& functions)
-    : m_(m), f_(f), nest_(nest), loop_(loop), body_(fn().ops[nest].regions[0]), effects_(effects),
-      costs_(costs), functions_(functions), rows_(m, f, nest, effects) {
-  std::unordered_set<RegionId> own(fn().ops[loop_].regions.begin(), fn().ops[loop_].regions.end());
-  std::unordered_set<OpId> made;
-  auto need = [&](OpId id) {
-    needs_.insert(needs_.end(), fn().ops[id].operands.begin(), fn().ops[id].operands.end());
-    made.insert(id);
-    own.insert(fn().ops[id].regions.begin(), fn().ops[id].regions.end());
-  };
-  need(loop_);
-  for (RegionId r : fn().ops[loop_].regions) forEachOp(fn(), r, need);
-  std::erase_if(needs_, [&](ValueId v) {
-    const Value& value = fn().values[v];
-    return value.def.valid() ? made.contains(value.def) : own.contains(value.region);
-  });
+void BatchedLoop::leave(Builder& b) {
+  if (!checks_.empty() || !checksOfIteration_.empty()) checkBefore(b);
+  if (const std::vector<ValueId> stored = storedFor(fn(), costs_, body_, needs_); !stored.empty())
+    distribute(b, nest_, {AxisSet::first(fn().ops[nest_].dims.size()), bodyVariance().slice(stored), stored});
+  around(b);
+  readBy(b);
 }
 
-bool BatchedLoop::canInterchange() {
-  const AxisVariance body = bodyVariance();
-  if (!view().bodyDims().empty() || !findTrips(body) || !findCarries(body)) return false;
-  std::erase_if(needs_, [&](ValueId v) { return m_.types.kind(fn().typeOf(v)) == TypeKind::Acc; });
-  const bool areRows =
-      std::ranges::none_of(carries_, [](const BatchedCarry& c) { return c.kind == CarryKind::Updates; });
-  return std::ranges::all_of(needs_, [&](ValueId v) { return body.axesOf(v).has_value(); }) && hasRoom() &&
-         findChecks(body) && (checksOfIteration_.empty() || hasPoints() || areRows);
-}
-
-bool BatchedLoop::findTrips(const AxisVariance& body) {
-  if (fn().ops[loop_].kind == OpKind::While) return trips_ = RowTrips::Unknown, true;
-  const std::optional<AxisSet> count = body.axesOf(view().count());
-  if (count && !(count->empty() && body.readsWithin(view().count()))) trips_ = RowTrips::Own;
-  return count.has_value();
-}
-
-/// Whether what becomes an array of all rows is no larger than what all rows give, or, where these are
-/// reduced, is a row of rows that are read.
-bool BatchedLoop::hasRoom() const {
-  const NestView nest(fn(), fn().ops[nest_]);
-  bool isRead = false;
-  size_t axes = 1;
-  for (const NestPart& part : nest.parts()) {
-    const types::Type& type = m_.types[fn().typeOf(nest.yields(part)[0])];
-    isRead |= part.spec->kind == NestResultKind::Collect;
-    if (part.spec->kind == NestResultKind::Collect && type.kind == TypeKind::Array)
-      axes = std::max(axes, type.dims.size());
+std::unique_ptr<BatchedLoop> batchedLoop(RowLoop loop) {
+  switch (loop.trips()) {
+  case RowTrips::Same: return std::make_unique<LoopOfSameTrips>(std::move(loop));
+  case RowTrips::Own: return std::make_unique<LoopOfOwnTrips>(std::move(loop));
+  case RowTrips::Unknown: break;
   }
-  forEachOp(fn(), body_, [&](OpId id) {
-    const Op& op = fn().ops[id];
-    isRead |= op.kind == OpKind::Get && std::ranges::any_of(nest.axisParams(), [&](ValueId axis) {
-                return std::ranges::find(op.operands, axis) != op.operands.end();
-              });
-  });
-  auto fits = [&](ValueId v, size_t most) {
-    const types::Type& type = m_.types[fn().typeOf(v)];
-    return type.kind != TypeKind::Array || type.dims.size() <= most;
-  };
-  const LoopView loop = view();
-  for (size_t k = 0; k < carries_.size(); ++k)
-    if (carries_[k].kind != CarryKind::Sums &&
-        (!fits(loop.carryYields()[k], axes) || !canBeStored(m_, fn(), body_, loop.carryResults()[k])))
-      return false;
-  // Rows that are stacked by their own trip counts make no larger an array than these stacks together.
-  const size_t room = trips_ == RowTrips::Own ? axes : axes - 1;
-  const bool mayStack = std::ranges::all_of(loop.stackYields(), [&](ValueId v) {
-    return fits(v, room) && canBeStored(m_, fn(), body_, v) && canBeStored(m_, fn(), loop.body(), v);
-  });
-  return isRead && mayStack && std::ranges::all_of(storedFor(fn(), costs_, body_, needs_), [&](ValueId v) {
-           return fits(v, axes) && canBeStored(m_, fn(), body_, v);
-         });
+  return std::make_unique<WhileOfRows>(std::move(loop));
 }
 
-bool BatchedLoop::hasPoints() const {
-  return std::ranges::all_of(fn().ops[nest_].dims, [&](DimId d) { return m_.types.dims.atLeast(d, 1); });
-}
-
-/// The checks of the body and of iterations; false if anything else has an effect, or they need what is made
-/// elsewhere.
-bool BatchedLoop::findChecks(const AxisVariance& body) {
-  checks_.clear();
-  checksOfIteration_.clear();
-  if (!findChecks(body_, body, checks_)) return false;
-  if (trips_ == RowTrips::Unknown) return isSilent(view().condition()) && isSilent(iterationBody());
-  return findChecks(iterationBody(), iterationVariance(), checksOfIteration_);
-}
-
-bool BatchedLoop::findChecks(RegionId region, const AxisVariance& sweep, std::vector<OpId>& checks) const {
-  return std::ranges::all_of(fn().regions[region].ops, [&](OpId id) {
-    if (id == loop_ || !functions_.hasEffect(fn(), id)) return true;
-    checks.push_back(id);
-    const Op& op = fn().ops[id];
-    return op.kind == OpKind::Check &&
-           std::ranges::all_of(op.operands, [&](ValueId v) { return sweep.axesOf(v).has_value(); });
-  });
-}
-
-bool BatchedLoop::isSilent(RegionId region) const {
-  return std::ranges::none_of(fn().regions[region].ops,
-                              [&](OpId id) { return functions_.hasEffect(fn(), id); });
-}
-
-bool BatchedLoop::findCarries(const AxisVariance& body) {
-  std::unordered_map<ValueId, uint32_t> uses;
-  forEachOp(fn(), iterationBody(), [&](OpId id) {
-    for (ValueId v : fn().ops[id].operands) ++uses[v];
-  });
-  carries_.clear();
-  columns_.clear();
-  for (uint32_t k = 0; k < view().carries(); ++k) {
-    std::optional<BatchedCarry> carry = carryOf(k, uses, body);
-    if (!carry) return false;
-    if (carry->kind != CarryKind::Sums) columns_.push_back(k);
-    carries_.push_back(std::move(*carry));
+/// All checks leave: a nest of them alone stands before, so that the first to fail is the same.
+void BatchedLoop::checkBefore(Builder& b) {
+  const AxisVariance body = bodyVariance(), iterations = iterationVariance();
+  std::vector<ValueId> needed, tested;
+  for (OpId id : checks_) std::ranges::copy(fn().ops[id].operands, std::back_inserter(needed));
+  for (OpId id : checksOfIteration_) std::ranges::copy(fn().ops[id].operands, std::back_inserter(tested));
+  if (!checksOfIteration_.empty()) {
+    std::ranges::copy(neededBy(tested, iterations), std::back_inserter(needed));
+    needed.push_back(fn().ops[loop_].operands[0]);
   }
-  return true;
-}
+  const std::vector<OpId> makes = body.slice(needed);
+  std::unordered_set<OpId> copied(makes.begin(), makes.end());
+  copied.insert(checks_.begin(), checks_.end());
 
-std::optional<BatchedCarry> BatchedLoop::carryOf(uint32_t k,
-                                                 const std::unordered_map<ValueId, uint32_t>& uses,
-                                                 const AxisVariance& body) const {
-  const LoopView loop = view();
-  ValueId v = loop.carryYields()[k];
-  if (m_.types.kind(fn().typeOf(v)) == TypeKind::Acc) {
-    const std::optional<uint32_t> accumulator = accumulatorOf(loop.carryOperands()[k]);
-    if (!accumulator) return std::nullopt;
-    return BatchedCarry{CarryKind::Sums, {}, *accumulator};
+  RowNest rows = rows_.open(b);
+  Builder row = b.in(rows.nest.body());
+  for (OpId id : std::vector<OpId>(fn().regions[body_].ops)) {
+    if (copied.contains(id)) rows.copy.op(id, row);
+    if (id == loop_ && !checksOfIteration_.empty()) checkIterations(row, rows.copy, iterations, tested);
   }
-  const std::unordered_set<OpId> inIteration(fn().regions[loop.body()].ops.begin(),
-                                             fn().regions[loop.body()].ops.end());
-  BatchedCarry carry{CarryKind::Rows, {}, 0};
-  for (OpId def = fn().values[v].def; isUpdate(def) && inIteration.contains(def) && uses.at(v) == 1;
-       def = fn().values[v = fn().ops[def].operands[0]].def)
-    carry.updates.push_back(def);
-  std::ranges::reverse(carry.updates);
-  if (v != loop.carryParams()[k]) carry.updates.clear();
-  if (!carry.updates.empty()) carry.kind = CarryKind::Updates;
-  const bool may = carry.kind == CarryKind::Updates
-                       ? trips_ != RowTrips::Unknown && areSameForAll(carry, body)
-                       : isRow(loop.carryYields()[k], false);
-  return may ? std::optional(std::move(carry)) : std::nullopt;
+  rows.nest.finish();
+  const std::unordered_set<OpId> gone(checks_.begin(), checks_.end());
+  std::erase_if(fn().regions[body_].ops, [&](OpId id) { return gone.contains(id); });
+  const std::unordered_set<OpId> removedInIteration(checksOfIteration_.begin(), checksOfIteration_.end());
+  std::erase_if(fn().regions[iterationBody()].ops, [&](OpId id) { return removedInIteration.contains(id); });
 }
 
-/// The number in the nest of the accumulator that one continues.
-std::optional<uint32_t> BatchedLoop::accumulatorOf(ValueId v) const {
-  const NestView nest(fn(), fn().ops[nest_]);
-  const auto at = std::ranges::find(nest.accParams(), transforms::accumulatorOf(fn(), body_, v));
-  if (at == nest.accParams().end()) return std::nullopt;
-  return static_cast<uint32_t>(at - nest.accParams().begin());
+/// A loop of the checks of iterations, which test these values.
+void BatchedLoop::checkIterations(Builder& row, Cloner& copy, const AxisVariance& iterations,
+                                  const std::vector<ValueId>& tested) const {
+  const std::vector<OpId> makes = iterations.slice(tested);
+  std::unordered_set<OpId> copied(makes.begin(), makes.end());
+  copied.insert(checksOfIteration_.begin(), checksOfIteration_.end());
+  Op made = Builder::simple(OpKind::For, {copy.value(fn().ops[loop_].operands[0])}, LoopAttr{});
+  Builder in = row.in(row.newRegion());
+  copy.values[fn().regions[iterationBody()].params[0]] = in.param(m_.types.int64());
+  for (OpId id : std::vector<OpId>(fn().regions[iterationBody()].ops))
+    if (copied.contains(id)) copy.op(id, in);
+  in.yield({});
+  made.regions = {in.region};
+  row.append(std::move(made), {});
 }
 
-bool BatchedLoop::isUpdate(OpId id) const {
-  return id.valid() && (fn().ops[id].kind == OpKind::Set || fn().ops[id].kind == OpKind::AddAt);
+/// What rows begin with, by carries: the rows of a set, or of all points if there is none.
+std::vector<ValueId> BatchedLoop::begun(Builder& b, const RowSet* set) const {
+  std::vector<ValueId> columns;
+  for (size_t k : columns_) columns.push_back(view().carryOperands()[k]);
+  if (columns.empty()) return {};
+  RowNest rows = set != nullptr ? rows_.open(b, *set) : rows_.open(b);
+  Builder in = b.in(rows.nest.body());
+  rows_.copy(in, rows.copy, columns);
+  for (ValueId v : columns) rows.nest.collect(rows.copy.value(v));
+  const Results made = fn().ops[rows.nest.finish()].results;
+  return {made.begin(), made.end()};
 }
 
-/// A number, or an array of one axis that is made anew: what is updated in place would be copied.
-bool BatchedLoop::isRow(ValueId v, bool isUpdated) const {
-  const types::Type& type = m_.types[fn().typeOf(v)];
-  if (type.kind != TypeKind::Array) return true;
-  const OpId def = fn().values[v].def;
-  if (type.dims.size() > 1) return false;
-  if (!def.valid()) return !isUpdated;
-  const Op& op = fn().ops[def];
-  if (isUpdate(def)) return isRow(op.operands[0], isUpdated || !op.as<Path>().empty());
-  if (op.kind == OpKind::Nest) {
-    const NestView nest(fn(), op);
-    const uint32_t k = fn().values[v].index;
-    return k < nest.partResults() || isRow(nest.accOperands()[k - nest.partResults()], true);
-  }
-  if (op.regions.empty()) return true;
-  const size_t k = static_cast<size_t>(std::ranges::find(op.results, v) - op.results.begin());
-  const bool isChoice = op.kind == OpKind::If || op.kind == OpKind::Match || op.kind == OpKind::For;
-  return isChoice && std::ranges::all_of(op.regions, [&](RegionId r) {
-           return isRow(terminator(fn(), r).operands[k], isUpdated);
-         });
-}
-
-/// Whether the places of updates depend on the iteration alone, and are known where there are no rows.
-bool BatchedLoop::areSameForAll(const BatchedCarry& carry, const AxisVariance& body) const {
-  const AxisVariance iterations = iterationVariance();
-  std::unordered_set<DimSym> sizes;
-  forEachOp(fn(), iterationBody(),
-            [&](OpId id) { sizes.insert(fn().ops[id].resultDims.begin(), fn().ops[id].resultDims.end()); });
-  return std::ranges::all_of(carry.updates, [&](OpId id) {
-    const std::vector<ValueId> indices = indicesOf(id);
-    return std::ranges::none_of(sizesOf(m_, fn(), fn().ops[id]),
-                                [&](DimSym s) { return sizes.contains(s); }) &&
-           std::ranges::all_of(
-               indices,
-               [&](ValueId v) { return iterations.axesOf(v).has_value() && iterations.readsWithin(v); }) &&
-           std::ranges::all_of(neededBy(indices, iterations), [&](ValueId v) {
-             const std::optional<AxisSet> axes = body.axesOf(v);
-             return axes && axes->empty() && body.readsWithin(v);
-           });
-  });
-}
-
-std::vector<ValueId> BatchedLoop::indicesOf(OpId update) const {
-  const Operands& all = fn().ops[update].operands;
-  return {all.begin() + 2, all.end()};
-}
-
-/// What values of an iteration need of the body of the nest.
-std::vector<ValueId> BatchedLoop::neededBy(const std::vector<ValueId>& values,
-                                           const AxisVariance& iterations) const {
-  std::vector<ValueId> out = values;
-  for (OpId id : iterations.slice(values)) {
-    auto add = [&](OpId each) {
-      out.insert(out.end(), fn().ops[each].operands.begin(), fn().ops[each].operands.end());
-    };
-    add(id);
-    for (RegionId r : fn().ops[id].regions) forEachOp(fn(), r, add);
-  }
-  const std::unordered_set<ValueId> outside(needs_.begin(), needs_.end());
-  std::erase_if(out, [&](ValueId v) { return !outside.contains(v); });
+/// What the accumulators of the loop begin with.
+std::vector<ValueId> BatchedLoop::sumsBegun() const {
+  std::vector<ValueId> out;
+  for (const BatchedCarry& carry : carries_)
+    if (carry.kind == CarryKind::Sums) out.push_back(fn().ops[nest_].operands[carry.accumulator]);
   return out;
+}
+
+/// The parameters of an iteration, or of a condition, are what a row carries.
+void BatchedLoop::enterCarries(RowNest& rows, Builder& row, std::span<const ValueId> params,
+                               std::span<const ValueId> carried, std::span<const ValueId> indices) const {
+  for (size_t k = 0; k < columns_.size(); ++k)
+    rows.copy.values[params[columns_[k]]] = row.getAt(carried[k], indices);
+}
+
+/// Ends the nest with the iteration of a row, and appends it. What it adds, the caller adds, unless other
+/// results depend on the ops that add: then `sums` become what it gives.
+BatchedLoop::Iteration BatchedLoop::endIteration(RowNest& rows, Builder& in,
+                                                 std::vector<ValueId>& sums) const {
+  const LoopView loop = view();
+  std::unordered_set<OpId> updates;
+  for (const BatchedCarry& carry : carries_) updates.insert(carry.updates.begin(), carry.updates.end());
+  size_t sum = 0;
+  for (size_t k = 0; k < carries_.size(); ++k)
+    if (carries_[k].kind == CarryKind::Sums)
+      rows.copy.values[loop.carryParams()[k]] = rows.nest.accumulator(sums[sum++]);
+  rows.copy.instead = [&, also = rows.copy.instead](OpId id, Builder& at) {
+    return updates.contains(id) || (also && also(id, at));
+  };
+  Builder row = in.in(rows.nest.body());
+  const std::vector<ValueId> yields = rows.copy.body(loop.body(), row).values;
+  for (size_t k : columns_) {
+    if (carries_[k].kind == CarryKind::Rows) rows.nest.collect(yields[k]);
+    for (OpId id : carries_[k].updates) rows.nest.collect(rows.copy.value(fn().ops[id].operands[1]));
+  }
+  for (size_t k = carries_.size(); k < yields.size(); ++k) rows.nest.collect(yields[k]);
+  const uint32_t collected = rows.nest.results();
+  for (size_t k = 0; k < carries_.size(); ++k)
+    if (carries_[k].kind == CarryKind::Sums) rows.nest.end(yields[k]);
+  const OpId nest = rows.nest.finish();
+  const Results results = fn().ops[nest].results;
+  Iteration out{{results.begin(), results.begin() + collected}, std::nullopt, {}};
+  if (sums.empty()) return out;
+  if (!addsAreAlone()) {
+    sums.assign(results.begin() + collected, results.end());
+    return out;
+  }
+  std::erase(fn().regions[in.region].ops, nest);
+  out.adds.emplace(m_, f_, nest, costs_);
+  const std::vector<ValueId> arrays = out.adds->makeBefore(in);
+  out.given.assign(arrays.begin(), arrays.begin() + collected);
+  out.stored.assign(arrays.begin() + collected, arrays.end());
+  return out;
+}
+
+bool BatchedLoop::addsAreAlone() const { return RowAdds::areAlone(m_, fn(), iterationBody()); }
+
+/// What stands for the results of the loop.
+void BatchedLoop::give(std::span<const ValueId> columns, std::span<const ValueId> sums,
+                       std::span<const ValueId> stacks) {
+  given_.clear();
+  size_t column = 0, sum = 0;
+  for (const BatchedCarry& carry : carries_)
+    given_.push_back(carry.kind == CarryKind::Sums ? sums[sum++] : columns[column++]);
+  given_.insert(given_.end(), stacks.begin(), stacks.end());
+}
+
+/// Parameters for what goes around: columns, then accumulators.
+std::vector<ValueId> BatchedLoop::enterParams(Builder& in, std::span<const ValueId> begun) const {
+  std::vector<ValueId> out;
+  for (size_t k = 0; k < begun.size(); ++k) {
+    const ValueId of = k < columns_.size() ? view().carryParams()[columns_[k]] : begun[k];
+    out.push_back(in.param(in.typeOf(begun[k]), fn().values[of].hint));
+  }
+  return out;
+}
+
+/// Copies of what makes the places of updates.
+Cloner BatchedLoop::placesAt(Builder& in, ValueId index) const {
+  Cloner copy(m_, f_, f_);
+  const AxisVariance iterations = iterationVariance();
+  copy.values[view().index()] = index;
+  std::vector<ValueId> indices;
+  for (const BatchedCarry& carry : carries_)
+    for (OpId id : carry.updates) std::ranges::copy(indicesOf(id), std::back_inserter(indices));
+  rows_.copy(in, copy, neededBy(indices, iterations));
+  for (OpId id : iterations.slice(indices)) copy.op(id, in);
+  return copy;
+}
+
+/// The columns that go around, of what an iteration gives. The rows of an array of all rows stand at `rows`,
+/// a path with the indices `at`.
+std::vector<ValueId> BatchedLoop::carryOn(Builder& in, const Cloner& places, const Iteration& made,
+                                          std::span<const ValueId> carried, const Path& rows,
+                                          std::span<const ValueId> at) const {
+  std::vector<ValueId> out;
+  const bool isPart = !at.empty();
+  size_t next = 0;
+  for (size_t k = 0; k < columns_.size(); ++k) {
+    const BatchedCarry& carry = carries_[columns_[k]];
+    ValueId array = carried[k];
+    if (carry.kind == CarryKind::Rows) {
+      array = isPart ? in.set(array, made.given[next], rows, at) : made.given[next];
+      ++next;
+    }
+    for (OpId id : carry.updates) {
+      Op op = Builder::simple(fn().ops[id].kind, {array, made.given[next++]}, Path(rows));
+      const Path& path = fn().ops[id].as<Path>();
+      op.as<Path>().insert(op.as<Path>().end(), path.begin(), path.end());
+      op.operands.insert(op.operands.end(), at.begin(), at.end());
+      for (ValueId v : indicesOf(id)) op.operands.push_back(places.value(v));
+      array = in.one(std::move(op), in.typeOf(array));
+    }
+    out.push_back(array);
+  }
+  return out;
+}
+
+TypeId BatchedLoop::stacked(DimId extent, TypeId row) const {
+  types::Type array = m_.types[row];
+  std::vector<DimId> dims = {extent};
+  dims.insert(dims.end(), array.dims.begin(), array.dims.end());
+  return m_.types.array(m_.types.element(row), std::move(dims));
+}
+
+/// Reads of what the loop around gives stand for the one in the nest, which continues its accumulators.
+void BatchedLoop::readBy(Builder& b) {
+  const std::vector<OpId> ops = fn().regions[body_].ops;
+  const Op loop = fn().ops[loop_];
+  std::unordered_map<ValueId, ValueId> passed;
+  for (size_t k = 0; k < carries_.size(); ++k) {
+    if (carries_[k].kind != CarryKind::Sums) continue;
+    passed[loop.results[k]] = view().carryOperands()[k];
+    fn().ops[nest_].operands[carries_[k].accumulator] = given_[k];
+  }
+  fn().regions[body_].ops.clear();
+  Builder in(m_, f_, body_, b.loc);
+  for (OpId id : ops) {
+    if (id != loop_) {
+      fn().regions[body_].ops.push_back(id);
+      continue;
+    }
+    for (size_t k = 0; k < loop.results.size(); ++k) {
+      if (k >= carries_.size())
+        readStack(in, k);
+      else if (!passed.contains(loop.results[k]))
+        readCarry(in, k);
+    }
+  }
+  finishReads();
+  forEachOp(fn(), body_, [&](OpId id) {
+    for (ValueId& v : fn().ops[id].operands)
+      if (const auto by = passed.find(v); by != passed.end()) v = by->second;
+  });
+}
+
+void BatchedLoop::readCarry(Builder& in, size_t k) const {
+  const ValueId read = in.getAt(given_[k], rowIndices(in));
+  takeOver(fn(), fn().values[read].def, std::span(&fn().ops[loop_].results[k], 1));
+}
+
+void BatchedLoop::readStack(Builder& in, size_t k) {
+  const std::vector<ValueId> at = rowIndices(in);
+  Path path{PathStep{StepKind::All, 0, {}, 1}};
+  path.insert(path.end(), at.size(), PathStep{StepKind::Index, 0, {}, 1});
+  const ValueId read = in.get(given_[k], std::move(path), at);
+  takeOver(fn(), fn().values[read].def, std::span(&fn().ops[loop_].results[k], 1));
+}
+
+/// The type of an array that has so many rows.
+TypeId BatchedLoop::resized(TypeId array, DimId rows) const {
+  std::vector<DimId> dims = m_.types[array].dims;
+  dims[0] = rows;
+  return m_.types.array(m_.types.element(array), std::move(dims));
 }
 
 } // namespace melix::transforms

@@ -9,7 +9,7 @@
 // call at most.
 //
 // Exception: the limit is `mostBatchedOps` for a loop that carries a row at each point of a nest, and for
-// the functions it calls. Such a loop is to become a loop over all rows (interchange_loops.h).
+// the functions it calls. Such a loop is to become a loop over all rows (batch_rows.h).
 //
 // Not inlined:
 //   1. recursive functions;

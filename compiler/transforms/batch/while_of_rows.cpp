@@ -1,15 +1,6 @@
-// Rows of a `while`: those that go on are put together in each iteration, so that no row runs after its end.
-//
-//   %out = while %zero, %all, %h0 dims [B] { [m] (%out, %lane, %h) yield m > 0 } { [m] (%out, %lane, %h)
-//     %c = nest (i: m) -> collect[i] { … the condition of row get %lane[%i] … }
-//     %go = nest (i: m) -> filter defines [k] { yield get %c[%i], %i }
-//     %ended = if k < m { … each row that ends: set %out[get %lane[%i]] = get %h[%i] … } { yield %out }
-//     %on = nest (j: k) -> collect[j] { get %lane[get %go[%j]] }
-//     %g = nest (j: k) -> collect[j] { %b = get %on[%j] … get %h[get %go[%j]] … }
-//     yield %ended, %on, %g dims [k] }
+#include "transforms/batch/while_of_rows.h"
 
 #include "core/analysis/effect_audit.h"
-#include "transforms/batch/batched_loop.h"
 
 #include <algorithm>
 
@@ -17,13 +8,13 @@ namespace melix::transforms {
 
 using namespace core;
 
-struct BatchedLoop::Going {
+struct WhileOfRows::Going {
   ValueId lanes;                    ///< positions of the rows that go on
   std::span<const ValueId> carried; ///< their columns
   DimId size;
 };
 
-OpId BatchedLoop::aroundCompaction(Builder& b) {
+void WhileOfRows::around(Builder& b) {
   const Op loop = fn().ops[loop_];
   const RowSet all = rows_.all();
   const std::vector<ValueId> first = begun(b, &all), sums = sumsBegun();
@@ -61,16 +52,17 @@ OpId BatchedLoop::aroundCompaction(Builder& b) {
   const DimId size = m_.types.dims.symbol(fn().regions[condition.region].dimParams[0]);
   condition.yield({condition.compare(ops::CmpKind::Gt, condition.dimValue(size), condition.integer(0))});
   Builder in = enter(params);
-  emitCompacted(in, params);
+  emitIteration(in, params);
   const OpId id = b.append(std::move(made), typesFor(end));
   noteCopy(f_, loop_, f_, id);
   const std::vector<ValueId> results(fn().ops[id].results.begin(), fn().ops[id].results.end());
-  give(std::span(results).first(columns), std::span(results).subspan(columns, sums.size()));
-  return id;
+  give(std::span(results).first(columns), std::span(results).subspan(columns, sums.size()), {});
 }
 
+std::vector<ValueId> WhileOfRows::rowIndices(Builder& in) const { return {rows_.positionOf(in)}; }
+
 /// An iteration: the rows that go on take part.
-void BatchedLoop::emitCompacted(Builder& in, std::span<const ValueId> params) const {
+void WhileOfRows::emitIteration(Builder& in, std::span<const ValueId> params) const {
   const LoopView loop = view();
   const size_t columns = columns_.size();
   const std::span<const ValueId> ends = params.first(columns), carried = params.last(columns);
@@ -103,7 +95,7 @@ void BatchedLoop::emitCompacted(Builder& in, std::span<const ValueId> params) co
 }
 
 /// By row of those that are there: whether it goes on.
-ValueId BatchedLoop::conditions(Builder& in, const Going& now) const {
+ValueId WhileOfRows::conditions(Builder& in, const Going& now) const {
   const LoopView loop = view();
   RowNest rows = rows_.openWith(in, {now.lanes, now.size}, needs_);
   Builder row = in.in(rows.nest.body());
@@ -113,7 +105,7 @@ ValueId BatchedLoop::conditions(Builder& in, const Going& now) const {
 }
 
 /// The numbers of the rows that go on, or of those that end.
-ValueId BatchedLoop::those(Builder& in, ValueId goes, DimId size, bool goOn) const {
+ValueId WhileOfRows::those(Builder& in, ValueId goes, DimId size, bool goOn) const {
   NestBuilder nest(in);
   const ValueId at = nest.axis(size);
   Builder each = in.in(nest.body());
@@ -124,7 +116,7 @@ ValueId BatchedLoop::those(Builder& in, ValueId goes, DimId size, bool goOn) con
 }
 
 /// What rows end with: those that end now are set.
-std::vector<ValueId> BatchedLoop::storeEnded(Builder& in, const Going& now, ValueId goes, DimId left,
+std::vector<ValueId> WhileOfRows::storeEnded(Builder& in, const Going& now, ValueId goes, DimId left,
                                              std::span<const ValueId> ends) const {
   Op op =
       Builder::simple(OpKind::If, {in.compare(ops::CmpKind::Lt, in.dimValue(left), in.dimValue(now.size))});
@@ -156,17 +148,10 @@ std::vector<ValueId> BatchedLoop::storeEnded(Builder& in, const Going& now, Valu
   return {fn().ops[made].results.begin(), fn().ops[made].results.end()};
 }
 
-ValueId BatchedLoop::positions(Builder& b, DimId count) const {
+ValueId WhileOfRows::positions(Builder& b, DimId count) const {
   NestBuilder nest(b);
   nest.collect(nest.axis(count));
   return nest.one();
-}
-
-/// The type of an array that has so many rows.
-TypeId BatchedLoop::resized(TypeId array, DimId rows) const {
-  std::vector<DimId> dims = m_.types[array].dims;
-  dims[0] = rows;
-  return m_.types.array(m_.types.element(array), std::move(dims));
 }
 
 } // namespace melix::transforms
