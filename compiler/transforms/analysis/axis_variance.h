@@ -38,7 +38,7 @@ private:
   uint64_t bits_ = 0;
 };
 
-/// Whether ops of a body that define sizes are copied with those that use them. A copy defines sizes of its
+/// Whether ops of a body that define sizes are copied with the ops that use them. A copy defines sizes of its
 /// own, which no value that leaves the copied ops may have.
 enum class OwnSizes : uint8_t { Stay, Copied };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Compacts a branch in the body of a nest over rows: an arm with a product of a row and a matrix, or with a
-// call that is batched, runs over the rows that take it, which are put together first (batch_rows.h).
+// Compacts a branch in the body of a nest over rows (batch_rows.h). An arm with a product of a row and a
+// matrix, or with a call that is batched, runs over the rows that take it. These are put together first.
 //
 //   before:  %y = nest (b: B) -> collect[b] {
 //              %c = cmp gt (get %x[%b, 0]), 0
@@ -32,14 +32,14 @@ public:
   /// Whether an arm has a seed, rows differ in the arm they take, and all that arms need and give can be
   /// stored. Requires that nothing in the nest has an effect.
   bool isPossible() const;
-  /// Appends what comes before the nest.
+  /// Appends the ops before the nest.
   void compact(core::Builder& b);
 
 private:
   struct Arm {
     size_t number;                      ///< of its region
-    core::ValueId rows;                 ///< those that take it, by their row-major positions
-    std::vector<core::ValueId> results; ///< what it gives for these
+    core::ValueId rows;                 ///< the row-major positions of the rows that take it
+    std::vector<core::ValueId> results; ///< that it gives for these rows
     core::ValueId before;               ///< by row: how many of `rows` come before it
   };
   core::Function& fn() const { return m_.functions[f_]; }

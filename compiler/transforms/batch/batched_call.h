@@ -23,7 +23,7 @@ public:
   /// Whether the callee has an instance and its arguments can be stored. Requires that nothing in the nest
   /// has an effect.
   bool isPossible();
-  /// Appends what comes before the nest.
+  /// Appends the ops before the nest.
   void leave(core::Builder& b);
 
 private:

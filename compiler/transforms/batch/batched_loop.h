@@ -1,6 +1,6 @@
 #pragma once
-// Emits a loop over rows for all rows. What is the same for all trip counts stands here: checks before the
-// loop, what rows begin with, an iteration of some rows, reads of what the loop gives.
+// Emits a loop of rows for all rows: checks before it, arrays with which rows begin, an iteration of some
+// rows, reads of its results. Subclasses emit the loop itself, each for one kind of trip counts.
 
 #include "transforms/batch/row_adds.h"
 #include "transforms/batch/row_loop.h"
@@ -19,18 +19,18 @@ public:
   void leave(core::Builder& b);
 
 protected:
-  /// What an iteration gives.
+  /// The values of an iteration.
   struct Iteration {
-    std::vector<core::ValueId> given; ///< by columns: rows, or what each update puts in; then what is stacked
+    std::vector<core::ValueId> given; ///< by columns: rows, or the values of updates; then the stacked values
     std::optional<RowAdds> adds;      ///< of its accumulators
-    std::vector<core::ValueId> stored; ///< arrays of what the adds need
+    std::vector<core::ValueId> stored; ///< arrays of the values that the adds need
   };
 
-  /// Appends the loop around all rows, and enters what it gives.
+  /// Appends the loop around all rows, and enters its results in `given_`.
   virtual void around(core::Builder& b) = 0;
-  /// The indices, in the body of the nest, of its row in what the loop gives.
+  /// The indices, in the body of the nest, of its row in the results of the loop around.
   virtual std::vector<core::ValueId> rowIndices(core::Builder& in) const = 0;
-  /// What a row has stacked.
+  /// Reads an array that a row has stacked: result `k` of the loop.
   virtual void readStack(core::Builder& in, size_t k);
   /// Called when all reads stand.
   virtual void finishReads() {}
@@ -51,7 +51,7 @@ protected:
   void give(std::span<const core::ValueId> columns, std::span<const core::ValueId> sums,
             std::span<const core::ValueId> stacks);
 
-  std::vector<core::ValueId> given_; ///< by results of the loop: what the loop around gives for them
+  std::vector<core::ValueId> given_; ///< by results of the loop: arrays of all rows, sums
 
 private:
   void checkBefore(core::Builder& b);

@@ -1,6 +1,6 @@
 #pragma once
-// Rows of their own trip counts, in the order of falling counts: iteration t works on the first rows, those
-// that have more than t.
+// A loop of rows with their own trip counts, in the order of falling counts: iteration t works on the first
+// rows, whose counts are greater than t.
 //
 //   %c = nest (b: B) -> collect[b] { … the count of row b … }
 //   %order = argsort %c, falling       %most = the greatest of %c, or 0
@@ -9,9 +9,9 @@
 //     %g = nest (i: %m) -> collect[i] { %b = get %order[%i] … get %h[%i] … }
 //     yield (set %h[0 +: %m] = %g), (set %s[%from +: %m] = %g), %from + %m, collected %from }
 //
-// What iterations stack is stored by iterations: the row of the i-th row of `order` in iteration t stands at
-// from[t] + i. If rows read arrays from their end, they all end together: the last iteration is the last of
-// each row, and the number of rows grows. Then more of what they read stands side by side.
+// Stacked rows are stored iteration by iteration: the row of the i-th row of `order` in iteration t stands at
+// from[t] + i. Rows that read arrays from their end all end together: the last iteration is the last of each
+// row, and the number of rows grows. Then more of the rows that they read stand side by side.
 
 #include "transforms/batch/batched_loop.h"
 

@@ -1,6 +1,6 @@
 #pragma once
-// The adds of a nest over rows to its accumulators, as nests of their own over any rows. What an add needs of
-// a row is stored before, by row; of a matrix that is made of two rows, the rows are stored.
+// The adds of a nest over rows to its accumulators, as nests of their own over any rows. The values that an
+// add needs of a row are stored before, by row. Of a matrix that is made of two rows, the rows are stored.
 //
 //   %b = nest (i: m) -> accs (%a = %s) { … %o = nest (j: D, k: H) -> collect[j, k] { get %x[%j] · get %d[%k]
 //   }
@@ -30,11 +30,11 @@ public:
 
   /// The values of the body that are stored.
   const std::vector<core::ValueId>& stored() const { return stored_; }
-  /// Appends a nest that makes what the nest collects, and what is stored; gives these arrays, which have the
-  /// axes of the nest.
+  /// Appends a nest that makes the collected and the stored values; gives these arrays, which have the axes
+  /// of the nest.
   std::vector<core::ValueId> makeBefore(core::Builder& b) const;
-  /// Appends nests over so many rows; `arrays` have the stored values by row. `sums` become what the
-  /// accumulators are then.
+  /// Appends nests over so many rows; `arrays` have the stored values by row. `sums` are the
+  /// accumulators, before and after.
   void emit(core::Builder& b, core::DimId rows, std::span<const core::ValueId> arrays,
             std::vector<core::ValueId>& sums) const;
 

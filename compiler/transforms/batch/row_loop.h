@@ -1,6 +1,6 @@
 #pragma once
 // A loop in the body of a nest over rows: the values that its iterations need of a row, how the trip counts
-// of rows differ, what they carry, and whether the loop can run for all rows (batch_rows.h).
+// of rows differ, the kinds of its carries, and whether it can run for all rows (batch_rows.h).
 
 #include "core/ir/flow.h"
 #include "transforms/batch/rows.h"
@@ -11,7 +11,7 @@ class Costs;
 class RowFunctions;
 
 enum class CarryKind : uint8_t {
-  Rows,    ///< numbers or rows that each iteration makes anew: an array of those of all rows
+  Rows,    ///< numbers or rows that each iteration makes anew: an array of all rows'
   Updates, ///< an array of which iterations update the same parts for all rows: updates of the array of all
   Sums,    ///< an accumulator of the nest
 };
@@ -33,7 +33,7 @@ public:
   RowLoop(core::Module& m, core::FunctionId f, core::OpId nest, core::OpId loop, const core::Effects& effects,
           const Costs& costs, const RowFunctions& functions);
 
-  /// Whether the iterations carry what can be carried for all rows, and only checks have an effect. Checks
+  /// Whether all its carries can be carried for all rows, and only checks have an effect. Checks
   /// may need no carried value, and a `while` has none.
   bool canInterchange();
   RowTrips trips() const { return trips_; }

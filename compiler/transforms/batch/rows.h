@@ -29,11 +29,11 @@ public:
   /// Opens a nest over the axes of the original, or over a set of rows.
   RowNest open(core::Builder& b) const;
   RowNest open(core::Builder& b, const RowSet& set) const;
-  /// The same, with copies of what makes these values of the body.
+  /// The same, with copies of the ops that make these values of the body.
   RowNest openWith(core::Builder& b, const RowSet& set, std::span<const core::ValueId> values) const;
   /// Enters the axes of the row at a position.
   void enter(core::Builder& in, core::Cloner& copy, core::ValueId position) const;
-  /// Copies what makes values of the body.
+  /// Copies the ops that make values of the body.
   void copy(core::Builder& in, core::Cloner& copy, std::span<const core::ValueId> values) const;
   /// The position of a point, in the body of the original.
   core::ValueId positionOf(core::Builder& in) const;

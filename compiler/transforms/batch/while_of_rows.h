@@ -1,5 +1,6 @@
 #pragma once
-// Rows of a `while`: those that go on are put together in each iteration, so that no row runs after its end.
+// A `while` of rows: in each iteration the rows that go on are put together, so that no row runs after its
+// end.
 //
 //   %out = while %zero, %all, %h0 dims [B] { [m] (%out, %lane, %h) yield m > 0 } { [m] (%out, %lane, %h)
 //     %c = nest (i: m) -> collect[i] { … the condition of row get %lane[%i] … }

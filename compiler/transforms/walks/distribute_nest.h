@@ -12,8 +12,8 @@ namespace melix::transforms {
 
 class Costs;
 
-/// Of the ops of a region that make `values`, the results of those that cost more than a read: what code
-/// elsewhere that needs `values` reads, as it recomputes all else.
+/// Of the ops of a region that make `values`, the results of the expensive ones. Code elsewhere that needs
+/// `values` reads these, and recomputes all else.
 std::vector<core::ValueId> storedFor(const core::Function& f, const Costs& costs, core::RegionId region,
                                      std::span<const core::ValueId> values);
 
