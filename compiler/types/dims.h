@@ -83,6 +83,8 @@ public:
   DimId mod(DimId a, DimId b);
   DimId min(DimId a, DimId b);
   DimId max(DimId a, DimId b);
+  /// The size, or 0 where it is negative.
+  DimId nonNegative(DimId d) { return atLeast(d, 0) ? d : max(d, constant(0)); }
   DimId product(std::span<const DimId> dims);
   DimId tooLarge();
   bool isTooLarge(DimId d) const;

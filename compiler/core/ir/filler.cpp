@@ -30,8 +30,7 @@ ValueId ofPack(Builder& b, TypeId type) {
 ValueId ofArray(Builder& b, TypeId type) {
   types::DimStore& dims = b.dims();
   std::vector<DimId> extents(b.types()[type].dims.begin(), b.types()[type].dims.end());
-  for (DimId& d : extents)
-    if (!dims.atLeast(d, 0)) d = dims.max(d, dims.constant(0));
+  for (DimId& d : extents) d = dims.nonNegative(d);
   const TypeId element = b.types().element(type);
   const bool isEmpty = std::ranges::any_of(extents, [&](DimId d) { return dims.asConstant(d) == 0; });
   if (isEmpty || b.types().isScalar(element)) // no elements that hold such arrays

@@ -159,7 +159,7 @@ DimId AccumulationPlanner::bound(const Conversion& c, const AffineForm& end) con
   types::DimStore& dims = types().dims;
   if (!end.outside.empty()) return {};
   const DimId sum = extremeOf(dims, end, true, [&](ValueId axis) { return c.extentOf(axis); });
-  return dims.atLeast(sum, 0) ? sum : dims.max(sum, dims.constant(0));
+  return dims.nonNegative(sum);
 }
 
 // --- solved for axes

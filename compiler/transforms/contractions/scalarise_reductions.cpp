@@ -198,7 +198,7 @@ private:
       if (recomputed.contains(id)) sum.recomputed.push_back(id);
     return !mentionsSizesOf(body, sum);
   }
-  /// Whether what is made elsewhere needs a size that the point finds.
+  /// Whether an op that is copied elsewhere needs a size that the point finds.
   bool mentionsSizesOf(RegionId body, const Sum& sum) const {
     std::unordered_set<DimSym> sizes;
     for (OpId id : fn().regions[body].ops)

@@ -375,8 +375,7 @@ DimId KnownValues::extentOfItems(OpId id, const LoopView& loop) {
   Ranges ranges(ad_.module, lin_.source); // of what ops determine by themselves
   types::DimStore& dims = types().dims;
   if (const DimId counted = loopExtent(ad_.module, g(), ranges, loop.count()); counted.valid())
-    return dims.atLeast(counted, 0) ? counted
-                                    : dims.max(counted, dims.constant(0)); // also where no iteration runs
+    return dims.nonNegative(counted); // also where no iteration runs
   OpResidual& r = lin_.plan.ops[id];
   if (!r.count.valid()) r.count = types().dims.newSym({"n", types::DimSymKind::Unknown, 0, {}});
   dimHome_[r.count] = uses_.regionOf(id);
