@@ -94,7 +94,7 @@ void LoopOfOwnTrips::around(Builder& b) {
   for (ValueId v : begun(b, &all)) made.operands.push_back(v);
   // Sums go around where an iteration adds; else all iterations' terms are stacked, and added after the loop.
   std::vector<ValueId> sums = sumsBegun();
-  if (!addsAreAlone()) made.operands.insert(made.operands.end(), sums.begin(), sums.end());
+  if (!stacksTerms()) made.operands.insert(made.operands.end(), sums.begin(), sums.end());
 
   Builder in = b.in(b.newRegion());
   const ValueId index = in.param(m_.types.int64(), fn().values[view().index()].hint);
@@ -141,6 +141,24 @@ std::vector<ValueId> LoopOfOwnTrips::rowIndices(Builder& in) const {
   return {in.getAt(rank_, std::span(&position, 1))};
 }
 
+/// Whether terms of accumulators are stacked: rows read arrays of their own at the iteration, so there are as
+/// many elements as terms already.
+bool LoopOfOwnTrips::stacksTerms() const {
+  if (!addsAreAlone()) return false;
+  const AxisVariance body = bodyVariance(), iterations = iterationVariance();
+  bool reads = false;
+  forEachOp(fn(), iterationBody(), [&](OpId id) {
+    const Op& op = fn().ops[id];
+    if (op.kind != OpKind::Get || reads) return;
+    const std::optional<AxisSet> row = body.axesOf(op.operands[0]);
+    reads = row && !row->empty() && std::ranges::any_of(std::span(op.operands).subspan(1), [&](ValueId v) {
+              const std::optional<AxisSet> at = iterations.axesOf(v);
+              return at && !at->empty();
+            });
+  });
+  return reads;
+}
+
 /// How many rows have an iteration `turn`.
 ValueId LoopOfOwnTrips::sizeAt(Builder& in, const Order& order, ValueId turn) const {
   NestBuilder more(in);
@@ -176,6 +194,11 @@ LoopOfOwnTrips::Iterated LoopOfOwnTrips::emitIteration(Builder& in, const Order&
   if (carried.size() > columns_.size())
     sums.assign(carried.begin() + static_cast<ptrdiff_t>(columns_.size()), carried.end());
   Iteration made = endIteration(rows, in, sums);
+  if (made.adds && !stacksTerms()) {
+    made.adds->emit(in, extent, made.stored, sums);
+    made.adds.reset();
+    made.stored.clear();
+  }
 
   out.carried = carryOn(in, places, made, carried, out.part, std::span(&zero, 1));
   if (carried.size() > columns_.size()) out.carried.insert(out.carried.end(), sums.begin(), sums.end());

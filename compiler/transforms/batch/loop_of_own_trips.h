@@ -30,6 +30,7 @@ private:
   void finishReads() override;
 
   bool endTogether() const;
+  bool stacksTerms() const;
   Order orderRows(core::Builder& b) const;
   core::ValueId sizeAt(core::Builder& in, const Order& order, core::ValueId turn) const;
   Iterated emitIteration(core::Builder& in, const Order& order, core::ValueId index,

@@ -76,16 +76,40 @@ TEST(BatchedRows, StackedRowsAreReadBack) {
   EXPECT_EQ(m.count("argsort"), 2u) << m.text();
 }
 
-TEST(BatchedRows, TermsOfOwnTripCountsAreAddedAfterTheLoop) {
-  const std::string body =
+/// Terms of the row at hand, or of what a row reads at the iteration.
+std::string summed(const std::string& term) {
+  return function(
+      "f32[D, D]",
       "%zero = zero : f32[D, D]\n%sum = nest (%b: B) -> accs (%acc = %zero) {\n"
       "%row = get %x[%b] : f32[D]\n%count = get %n[%b] : i64\n"
       "%y, %a2 = for collects 0 %count, %row, %acc { (%t: i64, %h: f32[D], %a: acc f32[D, D])\n" +
-      step("%g", "%h", "1") + outer("%sum1", "%a", "%h", "%g") +
-      "yield %g, %sum1\n} : f32[D], acc f32[D, D]\nyield %a2\n} : f32[D, D]\nyield %sum\n";
-  PassText m(function("f32[D, D]", body));
+          step("%g", "%h", "1") +
+          "%at = get %row[%t] : f32\n%te = nest (%tz: D) -> collect[tz] {\n%tr = get %g[%tz] : f32\n"
+          "%tv = mul %tr, %at : f32\nyield %tv\n} : f32[D]\n" +
+          outer("%sum1", "%a", "%h", term) +
+          "yield %g, %sum1\n} : f32[D], acc f32[D, D]\nyield %a2\n} : f32[D, D]\nyield %sum\n");
+}
+
+TEST(BatchedRows, TermsOfOwnTripCountsAreAddedAfterTheLoop) {
+  PassText m(summed("%te"));
   m.apply(batchSums, arguments());
   EXPECT_EQ(m.count("zero : f32[rows, D]"), 2u) << "the rows of both factors are stacked\n" << m.text();
+}
+
+/// There is no array of as many elements as iterations: one of all terms would be larger than all else.
+TEST(BatchedRows, TermsAreAddedByIterationsWhereNothingIsAsLarge) {
+  std::string text = summed("%g");
+  text.replace(text.find("%at = get %row[%t] : f32"), 24, "%at = const 1.0 : f32");
+  PassText m(text);
+  m.apply(batchSums, arguments());
+  EXPECT_EQ(m.count("argsort"), 1u) << m.text();
+  EXPECT_EQ(m.count("zero : f32[rows, D]"), 0u) << m.text();
+}
+
+TEST(BatchedRows, TermsKeepTheirOrderWhereThatCounts) {
+  PassText m(summed("%te"));
+  m.apply(batchRows, arguments());
+  EXPECT_EQ(m.count("argsort"), 0u) << m.text();
 }
 
 /// A loop in a loop adds, and gives what the outer one carries.
