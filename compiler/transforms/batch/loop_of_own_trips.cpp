@@ -34,6 +34,8 @@ std::optional<IndexOfTrips> indexOfTrips(const types::DimStore& dims, const Func
 
 /// Whether more places are the same for all rows if rows end together than if they begin so.
 bool LoopOfOwnTrips::endTogether() const {
+  // The places of updates are those of the iteration, the same for all rows that begin together.
+  if (std::ranges::find(carries_, CarryKind::Updates, &BatchedCarry::kind) != carries_.end()) return false;
   const LoopView loop = view();
   int64_t more = 0;
   forEachOp(fn(), loop.body(), [&](OpId id) {

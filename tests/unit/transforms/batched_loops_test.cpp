@@ -123,6 +123,21 @@ TEST(BatchedLoops, AsManyIterationsForAllRowsOrTheirOwn) {
   EXPECT_TRUE(loop.goesAround());
 }
 
+TEST(BatchedLoops, PartsAreUpdatedOfRowsWithTheirOwnCounts) {
+  const std::string own = "    %own = irem %b, %n : i64\n";
+  Loop loop = with("      %u = set %c[%t] = %g : f32[T, D]\n", "%u", "f32[T, D]");
+  loop.point = own;
+  loop.count = "%own";
+  EXPECT_TRUE(loop.goesAround());
+  loop =
+      with("      %one = const 1 : i64\n      %last = sub %own, %one : i64\n      %l = sub %last, %t : i64\n"
+           "      %back = get %row[%l] : f32[D]\n      %u = set %c[%t] = %back : f32[T, D]\n",
+           "%u", "f32[T, D]");
+  loop.point = own;
+  loop.count = "%own";
+  EXPECT_TRUE(loop.goesAround()) << "places of updates are counted from the beginning";
+}
+
 TEST(BatchedLoops, NotOfFewRows) {
   Loop loop;
   loop.axis = "2";
