@@ -1,5 +1,6 @@
 #include "transforms/batch/fission_products.h"
 
+#include "core/analysis/sizes.h"
 #include "core/ir/walk.h"
 #include "core/order/verify.h"
 #include "transforms/analysis/cost_model.h"
@@ -26,7 +27,10 @@ public:
         ops_(fn().regions[body_].ops) {
     const std::vector<OpId> all = partsWithProducts(m_, fn(), nest_);
     if (all.empty()) return;
-    for (OpId id : ops_) own_.insert(id);
+    for (OpId id : ops_) {
+      own_.insert(id);
+      for (DimSym s : fn().ops[id].resultDims) sizes_[s] = id;
+    }
     for (OpId id : ops_)
       for (OpId need : needs_[id] = needsOf(id)) users_[need].push_back(id);
     findProducts(all, effects);
@@ -96,10 +100,20 @@ private:
     auto add = [&](OpId each) {
       for (ValueId v : fn().ops[each].operands)
         if (const OpId def = fn().values[v].def; def.valid() && own_.contains(def)) out.push_back(def);
+      forEachSize(each, [&](OpId by) {
+        if (by != id) out.push_back(by);
+      });
     };
     add(id);
     for (RegionId r : fn().ops[id].regions) forEachOp(fn(), r, add);
     return out;
+  }
+  /// The ops of the body that define the sizes of an op.
+  template <class Visit>
+  void forEachSize(OpId id, Visit visit) const {
+    if (sizes_.empty()) return;
+    for (DimSym s : sizesOf(m_, fn(), fn().ops[id]))
+      if (const auto by = sizes_.find(s); by != sizes_.end()) visit(by->second);
   }
 
   /// Products stand in the first phase that has all they need, what they need in the last one that they
@@ -157,6 +171,7 @@ private:
       auto operands = [&](OpId each) {
         for (ValueId v : fn().ops[each].operands)
           if (const OpId def = fn().values[v].def; def.valid()) self(self, def);
+        forEachSize(each, [&](OpId by) { self(self, by); });
       };
       operands(id);
       for (RegionId r : fn().ops[id].regions) forEachOp(fn(), r, operands);
@@ -180,6 +195,7 @@ private:
   const RegionId body_;
   const std::vector<OpId> ops_;
   std::unordered_set<OpId> own_;
+  std::unordered_map<DimSym, OpId> sizes_; ///< that the body defines
   std::vector<OpId> products_; ///< by phases
   std::unordered_set<OpId> isProduct_;
   std::unordered_map<OpId, std::vector<OpId>> needs_, users_;

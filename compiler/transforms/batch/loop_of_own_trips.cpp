@@ -161,13 +161,13 @@ bool LoopOfOwnTrips::stacksTerms() const {
   return reads;
 }
 
-/// How many rows have an iteration `turn`.
-ValueId LoopOfOwnTrips::sizeAt(Builder& in, const Order& order, ValueId turn) const {
+/// How many rows have more iterations than this.
+ValueId LoopOfOwnTrips::sizeAt(Builder& in, const Order& order, ValueId iteration) const {
   NestBuilder more(in);
   const ValueId at = more.axis(rows_.count());
   Builder each = in.in(more.body());
   more.add(reducing(ops::MonoidKind::Sum),
-           each.select(each.compare(ops::CmpKind::Gt, each.getAt(order.counts, std::span(&at, 1)), turn),
+           each.select(each.compare(ops::CmpKind::Gt, each.getAt(order.counts, std::span(&at, 1)), iteration),
                        each.integer(1), each.integer(0)));
   return more.one();
 }
@@ -177,9 +177,9 @@ LoopOfOwnTrips::Iterated LoopOfOwnTrips::emitIteration(Builder& in, const Order&
                                                        std::span<const ValueId> carried) const {
   const LoopView loop = view();
   const ValueId zero = in.integer(0), last = in.binary(OpKind::Sub, order.most, in.integer(1)),
-                turn = order.endTogether ? in.binary(OpKind::Sub, last, index) : index;
+                iteration = order.endTogether ? in.binary(OpKind::Sub, last, index) : index;
   Iterated out;
-  out.size = sizeAt(in, order, turn);
+  out.size = sizeAt(in, order, iteration);
   const DimId extent = m_.types.dims.symbol(in.bindDim(out.size, "m"));
   out.part = {PathStep{StepKind::Slice, 0, extent, 1}};
   const Cloner places = placesAt(in, index);
@@ -189,7 +189,7 @@ LoopOfOwnTrips::Iterated LoopOfOwnTrips::emitIteration(Builder& in, const Order&
   if (order.endTogether) {
     rows.copy.values[loop.index()] =
         row.binary(OpKind::Add, row.binary(OpKind::Sub, index, order.most), rows.copy.value(loop.count()));
-    placeFromEnd(in, rows.copy, turn);
+    placeFromEnd(in, rows.copy, iteration);
   }
   enterCarries(rows, row, loop.carryParams(), carried, rows.indices);
   std::vector<ValueId> sums = sumsBegun();

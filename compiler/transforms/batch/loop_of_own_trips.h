@@ -32,7 +32,7 @@ private:
   bool endTogether() const;
   bool stacksTerms() const;
   Order orderRows(core::Builder& b) const;
-  core::ValueId sizeAt(core::Builder& in, const Order& order, core::ValueId turn) const;
+  core::ValueId sizeAt(core::Builder& in, const Order& order, core::ValueId iteration) const;
   Iterated emitIteration(core::Builder& in, const Order& order, core::ValueId index,
                          std::span<const core::ValueId> carried) const;
   void placeFromEnd(core::Builder& in, core::Cloner& copy, core::ValueId left) const;
