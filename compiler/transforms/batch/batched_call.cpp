@@ -1,6 +1,7 @@
 #include "transforms/batch/batched_call.h"
 
 #include "core/analysis/effect_audit.h"
+#include "core/ir/filler.h"
 #include "core/ir/walk.h"
 #include "transforms/batch/row_functions.h"
 #include "transforms/walks/distribute_nest.h"
@@ -161,7 +162,7 @@ std::vector<ValueId> BatchedCall::guarded(Builder& b, Op made, DimId rows, const
   for (OpId each : calls_) noteCopy(f_, each, f_, id);
   some.yield(Operands(fn().ops[id].results.begin(), fn().ops[id].results.end()));
   Operands empty;
-  for (TypeId type : types) empty.push_back(none.undef(type));
+  for (TypeId type : types) empty.push_back(filler(none, type));
   none.yield(empty);
   branch.regions = {some.region, none.region};
   const Results results = fn().ops[b.append(std::move(branch), types)].results;

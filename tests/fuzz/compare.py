@@ -1,8 +1,8 @@
-"""compare.py MELIX FROM TO OTHER: runs the programs of these seeds with two builds of melix.
+"""compare.py KIND MELIX FROM TO [OTHER]: runs random programs of these seeds.
 
-MELIX runs each four ways, once on the emulated device, and must print what OTHER prints, with no block left at the
-end. Programs that
-differ are kept in the folder `differing` here.
+KIND is a folder here with a `generate.py`: `records` or `rows`. MELIX runs each program four ways, once on the
+emulated device. It must print what OTHER prints, another build, else what MELIX prints without optimising; no block
+may be left at the end. Programs that differ are kept in the folder `differing` here.
 """
 import os, subprocess, sys
 
@@ -21,13 +21,14 @@ def run(melix, flags, program, threads, device={}):
     return done.returncode, done.stdout.decode(errors="replace"), left
 
 
-melix, first, end, other = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+kind, melix, first, end = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+other, plain = (sys.argv[5], []) if len(sys.argv) > 5 else (melix, ["-O0"])
 differing, refused = 0, 0
 for seed in range(first, end):
-    text = subprocess.run([sys.executable, here + "/generate.py", str(seed)], capture_output=True, text=True).stdout
-    program = f"/tmp/records_{os.getpid()}.mlx"
+    text = subprocess.run([sys.executable, f"{here}/{kind}/generate.py", str(seed)], capture_output=True, text=True).stdout
+    program = f"/tmp/{kind}_{os.getpid()}.mlx"
     open(program, "w").write(text)
-    want = run(other, [], program, 2)
+    want = run(other, plain, program, 2)
     refused += want[0] != 0
     emulated = {"MELIX_DEVICE": "emulated", "MELIX_DEVICE_SEED": str(seed)}
     ways = ([], ["--interpret"], [["-O0"], ["--strict-fp"], ["--check-overflow"]][seed % 3], ["--device", "gpu"])
@@ -36,6 +37,6 @@ for seed in range(first, end):
         if got[:2] != want[:2] or got[2]:
             differing += 1
             os.makedirs(here + "/differing", exist_ok=True)
-            open(f"{here}/differing/{seed}.mlx", "w").write(text)
+            open(f"{here}/differing/{kind}_{seed}.mlx", "w").write(text)
             print(seed, flags, want[0], got[0], "blocks are left" if got[2] else "", flush=True)
 print(f"{end - first} programs, {refused} refused, {differing} runs differ")
