@@ -107,7 +107,7 @@ EffectSet Effects::ofOp(const Function& f, OpId id) const {
 EffectSet Effects::ofItself(const Function& f, OpId id) const {
   const Op& op = f.ops[id];
   EffectSet out = ofOpAlone(*module_, f, op);
-  if (calls(op)) forEachCallee(op, [&](FunctionId callee) { out |= functions_[callee.index]; });
+  if (calls(op)) forEachCallee(op, [&](FunctionId callee) { out |= ofFunction(callee); });
   return out;
 }
 

@@ -51,7 +51,8 @@ private:
       for (OpId each : front) place(region, each, isInNest);
       if (isBatched) {
         changed = true;
-        return isGone ? void() : place(region, id, isInNest);
+        if (!isGone) place(region, id, isInNest);
+        return;
       }
     }
     fn().regions[region].ops.push_back(id);
@@ -111,8 +112,9 @@ private:
     for (const RowProduct& seed : seeds)
       if (seed.part == branch) own.push_back(seed.sum);
     RowChecks checks = checksOf(nest);
+    if (!checks.mayMove() || (checks.any() && mayNotEnd(nest))) return false;
     BatchedBranch rows(m_, f_, nest, branch, own, effects_, costs_);
-    if (!checks.mayMove() || !rows.isPossible()) return false;
+    if (!rows.isPossible()) return false;
     checks.move(b);
     rows.compact(b);
     return true;
@@ -121,8 +123,9 @@ private:
   bool batchCall(Builder& b, OpId nest, OpId call) {
     if (!gives(nest)) return false;
     RowChecks checks = checksOf(nest);
+    if (!checks.mayMove() || (checks.any() && mayNotEnd(nest))) return false;
     BatchedCall rows(m_, f_, nest, call, effects_, costs_, functions_);
-    if (!checks.mayMove() || !rows.isPossible()) return false;
+    if (!rows.isPossible()) return false;
     checks.move(b);
     rows.leave(b);
     return true;
@@ -156,6 +159,12 @@ private:
 
   RowChecks checksOf(OpId nest) const {
     return {m_, f_, nest, costs_, [&](OpId id) { return functions_.hasEffect(fn(), id); }};
+  }
+
+  /// Whether a row may not end: checks of others do not move before it.
+  bool mayNotEnd(OpId nest) const {
+    return std::ranges::any_of(fn().regions[fn().ops[nest].regions[0]].ops,
+                               [&](OpId id) { return functions_.mayNotEnd(fn(), id); });
   }
 
   /// Whether all rows give something, and in any order.

@@ -29,6 +29,10 @@ bool BatchedBranch::isPossible() const {
   return !arms_.empty() && !op().results.empty() && op().resultDims.empty() && axes && !axes->empty() &&
          std::ranges::all_of(op().regions, isOpen) && std::ranges::all_of(op().results, mayStore) &&
          std::ranges::all_of(needs(), [&](ValueId v) { return body.axesOf(v).has_value(); }) &&
+         std::ranges::all_of(arms_,
+                             [&](const Arm& arm) {
+                               return knowsSizes(m_, fn(), body_, branch_, body.slice(needsOf(arm)));
+                             }) &&
          std::ranges::all_of(stored(), mayStore);
 }
 

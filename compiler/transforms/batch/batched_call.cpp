@@ -21,6 +21,7 @@ bool BatchedCall::isPossible() {
   const FunctionId callee = op().as<CallAttr>().callee;
   if (!functions_.mayBatch(callee)) return false;
   const AxisVariance body(m_, f_, nest_, effects_, OwnSizes::Copied);
+  if (!knowsSizes(m_, fn(), body_, call_, {})) return false;
   auto mayLeave = [&](ValueId v) { return body.axesOf(v) && hasOuterSizes(m_, fn(), body_, v); };
   if (!std::ranges::all_of(op().operands, mayLeave) ||
       !std::ranges::all_of(op().results, [&](ValueId v) { return hasOuterSizes(m_, fn(), body_, v); }))
@@ -50,8 +51,12 @@ std::vector<bool> BatchedCall::variesOf(OpId call, const AxisVariance& body) con
 /// calls found so far.
 void BatchedCall::findCalls(const AxisVariance& body) {
   calls_ = {call_};
+  // Rows of rows that recurse would be as many as all calls of a depth together.
+  if (functions_.isRecursive(op().as<CallAttr>().callee)) return;
   std::unordered_set<OpId> later{call_};
-  for (OpId id : fn().regions[body_].ops) {
+  const std::vector<OpId>& ops = fn().regions[body_].ops;
+  for (auto at = std::ranges::find(ops, call_); at != ops.end(); ++at) {
+    const OpId id = *at;
     bool needs = false;
     auto look = [&](OpId each) {
       for (ValueId v : fn().ops[each].operands) {
@@ -150,7 +155,7 @@ std::vector<ValueId> BatchedCall::collectArguments(Builder& b, DimId rows) const
   return {results.begin(), results.end()};
 }
 
-/// The call, if there are rows: functions that call themselves end so.
+/// The call, if there are rows: recursion over no rows would not end.
 std::vector<ValueId> BatchedCall::guarded(Builder& b, Op made, DimId rows, const Op& call) const {
   std::vector<TypeId> types;
   for (ValueId v : call.results)

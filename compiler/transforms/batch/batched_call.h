@@ -1,7 +1,7 @@
 #pragma once
 // Batches a call in the body of a nest over rows: the instance of the callee over rows is called once, with
 // arrays of the arguments that vary (row_functions.h). Calls of one function that do not need each other's
-// results are one call of more rows.
+// results are one call of more rows, unless the function is recursive: its memory grows with the depth only.
 //
 //   before:  %y = nest (b: B) -> collect[b] { … %r = call @f %x, %w … %r … }
 //   after:   %xs = nest (b: B) -> collect[b] { … %x … }

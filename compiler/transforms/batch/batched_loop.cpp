@@ -100,8 +100,8 @@ void BatchedLoop::enterCarries(RowNest& rows, Builder& row, std::span<const Valu
 
 /// Ends the nest with the iteration of a row, and appends it. What it adds, the caller adds, unless other
 /// results depend on the ops that add: then `sums` become what it gives.
-BatchedLoop::Iteration BatchedLoop::endIteration(RowNest& rows, Builder& in,
-                                                 std::vector<ValueId>& sums) const {
+BatchedLoop::Iteration BatchedLoop::endIteration(RowNest& rows, Builder& in, std::vector<ValueId>& sums,
+                                                 RegionId left) const {
   const LoopView loop = view();
   std::unordered_set<OpId> updates;
   for (const BatchedCarry& carry : carries_) updates.insert(carry.updates.begin(), carry.updates.end());
@@ -131,14 +131,28 @@ BatchedLoop::Iteration BatchedLoop::endIteration(RowNest& rows, Builder& in,
     return out;
   }
   std::erase(fn().regions[in.region].ops, nest);
-  out.adds.emplace(m_, f_, nest, costs_);
+  out.adds.emplace(m_, f_, nest, costs_, left);
   const std::vector<ValueId> arrays = out.adds->makeBefore(in);
   out.given.assign(arrays.begin(), arrays.begin() + collected);
   out.stored.assign(arrays.begin() + collected, arrays.end());
   return out;
 }
 
-bool BatchedLoop::addsAreAlone() const { return RowAdds::areAlone(m_, fn(), iterationBody()); }
+/// Whether adds can leave their iteration: no other result depends on them, and the values that they need
+/// have sizes from outside.
+bool BatchedLoop::addsAreAlone() const {
+  auto isInner = [&](OpId id) {
+    return std::ranges::any_of(fn().ops[id].operands,
+                               [&](ValueId v) { return !hasOuterSizes(m_, fn(), body_, v); });
+  };
+  return RowAdds::areAlone(m_, fn(), iterationBody()) &&
+         std::ranges::all_of(fn().regions[iterationBody()].ops, [&](OpId id) {
+           bool inner = fn().ops[id].kind != OpKind::Get && isInner(id);
+           for (RegionId r : fn().ops[id].regions)
+             forEachOp(fn(), r, [&](OpId each) { inner = inner || isInner(each); });
+           return !inner && fn().ops[id].resultDims.empty();
+         });
+}
 
 /// What stands for the results of the loop.
 void BatchedLoop::give(std::span<const ValueId> columns, std::span<const ValueId> sums,

@@ -40,7 +40,9 @@ protected:
   std::vector<core::ValueId> enterParams(core::Builder& in, std::span<const core::ValueId> begun) const;
   void enterCarries(RowNest& rows, core::Builder& row, std::span<const core::ValueId> params,
                     std::span<const core::ValueId> carried, std::span<const core::ValueId> indices) const;
-  Iteration endIteration(RowNest& rows, core::Builder& in, std::vector<core::ValueId>& sums) const;
+  /// `left`: the region that the adds are to leave, if any.
+  Iteration endIteration(RowNest& rows, core::Builder& in, std::vector<core::ValueId>& sums,
+                         core::RegionId left = {}) const;
   bool addsAreAlone() const;
   core::Cloner placesAt(core::Builder& in, core::ValueId index) const;
   std::vector<core::ValueId> carryOn(core::Builder& in, const core::Cloner& places, const Iteration& made,

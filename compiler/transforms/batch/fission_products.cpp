@@ -196,7 +196,7 @@ private:
   const std::vector<OpId> ops_;
   std::unordered_set<OpId> own_;
   std::unordered_map<DimSym, OpId> sizes_; ///< that the body defines
-  std::vector<OpId> products_; ///< by phases
+  std::vector<OpId> products_;             ///< by phases
   std::unordered_set<OpId> isProduct_;
   std::unordered_map<OpId, std::vector<OpId>> needs_, users_;
   std::unordered_map<OpId, uint32_t> phase_;

@@ -195,7 +195,7 @@ LoopOfOwnTrips::Iterated LoopOfOwnTrips::emitIteration(Builder& in, const Order&
   std::vector<ValueId> sums = sumsBegun();
   if (carried.size() > columns_.size())
     sums.assign(carried.begin() + static_cast<ptrdiff_t>(columns_.size()), carried.end());
-  Iteration made = endIteration(rows, in, sums);
+  Iteration made = endIteration(rows, in, sums, stacksTerms() ? in.region : RegionId());
   if (made.adds && !stacksTerms()) {
     made.adds->emit(in, extent, made.stored, sums);
     made.adds.reset();

@@ -28,8 +28,9 @@ ValueId accumulatorOf(const Function& f, RegionId region, ValueId v) {
   return f.values[v].region == region ? v : ValueId();
 }
 
-RowAdds::RowAdds(Module& m, FunctionId f, OpId nest, const Costs& costs)
-    : m_(m), f_(f), nest_(nest), costs_(costs), body_(fn().ops[nest].regions[0]) {
+RowAdds::RowAdds(Module& m, FunctionId f, OpId nest, const Costs& costs, RegionId around)
+    : m_(m), f_(f), nest_(nest), costs_(costs), body_(fn().ops[nest].regions[0]), around_(around) {
+  if (around.valid()) aroundOps_.insert(fn().regions[around].ops.begin(), fn().regions[around].ops.end());
   const NestView view(fn(), fn().ops[nest_]);
   own_.insert(fn().regions[body_].ops.begin(), fn().regions[body_].ops.end());
   for (size_t k = 0; k < view.accs(); ++k) sumOf_[view.accParams()[k]] = k;
@@ -76,10 +77,13 @@ bool RowAdds::isSum(ValueId v) const { return m_.types.kind(fn().typeOf(v)) == T
 void RowAdds::need(ValueId v) {
   const Value& value = fn().values[v];
   if (isSum(v)) return;
-  if (!value.def.valid()) {
-    if (value.region == body_ && std::ranges::find(stored_, v) == stored_.end()) stored_.push_back(v);
+  const bool isAround =
+      value.def.valid() ? aroundOps_.contains(value.def) : around_.valid() && value.region == around_;
+  if (isAround || (!value.def.valid() && value.region == body_)) {
+    if (std::ranges::find(stored_, v) == stored_.end()) stored_.push_back(v);
     return;
   }
+  if (!value.def.valid()) return;
   if (!own_.contains(value.def) || isCopied_.contains(value.def)) return;
   const Op& op = fn().ops[value.def];
   const bool isConstant = op.operands.empty() && op.regions.empty() && op.resultDims.empty();

@@ -25,8 +25,10 @@ class RowAdds {
 public:
   /// Whether the ops of a region that add to accumulators do nothing else.
   static bool areAlone(const core::Module& m, const core::Function& f, core::RegionId region);
-  /// Requires: `areAlone` of the body of the nest.
-  RowAdds(core::Module& m, core::FunctionId f, core::OpId nest, const Costs& costs);
+  /// Requires: `areAlone` of the body of the nest. If the adds are to stand outside of a region around the
+  /// nest, values of that region are stored too.
+  RowAdds(core::Module& m, core::FunctionId f, core::OpId nest, const Costs& costs,
+          core::RegionId around = {});
 
   /// The values of the body that are stored.
   const std::vector<core::ValueId>& stored() const { return stored_; }
@@ -54,8 +56,8 @@ private:
   const core::FunctionId f_;
   const core::OpId nest_;
   const Costs& costs_;
-  const core::RegionId body_;
-  std::unordered_set<core::OpId> own_;
+  const core::RegionId body_, around_;
+  std::unordered_set<core::OpId> own_, aroundOps_;
   std::unordered_map<core::OpId, bool> isCopied_; ///< of ops that adds need: whether they are not stored
   std::vector<core::OpId> adds_;
   std::unordered_map<core::ValueId, size_t> sumOf_; ///< the accumulator of a value

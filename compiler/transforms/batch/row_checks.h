@@ -18,6 +18,7 @@ public:
             FunctionRef<bool(core::OpId)> hasEffect);
   /// Whether nothing but checks of values that are cheap to compute has an effect.
   bool mayMove() const { return mayMove_; }
+  bool any() const { return !ops_.empty(); }
   /// Appends the nest of checks, if there are any.
   void move(core::Builder& b);
 

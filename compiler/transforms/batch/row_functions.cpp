@@ -24,6 +24,7 @@ RowFunctions::RowFunctions(Module& m, const Effects& effects)
   }
   // Callees first; functions that call each other come to a fixed point.
   const CallGraph calls(m);
+  for (FunctionId f : calls.order()) facts_[f.index].isRecursive = calls.isRecursive(f);
   for (bool more = true; std::exchange(more, false);)
     for (FunctionId f : calls.order()) {
       Facts now = facts_[f.index];
@@ -64,6 +65,17 @@ bool RowFunctions::hasEffect(const Function& f, OpId id) const {
   look(id);
   for (RegionId r : f.ops[id].regions) forEachOp(f, r, look);
   return has;
+}
+
+bool RowFunctions::mayNotEnd(const Function& f, OpId id) const {
+  bool may = false;
+  auto look = [&](OpId each) {
+    const OpKind kind = f.ops[each].kind;
+    may = may || ((kind == OpKind::While || kind == OpKind::Call) && effects_.ofItself(f, each).any());
+  };
+  look(id);
+  for (RegionId r : f.ops[id].regions) forEachOp(f, r, look);
+  return may;
 }
 
 bool RowFunctions::mayBatch(FunctionId id) const {

@@ -26,16 +26,23 @@ public:
   bool hasProduct(core::FunctionId f) const { return f.index < facts_.size() && facts_[f.index].hasProduct; }
   /// Whether an op, or any in its regions, has an effect other than that a `while` does not end.
   bool hasEffect(const core::Function& f, core::OpId op) const;
+  /// Whether an op, or any in its regions, may not end.
+  bool mayNotEnd(const core::Function& f, core::OpId op) const;
   bool hasEffect(core::FunctionId f) const { return f.index < facts_.size() && facts_[f.index].hasEffect; }
 
-  /// Whether there may be an instance: its callers own nothing of it, and its results' sizes are theirs.
+  bool isRecursive(core::FunctionId f) const {
+    return f.index < facts_.size() && facts_[f.index].isRecursive;
+  }
+
+  /// Whether there may be an instance: it has a product and no effect, no results of sizes of its own, no
+  /// parameters that it updates, no rule for its derivative, and is not declared to stay called.
   bool mayBatch(core::FunctionId f) const;
   /// Invalid beyond `mostInstances` of a function.
   core::FunctionId instance(core::FunctionId f, const std::vector<bool>& varies);
 
 private:
   struct Facts {
-    bool hasProduct = false, hasEffect = false;
+    bool hasProduct = false, hasEffect = false, isRecursive = false;
   };
   bool hasOwnProduct(const core::Function& f) const;
   bool hasOwnEffect(const core::Function& f, core::OpId op) const;

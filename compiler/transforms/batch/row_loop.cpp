@@ -37,8 +37,9 @@ bool RowLoop::canInterchange() {
   std::erase_if(needs_, [&](ValueId v) { return m_.types.kind(fn().typeOf(v)) == TypeKind::Acc; });
   const bool areRows =
       std::ranges::none_of(carries_, [](const BatchedCarry& c) { return c.kind == CarryKind::Updates; });
-  return std::ranges::all_of(needs_, [&](ValueId v) { return body.axesOf(v).has_value(); }) && hasRoom() &&
-         findChecks(body) && (checksOfIteration_.empty() || hasPoints() || areRows);
+  return std::ranges::all_of(needs_, [&](ValueId v) { return body.axesOf(v).has_value(); }) &&
+         knowsSizes(m_, fn(), body_, loop_, body.slice(needs_)) && hasRoom() && findChecks(body) &&
+         (checksOfIteration_.empty() || hasPoints() || areRows);
 }
 
 bool RowLoop::findTrips(const AxisVariance& body) {
@@ -94,7 +95,7 @@ bool RowLoop::hasPoints() const {
 bool RowLoop::findChecks(const AxisVariance& body) {
   checks_.clear();
   checksOfIteration_.clear();
-  if (!findChecks(body_, body, checks_)) return false;
+  if (!findChecks(body_, body, checks_) || !mayMove(checks_, body)) return false;
   if (trips_ == RowTrips::Unknown) return isSilent(view().condition()) && isSilent(iterationBody());
   return findChecks(iterationBody(), iterationVariance(), checksOfIteration_);
 }
@@ -107,6 +108,17 @@ bool RowLoop::findChecks(RegionId region, const AxisVariance& sweep, std::vector
     return op.kind == OpKind::Check &&
            std::ranges::all_of(op.operands, [&](ValueId v) { return sweep.axesOf(v).has_value(); });
   });
+}
+
+/// Whether checks of the body can stand before the nest: they need nothing that takes long, and no row has a
+/// loop that may not end.
+bool RowLoop::mayMove(const std::vector<OpId>& checks, const AxisVariance& body) const {
+  if (checks.empty()) return true;
+  std::vector<ValueId> needed;
+  for (OpId id : checks) std::ranges::copy(fn().ops[id].operands, std::back_inserter(needed));
+  return std::ranges::all_of(body.slice(needed), [&](OpId id) { return fn().ops[id].regions.empty(); }) &&
+         std::ranges::none_of(fn().regions[body_].ops,
+                              [&](OpId id) { return functions_.mayNotEnd(fn(), id); });
 }
 
 bool RowLoop::isSilent(RegionId region) const {

@@ -60,7 +60,9 @@ private:
     if (!step || *step == 0 || *step == INT64_MIN) return std::nullopt;
     const bool rises = count->compares == ops::CmpKind::Lt || count->compares == ops::CmpKind::Le;
     count->step = *step;
-    return rises == (*step > 0) ? count : std::nullopt;
+    const bool isByOne =
+        std::abs(*step) == 1 && (count->compares == ops::CmpKind::Lt || count->compares == ops::CmpKind::Gt);
+    return rises == (*step > 0) && (isByOne || isFarFromWrapping(count->end, *step)) ? count : std::nullopt;
   }
 
   /// The condition, if it is one comparison of a carried number with one from outside.
@@ -93,6 +95,17 @@ private:
         m_.types.kind(fn().typeOf(end)) != TypeKind::I64)
       return std::nullopt;
     return Count{carry, 0, end, kind};
+  }
+
+  /// Whether a number that passes `end` by a step does not wrap: `end` is a size, or a constant, not too
+  /// large.
+  bool isFarFromWrapping(ValueId end, int64_t step) const {
+    constexpr int64_t far = int64_t(1) << 61;
+    const OpId def = fn().values[end].def;
+    const std::optional<int64_t> constant = constantOf(end);
+    const bool isSmall = constant ? *constant > -far && *constant < far
+                                  : def.valid() && fn().ops[def].kind == OpKind::DimValue;
+    return isSmall && step > -far && step < far;
   }
 
   static ops::CmpKind mirrored(ops::CmpKind kind) {

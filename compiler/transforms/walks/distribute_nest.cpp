@@ -1,5 +1,6 @@
 #include "transforms/walks/distribute_nest.h"
 
+#include "core/analysis/sizes.h"
 #include "transforms/analysis/cost_model.h"
 
 #include <algorithm>
@@ -45,6 +46,18 @@ std::vector<ValueId> storedFor(const Function& f, const Costs& costs, RegionId r
 
 bool canBeStored(const Module& m, const Function& f, RegionId region, ValueId v) {
   return isOfNumbers(m.types, f.typeOf(v)) && hasOuterSizes(m, f, region, v);
+}
+
+bool knowsSizes(const Module& m, const Function& f, RegionId region, OpId op, std::span<const OpId> ops) {
+  std::unordered_map<DimSym, OpId> definers;
+  for (OpId id : f.regions[region].ops)
+    for (DimSym s : f.ops[id].resultDims)
+      if (id != op) definers[s] = id;
+  if (definers.empty()) return true;
+  return std::ranges::all_of(sizesWithin(m, f, op), [&](DimSym s) {
+    const auto by = definers.find(s);
+    return by == definers.end() || std::ranges::find(ops, by->second) != ops.end();
+  });
 }
 
 bool hasOuterSizes(const Module& m, const Function& f, RegionId region, ValueId v) {

@@ -19,7 +19,11 @@ std::vector<core::ValueId> storedFor(const core::Function& f, const Costs& costs
 
 /// Whether the sizes of a value of a region are not defined in the region.
 bool hasOuterSizes(const core::Module& m, const core::Function& f, core::RegionId region, core::ValueId v);
-/// The same, and it is a number or an array of numbers: it can become an array before the region.
+/// Whether `ops` define all sizes that the region defines and an op mentions, with the ops in its regions.
+bool knowsSizes(const core::Module& m, const core::Function& f, core::RegionId region, core::OpId op,
+                std::span<const core::OpId> ops);
+/// Of a value: `hasOuterSizes`, and it is a number or an array of numbers: it can become an array before the
+/// region.
 bool canBeStored(const core::Module& m, const core::Function& f, core::RegionId region, core::ValueId v);
 
 struct Cut {

@@ -175,7 +175,7 @@ TEST(BatchedRows, CallsThatDoNotNeedEachOtherAreOne) {
   EXPECT_EQ(m.count("dims [D, 2*B]"), 1u) << m.text();
 }
 
-/// Rows that recurse: each depth is one call, of the rows that get there.
+/// Rows that recurse: a call is one of all rows that get there.
 TEST(BatchedRows, RecursionGoesByDepth) {
   const std::string recursive =
       "fn g [D] (%x: f32[D], %n: i64, %w: f32[D, D]) -> (f32[D]) {\n%one = const 1 : i64\n"
@@ -188,7 +188,7 @@ TEST(BatchedRows, RecursionGoesByDepth) {
       "yield %v\n} : f32[D]\nyield %s\n} : f32[D]\nyield %r\n}\n";
   PassText m(collected("%y = call @g %row, %count, %w dims [D] : f32[D]\n") + recursive);
   m.apply(batchRows, arguments());
-  EXPECT_EQ(m.count("call @g$1"), 2u) << "from outside, and one for both calls\n" << m.text();
+  EXPECT_EQ(m.count("call @g$1"), 3u) << "from outside, and each of the calls\n" << m.text();
 }
 
 TEST(BatchedRows, NotCallsThatMayFail) {

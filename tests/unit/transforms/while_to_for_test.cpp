@@ -30,11 +30,12 @@ bool becomesFor(const std::string& text) {
 TEST(WhileToFor, CountsUpAndDown) {
   EXPECT_TRUE(becomesFor(loop("lt %t0, %n", "add %t1, %one")));
   EXPECT_TRUE(becomesFor(loop("lt %t0, %n", "add %t1, %one", "%z")));
-  EXPECT_TRUE(becomesFor(loop("lt %t0, %n", "add %three, %t1", "%two")));
-  EXPECT_TRUE(becomesFor(loop("le %t0, %n", "add %t1, %three")));
   EXPECT_TRUE(becomesFor(loop("gt %t0, %n", "sub %t1, %one")));
-  EXPECT_TRUE(becomesFor(loop("ge %t0, %n", "sub %t1, %two")));
-  EXPECT_TRUE(becomesFor(loop("gt %n, %t0", "add %t1, %two"))) << "the number stands behind";
+  EXPECT_TRUE(becomesFor(loop("gt %n, %t0", "add %t1, %one"))) << "the number stands behind";
+  EXPECT_TRUE(becomesFor(loop("lt %t0, %three", "add %two, %t1")));
+  EXPECT_TRUE(becomesFor(loop("le %t0, %three", "add %t1, %three")));
+  EXPECT_TRUE(becomesFor(loop("ge %t0, %two", "sub %t1, %two")));
+  EXPECT_TRUE(becomesFor(loop("le %t0, %two", "add %t1, %one")));
 }
 
 TEST(WhileToFor, TheGreatestNumbersDoNotWrap) {
@@ -55,6 +56,8 @@ TEST(WhileToFor, NotAwayFromTheEndOrByAnotherNumber) {
   EXPECT_TRUE(stays(loop("lt %t0, %n", "sub %t1, %one")));
   EXPECT_TRUE(stays(loop("gt %t0, %n", "add %t1, %one")));
   EXPECT_TRUE(stays(loop("ne %t0, %n", "add %t1, %one")));
+  EXPECT_TRUE(stays(loop("lt %t0, %n", "add %t1, %two"))) << "it may pass the greatest number";
+  EXPECT_TRUE(stays(loop("le %t0, %n", "add %t1, %one"))) << "it may not end";
   EXPECT_TRUE(stays(loop("lt %t0, %n", "add %t1, %n")));
   EXPECT_TRUE(stays(loop("lt %t0, %s0", "add %t1, %one"))) << "the end is carried";
 }
