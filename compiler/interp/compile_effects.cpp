@@ -11,7 +11,8 @@ namespace melix::interp {
 void Compiler::effect(const Op& o) {
   switch (o.kind) {
   case OpKind::Call: return call(o);
-  case OpKind::Check: return check(o);
+  case OpKind::Check:
+  case OpKind::Holds: return check(o);
   case OpKind::Panic: emit(runPanic, reg(o.operands[0])); return;
   case OpKind::ListOf:
   case OpKind::Length:
@@ -111,7 +112,10 @@ void Compiler::check(const Op& o) {
     for (DimSym s : symbols) size->symbols.emplace_back(s, symReg(s));
     emit(runExactDim, x->dims[0], 0, 0, 0, size);
   }
-  emit(runCheck, 0, 0, 0, 0, x);
+  if (o.kind == OpKind::Holds)
+    emit(runHolds, reg(o.results[0]), 0, 0, 0, x);
+  else
+    emit(runCheck, 0, 0, 0, 0, x);
 }
 
 void Compiler::builtin(const Op& o) {

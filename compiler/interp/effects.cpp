@@ -114,20 +114,38 @@ static std::string messageOf(const Frame& f, const CheckExtra& x, const std::vec
   return out;
 }
 
+namespace {
+
+/// A check with the numbers that it reads.
+struct Tested {
+  Tested(const Frame& f, const CheckExtra& x) {
+    for (uint32_t r : x.operands) values.push_back(f.r[r]);
+    for (uint32_t r : x.dims) dims.push_back(f.r[r].i);
+    const TypeKind target =
+        x.check.type.valid() ? f.machine->program.module().types.kind(x.check.type) : TypeKind::Error;
+    holds = interp::holds(x, target, values, dims);
+  }
+  std::vector<Slot> values;
+  std::vector<int64_t> dims;
+  bool holds;
+};
+
+} // namespace
+
 const Instr* runCheck(Frame& f, const Instr* in) {
   const auto& x = extraOf<CheckExtra>(in);
   // The frequent one, without ado.
   if (x.check.kind == core::CheckKind::Index) {
     if (f.r[x.operands[0]].u < f.r[x.dims[0]].u) return in + 1;
   }
-  std::vector<Slot> v;
-  std::vector<int64_t> d;
-  for (uint32_t r : x.operands) v.push_back(f.r[r]);
-  for (uint32_t r : x.dims) d.push_back(f.r[r].i);
-  TypeKind target =
-      x.check.type.valid() ? f.machine->program.module().types.kind(x.check.type) : TypeKind::Error;
-  if (holds(x, target, v, d)) return in + 1;
-  return f.machine->fail(f, in, messageOf(f, x, v, d));
+  const Tested tested(f, x);
+  if (tested.holds) return in + 1;
+  return f.machine->fail(f, in, messageOf(f, x, tested.values, tested.dims));
+}
+
+const Instr* runHolds(Frame& f, const Instr* in) {
+  f.r[in->a].u = Tested(f, extraOf<CheckExtra>(in)).holds;
+  return in + 1;
 }
 
 const Instr* runPanic(Frame& f, const Instr* in) {

@@ -89,6 +89,7 @@ const Instr* runRealDim(Frame& f, const Instr* in);     ///< a ← max(b, 0)
 
 // Effects.
 const Instr* runCheck(Frame& f, const Instr* in);
+const Instr* runHolds(Frame& f, const Instr* in); ///< a ← whether the check would pass
 const Instr* runPanic(Frame& f, const Instr* in); ///< a: text
 const Instr* runBuiltin(Frame& f, const Instr* in);
 const Instr* runFormat(Frame& f, const Instr* in); ///< a ← text of b

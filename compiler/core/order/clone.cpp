@@ -107,6 +107,28 @@ LocId inlinedLoc(Module& m, LocId inner, LocId call, const std::string& function
   return m.locs.add(std::move(link));
 }
 
+FunctionId copyFunction(Module& m, FunctionId source, const std::string& purpose) {
+  Function made;
+  made.name = m.functions[source].name;
+  made.key = m.functions[source].key + " " + purpose;
+  made.device = m.functions[source].device;
+  made.isCold = m.functions[source].isCold;
+  made.loc = m.functions[source].loc;
+  made.inouts = m.functions[source].inouts;
+  made.body = made.regions.add(Region{});
+  Builder b(m, {}, made.body, made.loc);
+  const FunctionId id = b.function = m.functions.add(std::move(made));
+  const Function& from = m.functions[source];
+  Cloner copy(m, source, id);
+  for (DimSym s : from.dimParams) b.fn().dimParams.push_back(copy.defineDim(s));
+  for (ValueId v : from.params()) copy.values[v] = b.param(copy.type(from.typeOf(v)), from.values[v].hint);
+  for (DimSym s : from.resultDims) b.fn().resultDims.push_back(copy.defineDim(s));
+  for (TypeId type : from.results) b.fn().results.push_back(copy.type(type));
+  Cloner::Yielded end = copy.body(from.body, b);
+  b.yield({end.values.begin(), end.values.end()}, {end.dims.begin(), end.dims.end()});
+  return id;
+}
+
 std::vector<ValueId> inlineCall(Module& m, const Op& call, Builder& b, types::DimSubst& outer) {
   FunctionId callee = call.as<CallAttr>().callee;
   Cloner cloner(m, callee, b.function);

@@ -60,7 +60,8 @@ public:
     case OpKind::Select: return select();
     case OpKind::Convert: return convert();
     case OpKind::Bitcast: return bitcast();
-    case OpKind::Check: return checkOp();
+    case OpKind::Check: return checkOp(0);
+    case OpKind::Holds: return first({checkOp(1), is(result(), types_.boolean())});
     case OpKind::Panic: return first({shape(1, 0), is(operand(0), types_.str())});
     case OpKind::Yield: return op_.results.empty() ? "" : "yield has no results";
     case OpKind::ArgSort: return argSort();
@@ -299,7 +300,7 @@ private:
     unsigned a = types::scalarBits(types_.kind(operand(0))), b = types::scalarBits(types_.kind(result()));
     return a == b && a > 0 ? "" : "the sizes differ";
   }
-  std::string checkOp() const {
+  std::string checkOp(size_t results) const {
     static constexpr struct {
       size_t operands;
       int dims;
@@ -312,7 +313,7 @@ private:
     bool text = c.kind == CheckKind::Assert && op_.operands.size() == 2;
     auto least = static_cast<size_t>(std::abs(want.dims));
     return first(
-        {shape(want.operands + text, 0), dims(want.dims < 0 ? std::max(op_.dims.size(), least) : least)});
+        {shape(want.operands + text, results), dims(want.dims < 0 ? std::max(op_.dims.size(), least) : least)});
   }
   std::string argSort() const {
     if (std::string wrong = shape(1, 1); !wrong.empty()) return wrong;

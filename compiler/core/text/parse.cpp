@@ -235,6 +235,7 @@ private:
       expect("collects");
       o.attr = LoopAttr{count()};
       break;
+    case OpKind::Holds:
     case OpKind::Check: {
       CheckAttr c;
       c.kind = choice<CheckKind>(checkKinds, checkName);

@@ -211,6 +211,7 @@ private:
       break;
     }
     case OpKind::For: out_ += " collects " + std::to_string(op.as<LoopAttr>().collects); break;
+    case OpKind::Holds:
     case OpKind::Check: {
       const auto& c = op.as<CheckAttr>();
       out_ += " " + std::string(checkName(c.kind)) + " " + quoted(c.text);

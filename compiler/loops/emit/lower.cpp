@@ -82,6 +82,7 @@ void lowerOp(Lower& l, const core::Op& op) {
   case OpKind::While: return lowerWhile(l, op);
   case OpKind::Call: return lowerCall(l, op);
   case OpKind::Check: return lowerCheck(l, op);
+  case OpKind::Holds: return lowerHolds(l, op);
   case OpKind::Panic: return lowerPanic(l, op);
   case OpKind::Nest: return emitNest(l, op);
   case OpKind::ArgSort: return lowerArgSort(l, op);

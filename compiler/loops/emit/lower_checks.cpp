@@ -162,17 +162,29 @@ void assertWithText(Builder& b, ValueId holds, const std::vector<ValueId>& text)
   b.stmt(StmtKind::If, {holds}, {}, {}, {fine, failed});
 }
 
+/// A check in Loops: its condition, and the numbers that its message may print.
+struct LoweredCheck {
+  ValueId holds;
+  std::vector<ValueId> args, dims;
+};
+
+LoweredCheck lowered(Lower& l, const core::Op& op) {
+  const auto& attr = op.as<core::CheckAttr>();
+  LoweredCheck out;
+  for (core::ValueId v : op.operands) out.args.push_back(l.leaf(v));
+  ValueId exact = l.b.boolean(true);
+  const bool fitsIn = attr.kind == CheckKind::DimFits;
+  for (types::DimId d : op.dims) out.dims.push_back(l.dim(d, fitsIn ? &exact : nullptr));
+  out.holds = checkHolds(l.b, l.types, attr, out.args, out.dims);
+  if (fitsIn) out.holds = l.b.both(out.holds, exact);
+  return out;
+}
+
 } // namespace
 
 void lowerCheck(Lower& l, const core::Op& op) {
   const auto& attr = op.as<core::CheckAttr>();
-  std::vector<ValueId> args, dims;
-  for (core::ValueId v : op.operands) args.push_back(l.leaf(v));
-  ValueId exact = l.b.boolean(true);
-  const bool fitsIn = attr.kind == CheckKind::DimFits;
-  for (types::DimId d : op.dims) dims.push_back(l.dim(d, fitsIn ? &exact : nullptr));
-  ValueId holds = checkHolds(l.b, l.types, attr, args, dims);
-  if (fitsIn) holds = l.b.both(holds, exact);
+  const auto [holds, args, dims] = lowered(l, op);
   bool asserts = attr.kind == CheckKind::Assert;
   if (asserts && op.operands.size() > 1) return assertWithText(l.b, holds, l.leaves(op.operands[1]));
   std::string message(messageOf(attr.kind));
@@ -183,5 +195,7 @@ void lowerCheck(Lower& l, const core::Op& op) {
   operands.insert(operands.end(), dims.begin(), dims.end());
   l.b.stmt(StmtKind::Check, operands, {}, Message{message});
 }
+
+void lowerHolds(Lower& l, const core::Op& op) { l.define(op.results[0], {lowered(l, op).holds}); }
 
 } // namespace melix::loops

@@ -6,5 +6,6 @@
 namespace melix::loops {
 
 void lowerCheck(Lower& l, const core::Op& op);
+void lowerHolds(Lower& l, const core::Op& op);
 
 } // namespace melix::loops

@@ -6,10 +6,13 @@
 #include "transforms/batch/batched_branch.h"
 #include "transforms/batch/batched_call.h"
 #include "transforms/batch/batched_loop.h"
+#include "transforms/batch/checks_to_values.h"
 #include "transforms/batch/row_checks.h"
 #include "transforms/batch/row_functions.h"
+#include "transforms/batch/speculated_nest.h"
 #include "transforms/fusion/fusion.h"
 #include "transforms/walks/dce.h"
+#include "transforms/walks/distribute_nest.h"
 #include "transforms/walks/for_each_function.h"
 
 #include <algorithm>
@@ -23,9 +26,10 @@ namespace {
 /// The nests of one function.
 class RowBatcher {
 public:
-  RowBatcher(Module& m, FunctionId f, const Effects& effects, RowFunctions& functions, bool reordersSums)
+  RowBatcher(Module& m, FunctionId f, const Effects& effects, RowFunctions& functions, bool reordersSums,
+             std::vector<FunctionId>& copies)
       : m_(m), f_(f), effects_(effects), functions_(functions), costs_(m, m.functions[f]),
-        reordersSums_(reordersSums) {}
+        reordersSums_(reordersSums), copies_(copies) {}
 
   bool changed = false;
 
@@ -40,13 +44,16 @@ private:
 
   /// Appends an op to the region, after what batching puts before it.
   void place(RegionId region, OpId id, bool isInNest) {
+    if (originals_.contains(id)) return fn().regions[region].ops.push_back(id);
     if (visited_.insert(id).second)
       for (RegionId inner : Regions(fn().ops[id].regions))
         run(inner, isInNest || fn().ops[id].kind == OpKind::Nest);
     if (hasManyPoints(costs_, fn().ops[id])) {
       Builder b(m_, f_, region, fn().ops[id].loc);
       std::vector<OpId> before = std::exchange(fn().regions[region].ops, {});
-      const bool isGone = batchAdds(b, id), isBatched = isGone || batch(b, id, isInNest);
+      bool isGone = batchAdds(b, id);
+      bool isBatched = isGone || batch(b, id, isInNest);
+      if (!isBatched && !isInNest && speculate(b, id)) isGone = isBatched = true;
       const std::vector<OpId> front = std::exchange(fn().regions[region].ops, std::move(before));
       for (OpId each : front) place(region, each, isInNest);
       if (isBatched) {
@@ -64,6 +71,8 @@ private:
     for (size_t k = 0; k < seeds.size(); ++k) {
       const OpId part = seeds[k].part;
       if (k > 0 && seeds[k - 1].part == part) continue;
+      const size_t before = fn().regions[b.region].ops.size();
+      if (functions_.isSpeculated(f_) && !checkBefore(b, nest, part)) continue;
       switch (fn().ops[part].kind) {
       case OpKind::For:
       case OpKind::While:
@@ -76,19 +85,65 @@ private:
       case OpKind::Call:
         if (!isInNest && batchCall(b, nest, part)) return true;
         break;
-      default: break;
+      default: // a product of all rows, if nothing before it may fail
+        if (fn().regions[b.region].ops.size() > before) return true;
+        break;
       }
     }
     return false;
   }
 
+  /// Speculates that no check of a nest fails, if that lets a part of it be batched (speculated_nest.h).
+  bool speculate(Builder& b, OpId nest) {
+    if (reordersSums_ || functions_.isSpeculated(f_) || !gives(nest) || !functions_.hasEffect(fn(), nest) ||
+        functions_.hasOther(fn(), nest) || seedsOf(nest, true).empty())
+      return false;
+    const OpId call = callOfCopy(b, nest);
+    const FunctionId copy = fn().ops[call].as<CallAttr>().callee;
+    functions_.speculate(copy);
+    copies_.push_back(copy);
+    RowBatcher rows(m_, copy, effects_, functions_, false, copies_);
+    rows.run(m_.functions[copy].body);
+    eliminateDeadValues(m_, copy, effects_);
+    if (!rows.changed) return fn().regions[b.region].ops.pop_back(), false;
+    fallBack(b, nest, call);
+    originals_.insert(nest);
+    return true;
+  }
+
+  /// All that may fail before an op of the body becomes a nest before, with what it needs. Whether that is
+  /// possible.
+  bool checkBefore(Builder& b, OpId nest, OpId op) {
+    const RegionId body = fn().ops[nest].regions[0];
+    const std::vector<OpId> ops = fn().regions[body].ops;
+    const auto at = std::ranges::find(ops, op);
+    std::unordered_set<OpId> failing;
+    for (auto each = ops.begin(); each != at; ++each)
+      if (functions_.hasEffect(fn(), *each)) failing.insert(*each);
+    if (failing.empty()) return true;
+    const std::unordered_set<OpId> first(ops.begin(), at);
+    std::vector<ValueId> needed;
+    auto need = [&](OpId id) { std::ranges::copy(fn().ops[id].operands, std::back_inserter(needed)); };
+    for (auto each = at; each != ops.end(); ++each) {
+      need(*each);
+      for (RegionId r : fn().ops[*each].regions) forEachOp(fn(), r, need);
+    }
+    std::vector<ValueId> live = storedFor(fn(), costs_, body, needed);
+    std::erase_if(live, [&](ValueId v) { return !first.contains(fn().values[v].def); });
+    if (!std::ranges::all_of(live, [&](ValueId v) { return hasOuterSizes(m_, fn(), body, v); })) return false;
+    distribute(b, nest, {AxisSet::first(fn().ops[nest].dims.size()), {ops.begin(), at}, live});
+    std::erase_if(fn().regions[body].ops, [&](OpId id) { return failing.contains(id); });
+    return true;
+  }
+
   /// Products of a row and a matrix in the body, and calls of functions with such, in the order of the body.
-  std::vector<RowProduct> seedsOf(OpId nest) const {
+  std::vector<RowProduct> seedsOf(OpId nest) const { return seedsOf(nest, functions_.isSpeculated(f_)); }
+  std::vector<RowProduct> seedsOf(OpId nest, bool isSpeculated) const {
     std::vector<RowProduct> products = rowProducts(m_, fn(), nest), out;
     for (OpId part : fn().regions[fn().ops[nest].regions[0]].ops) {
       auto call = [&](OpId id) {
         const Op& op = fn().ops[id];
-        if (op.kind == OpKind::Call && functions_.mayBatch(op.as<CallAttr>().callee))
+        if (op.kind == OpKind::Call && functions_.mayBatch(op.as<CallAttr>().callee, isSpeculated))
           out.push_back({part, id});
       };
       for (const RowProduct& p : products)
@@ -158,7 +213,7 @@ private:
   }
 
   RowChecks checksOf(OpId nest) const {
-    return {m_, f_, nest, costs_, [&](OpId id) { return functions_.hasEffect(fn(), id); }};
+    return {m_, f_, nest, costs_, [&](OpId id) { return functions_.isOrdered(f_, id); }};
   }
 
   /// Whether a row may not end: checks of others do not move before it.
@@ -181,19 +236,25 @@ private:
   RowFunctions& functions_;
   const Costs costs_;
   const bool reordersSums_;
-  std::unordered_set<OpId> visited_; ///< ops whose regions are done
+  std::vector<FunctionId>& copies_;    ///< of nests that are speculated
+  std::unordered_set<OpId> visited_;   ///< ops whose regions are done
+  std::unordered_set<OpId> originals_; ///< nests that run where their copy fails
 };
 
 bool batch(Module& m, bool reordersSums) {
   require(m, {State::DerivativesGone, State::SumsUnordered});
   const Effects effects(m);
   RowFunctions functions(m, effects);
-  return changeBodies(m, [&](FunctionId f) {
-    RowBatcher s(m, f, effects, functions, reordersSums);
+  std::vector<FunctionId> copies;
+  const bool changed = changeBodies(m, [&](FunctionId f) {
+    RowBatcher s(m, f, effects, functions, reordersSums, copies);
     s.run(m.functions[f].body);
     if (s.changed) eliminateDeadValues(m, f, effects);
     return s.changed;
   });
+  for (FunctionId f : copies) dropLastResult(m, f);
+  checksToValues(m, {functions.speculated().begin(), functions.speculated().end()});
+  return changed;
 }
 
 } // namespace

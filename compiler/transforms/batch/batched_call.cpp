@@ -19,7 +19,7 @@ BatchedCall::BatchedCall(Module& m, FunctionId f, OpId nest, OpId call, const Ef
 
 bool BatchedCall::isPossible() {
   const FunctionId callee = op().as<CallAttr>().callee;
-  if (!functions_.mayBatch(callee)) return false;
+  if (!functions_.mayBatch(callee, functions_.isSpeculated(f_))) return false;
   const AxisVariance body(m_, f_, nest_, effects_, OwnSizes::Copied);
   if (!knowsSizes(m_, fn(), body_, call_, {})) return false;
   auto mayLeave = [&](ValueId v) { return body.axesOf(v) && hasOuterSizes(m_, fn(), body_, v); };
@@ -51,8 +51,6 @@ std::vector<bool> BatchedCall::variesOf(OpId call, const AxisVariance& body) con
 /// calls found so far.
 void BatchedCall::findCalls(const AxisVariance& body) {
   calls_ = {call_};
-  // Rows of rows that recurse would be as many as all calls of a depth together.
-  if (functions_.isRecursive(op().as<CallAttr>().callee)) return;
   std::unordered_set<OpId> later{call_};
   const std::vector<OpId>& ops = fn().regions[body_].ops;
   for (auto at = std::ranges::find(ops, call_); at != ops.end(); ++at) {
@@ -66,9 +64,11 @@ void BatchedCall::findCalls(const AxisVariance& body) {
     };
     look(id);
     for (RegionId r : fn().ops[id].regions) forEachOp(fn(), r, look);
+    const bool isOther = id != call_ && (needs || !isSame(id, body));
+    if (isOther && functions_.hasEffect(fn(), id)) return; // a check of what comes after it
     if (needs)
       later.insert(id);
-    else if (id != call_ && isSame(id, body)) {
+    else if (id != call_ && !isOther) {
       calls_.push_back(id);
       later.insert(id);
     }
@@ -112,7 +112,8 @@ void BatchedCall::leave(Builder& b) {
   made.dims = call.dims;
   made.dims.push_back(rows);
   made.loc = call.loc;
-  readBy(guarded(b, std::move(made), rows, call));
+  readBy(functions_.isRecursive(call.as<CallAttr>().callee) ? inParts(b, made, rows)
+                                                            : guarded(b, made, rows));
 }
 
 /// The arguments that vary, of all rows: of the first call, then of the next.
@@ -155,21 +156,69 @@ std::vector<ValueId> BatchedCall::collectArguments(Builder& b, DimId rows) const
   return {results.begin(), results.end()};
 }
 
-/// The call, if there are rows: recursion over no rows would not end.
-std::vector<ValueId> BatchedCall::guarded(Builder& b, Op made, DimId rows, const Op& call) const {
+/// The results of the call for so many rows.
+std::vector<TypeId> BatchedCall::resultTypes(DimId rows) const {
   std::vector<TypeId> types;
-  for (ValueId v : call.results)
+  for (ValueId v : op().results)
     types.push_back(nestResultType(m_.types, collecting(1), std::span(&rows, 1), fn().typeOf(v)));
+  return types;
+}
+
+/// The call, if there are rows: recursion over no rows would not end.
+std::vector<ValueId> BatchedCall::guarded(Builder& b, const Op& made, DimId rows) const {
   Op branch = Builder::simple(OpKind::If, {b.compare(ops::CmpKind::Gt, b.dimValue(rows), b.integer(0))});
-  branch.loc = call.loc;
+  branch.loc = made.loc;
   Builder some = b.in(b.newRegion()), none = b.in(b.newRegion());
-  const OpId id = some.append(std::move(made), types);
-  for (OpId each : calls_) noteCopy(f_, each, f_, id);
-  some.yield(Operands(fn().ops[id].results.begin(), fn().ops[id].results.end()));
+  some.yield(append(some, made, rows));
+  const std::vector<TypeId> types = resultTypes(rows);
   Operands empty;
   for (TypeId type : types) empty.push_back(filler(none, type));
   none.yield(empty);
   branch.regions = {some.region, none.region};
+  const Results results = fn().ops[b.append(std::move(branch), types)].results;
+  return {results.begin(), results.end()};
+}
+
+Operands BatchedCall::append(Builder& b, const Op& made, DimId rows) const {
+  const OpId id = b.append(Op(made), resultTypes(rows));
+  for (OpId each : calls_) noteCopy(f_, each, f_, id);
+  const Results results = fn().ops[id].results;
+  return {results.begin(), results.end()};
+}
+
+/// The call, or calls of a part of the rows each: what a depth of recursion holds is bounded.
+std::vector<ValueId> BatchedCall::inParts(Builder& b, const Op& made, DimId rows) const {
+  const ValueId all = b.dimValue(rows), most = b.integer(mostRows);
+  Op branch = Builder::simple(OpKind::If, {b.compare(ops::CmpKind::Le, all, most)});
+  branch.loc = made.loc;
+  Builder whole = b.in(b.newRegion()), parts = b.in(b.newRegion());
+  const std::vector<ValueId> given = guarded(whole, made, rows);
+  whole.yield(Operands(given.begin(), given.end()));
+  const std::vector<TypeId> types = resultTypes(rows);
+  Op loop = Builder::simple(
+      OpKind::For,
+      {parts.binary(OpKind::IDiv, parts.binary(OpKind::Add, all, parts.integer(mostRows - 1)), most)},
+      LoopAttr{});
+  for (TypeId type : types) loop.operands.push_back(filler(parts, type));
+  Builder in = parts.in(parts.newRegion());
+  const ValueId from = in.binary(OpKind::Mul, in.param(m_.types.int64()), most);
+  std::vector<ValueId> carried;
+  for (TypeId type : types) carried.push_back(in.param(type));
+  const DimId size =
+      m_.types.dims.symbol(in.bindDim(in.binary(OpKind::Min, most, in.binary(OpKind::Sub, all, from)), "m"));
+  const Path part{PathStep{StepKind::Slice, 0, size, 1}};
+  Op call = made;
+  call.dims.back() = size;
+  for (size_t k = 0; k < varies_.size(); ++k)
+    if (varies_[k]) call.operands[k] = in.get(call.operands[k], part, std::span(&from, 1));
+  Operands yields = append(in, call, size);
+  for (size_t k = 0; k < yields.size(); ++k)
+    yields[k] = in.set(carried[k], yields[k], part, std::span(&from, 1));
+  in.yield(yields);
+  loop.regions = {in.region};
+  const Results ends = fn().ops[parts.append(std::move(loop), types)].results;
+  parts.yield(Operands(ends.begin(), ends.end()));
+  branch.regions = {whole.region, parts.region};
   const Results results = fn().ops[b.append(std::move(branch), types)].results;
   return {results.begin(), results.end()};
 }

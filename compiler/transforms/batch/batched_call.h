@@ -1,7 +1,8 @@
 #pragma once
 // Batches a call in the body of a nest over rows: the instance of the callee over rows is called once, with
 // arrays of the arguments that vary (row_functions.h). Calls of one function that do not need each other's
-// results are one call of more rows, unless the function is recursive: its memory grows with the depth only.
+// results are one call of more rows. A recursive function is called for `mostRows` rows at a time, so its
+// memory grows with the depth only.
 //
 //   before:  %y = nest (b: B) -> collect[b] { … %r = call @f %x, %w … %r … }
 //   after:   %xs = nest (b: B) -> collect[b] { … %x … }
@@ -33,10 +34,13 @@ private:
   std::vector<bool> variesOf(core::OpId call, const AxisVariance& body) const;
   void findCalls(const AxisVariance& body);
   std::vector<core::ValueId> collectArguments(core::Builder& b, core::DimId rows) const;
-  std::vector<core::ValueId> guarded(core::Builder& b, core::Op made, core::DimId rows,
-                                     const core::Op& call) const;
+  std::vector<core::TypeId> resultTypes(core::DimId rows) const;
+  core::Operands append(core::Builder& b, const core::Op& made, core::DimId rows) const;
+  std::vector<core::ValueId> guarded(core::Builder& b, const core::Op& made, core::DimId rows) const;
+  std::vector<core::ValueId> inParts(core::Builder& b, const core::Op& made, core::DimId rows) const;
   void readBy(std::span<const core::ValueId> results);
 
+  static constexpr int64_t mostRows = 512; ///< of a call of a recursive function
   core::Module& m_;
   const core::FunctionId f_;
   const core::OpId nest_, call_;

@@ -4,6 +4,7 @@
 #include "core/ir/call_graph.h"
 #include "core/ir/walk.h"
 #include "core/order/clone.h"
+#include "transforms/batch/checks_to_values.h"
 #include "transforms/fusion/fusion.h"
 
 #include <algorithm>
@@ -20,7 +21,10 @@ RowFunctions::RowFunctions(Module& m, const Effects& effects)
     if (!f.body.valid()) continue;
     byKey_[f.key] = id;
     facts_[k].hasProduct = hasOwnProduct(f);
-    forEachOp(f, [&](OpId op) { facts_[k].hasEffect = facts_[k].hasEffect || hasOwnEffect(f, op); });
+    forEachOp(f, [&](OpId op) {
+      facts_[k].hasEffect = facts_[k].hasEffect || hasOwnEffect(f, op);
+      facts_[k].hasOther = facts_[k].hasOther || hasOwnOther(f, op);
+    });
   }
   // Callees first; functions that call each other come to a fixed point.
   const CallGraph calls(m);
@@ -31,8 +35,9 @@ RowFunctions::RowFunctions(Module& m, const Effects& effects)
       for (FunctionId callee : calls.callees(f)) {
         now.hasProduct |= facts_[callee.index].hasProduct;
         now.hasEffect |= facts_[callee.index].hasEffect;
+        now.hasOther |= facts_[callee.index].hasOther;
       }
-      more |= now.hasProduct != facts_[f.index].hasProduct || now.hasEffect != facts_[f.index].hasEffect;
+      more |= now != facts_[f.index];
       facts_[f.index] = now;
     }
 }
@@ -56,15 +61,31 @@ bool RowFunctions::hasOwnEffect(const Function& f, OpId id) const {
   return op.kind != OpKind::While && op.kind != OpKind::Call && effects_.ofItself(f, id).any();
 }
 
-bool RowFunctions::hasEffect(const Function& f, OpId id) const {
+bool RowFunctions::hasOwnOther(const Function& f, OpId id) const {
+  return !canGiveChecks(m_, f, id, effects_);
+}
+
+bool RowFunctions::anyWithin(const Function& f, OpId id, Test own, bool Facts::* ofCallee) const {
   bool has = false;
   auto look = [&](OpId each) {
-    has = has || hasOwnEffect(f, each);
-    if (f.ops[each].kind == OpKind::Call) has = has || hasEffect(f.ops[each].as<CallAttr>().callee);
+    has = has || (this->*own)(f, each);
+    if (f.ops[each].kind == OpKind::Call) has = has || factOf(f.ops[each].as<CallAttr>().callee, ofCallee);
   };
   look(id);
   for (RegionId r : f.ops[id].regions) forEachOp(f, r, look);
   return has;
+}
+
+bool RowFunctions::hasEffect(const Function& f, OpId id) const {
+  return anyWithin(f, id, &RowFunctions::hasOwnEffect, &Facts::hasEffect);
+}
+
+bool RowFunctions::hasOther(const Function& f, OpId id) const {
+  return anyWithin(f, id, &RowFunctions::hasOwnOther, &Facts::hasOther);
+}
+
+bool RowFunctions::isOrdered(FunctionId f, OpId id) const {
+  return isSpeculated(f) ? hasOther(m_.functions[f], id) : hasEffect(m_.functions[f], id);
 }
 
 bool RowFunctions::mayNotEnd(const Function& f, OpId id) const {
@@ -78,10 +99,11 @@ bool RowFunctions::mayNotEnd(const Function& f, OpId id) const {
   return may;
 }
 
-bool RowFunctions::mayBatch(FunctionId id) const {
+bool RowFunctions::mayBatch(FunctionId id, bool isSpeculated) const {
   const Function& f = m_.functions[id];
-  return hasProduct(id) && !hasEffect(id) && f.body.valid() && !f.staysCalled() && !f.customJvp.valid() &&
-         f.resultDims.empty() && f.inouts.empty();
+  return hasProduct(id) && !factOf(id, isSpeculated ? &Facts::hasOther : &Facts::hasEffect) &&
+         f.body.valid() && !f.staysCalled() && !f.customJvp.valid() && f.resultDims.empty() &&
+         f.inouts.empty();
 }
 
 FunctionId RowFunctions::instance(FunctionId f, const std::vector<bool>& varies) {
@@ -97,6 +119,9 @@ FunctionId RowFunctions::make(FunctionId source, const std::vector<bool>& varies
   for (bool v : varies) text += v ? '1' : '0';
   made.name = m_.functions[source].name;
   made.key = m_.functions[source].key + " over rows " + text;
+  const bool isSpeculated = factOf(source, &Facts::hasEffect);
+  if (isSpeculated)
+    made.key += " #" + std::to_string(m_.functions.size()); // of this pass alone: it will give more
   if (const auto known = byKey_.find(made.key); known != byKey_.end()) return known->second;
   made.device = m_.functions[source].device;
   made.loc = m_.functions[source].loc;
@@ -104,6 +129,7 @@ FunctionId RowFunctions::make(FunctionId source, const std::vector<bool>& varies
   const RegionId body = made.body;
   const LocId loc = made.loc;
   const FunctionId id = m_.functions.add(std::move(made));
+  if (isSpeculated) speculate(id);
   const Function& from = m_.functions[source];
   Builder b(m_, id, body, loc);
   Cloner copy(m_, source, id);

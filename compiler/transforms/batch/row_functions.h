@@ -10,6 +10,7 @@
 #include "core/ir/build.h"
 
 #include <map>
+#include <set>
 #include <unordered_map>
 
 namespace melix::core {
@@ -23,29 +24,44 @@ public:
   RowFunctions(core::Module& m, const core::Effects& effects);
 
   /// Whether a function, or one that it calls, has a product of a row and a matrix.
-  bool hasProduct(core::FunctionId f) const { return f.index < facts_.size() && facts_[f.index].hasProduct; }
+  bool hasProduct(core::FunctionId f) const { return factOf(f, &Facts::hasProduct); }
   /// Whether an op, or any in its regions, has an effect other than that a `while` does not end.
   bool hasEffect(const core::Function& f, core::OpId op) const;
+  /// The same for an effect that keeps its place among the effects of other rows: checks do not in a function
+  /// that is speculated.
+  bool isOrdered(core::FunctionId f, core::OpId op) const;
+  /// Whether an op, or any in its regions, has an effect other than checks that `canGiveChecks`.
+  bool hasOther(const core::Function& f, core::OpId op) const;
   /// Whether an op, or any in its regions, may not end.
   bool mayNotEnd(const core::Function& f, core::OpId op) const;
-  bool hasEffect(core::FunctionId f) const { return f.index < facts_.size() && facts_[f.index].hasEffect; }
 
-  bool isRecursive(core::FunctionId f) const {
-    return f.index < facts_.size() && facts_[f.index].isRecursive;
-  }
+  bool isRecursive(core::FunctionId f) const { return factOf(f, &Facts::isRecursive); }
 
   /// Whether there may be an instance: it has a product and no effect, no results of sizes of its own, no
-  /// parameters that it updates, no rule for its derivative, and is not declared to stay called.
-  bool mayBatch(core::FunctionId f) const;
-  /// Invalid beyond `mostInstances` of a function.
+  /// parameters that it updates, no rule for its derivative, and is not declared to stay called. It may have
+  /// checks if it is called from where these are speculated.
+  bool mayBatch(core::FunctionId f, bool isSpeculated) const;
+  /// Invalid beyond `mostInstances` of a function. An instance with checks is speculated too.
   core::FunctionId instance(core::FunctionId f, const std::vector<bool>& varies);
+
+  /// From here on checks of the function run in any order.
+  void speculate(core::FunctionId f) { speculated_.insert(f); }
+  bool isSpeculated(core::FunctionId f) const { return speculated_.contains(f); }
+  const std::set<core::FunctionId>& speculated() const { return speculated_; }
 
 private:
   struct Facts {
-    bool hasProduct = false, hasEffect = false, isRecursive = false;
+    bool hasProduct = false, hasEffect = false, hasOther = false, isRecursive = false;
+    bool operator==(const Facts&) const = default;
   };
+  using Test = bool (RowFunctions::*)(const core::Function&, core::OpId) const;
+  bool anyWithin(const core::Function& f, core::OpId op, Test own, bool Facts::* ofCallee) const;
+  bool factOf(core::FunctionId f, bool Facts::* fact) const {
+    return f.index < facts_.size() && facts_[f.index].*fact;
+  }
   bool hasOwnProduct(const core::Function& f) const;
   bool hasOwnEffect(const core::Function& f, core::OpId op) const;
+  bool hasOwnOther(const core::Function& f, core::OpId op) const;
   core::FunctionId make(core::FunctionId f, const std::vector<bool>& varies);
 
   static constexpr size_t mostInstances = 4;
@@ -54,6 +70,7 @@ private:
   std::vector<Facts> facts_;                                ///< by functions that were there at the beginning
   std::unordered_map<std::string, core::FunctionId> byKey_; ///< the same functions
   std::map<core::FunctionId, std::map<std::vector<bool>, core::FunctionId>> instances_;
+  std::set<core::FunctionId> speculated_;
 };
 
 } // namespace melix::transforms

@@ -102,7 +102,7 @@ bool RowLoop::findChecks(const AxisVariance& body) {
 
 bool RowLoop::findChecks(RegionId region, const AxisVariance& sweep, std::vector<OpId>& checks) const {
   return std::ranges::all_of(fn().regions[region].ops, [&](OpId id) {
-    if (id == loop_ || !functions_.hasEffect(fn(), id)) return true;
+    if (id == loop_ || !functions_.isOrdered(f_, id)) return true;
     checks.push_back(id);
     const Op& op = fn().ops[id];
     return op.kind == OpKind::Check &&
@@ -123,7 +123,7 @@ bool RowLoop::mayMove(const std::vector<OpId>& checks, const AxisVariance& body)
 
 bool RowLoop::isSilent(RegionId region) const {
   return std::ranges::none_of(fn().regions[region].ops,
-                              [&](OpId id) { return functions_.hasEffect(fn(), id); });
+                              [&](OpId id) { return functions_.isOrdered(f_, id); });
 }
 
 bool RowLoop::findCarries(const AxisVariance& body) {

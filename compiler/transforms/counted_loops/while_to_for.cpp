@@ -97,15 +97,15 @@ private:
     return Count{carry, 0, end, kind};
   }
 
-  /// Whether a number that passes `end` by a step does not wrap: `end` is a size, or a constant, not too
-  /// large.
+  /// Whether a number that passes `end` by a step does not wrap, and no loop that ends has a trip count of
+  /// 2^42 or more: `end` is a size, or a constant, and neither it nor the step is too large.
   bool isFarFromWrapping(ValueId end, int64_t step) const {
-    constexpr int64_t far = int64_t(1) << 61;
+    constexpr int64_t far = int64_t(1) << 61, wide = int64_t(1) << 20;
     const OpId def = fn().values[end].def;
     const std::optional<int64_t> constant = constantOf(end);
     const bool isSmall = constant ? *constant > -far && *constant < far
                                   : def.valid() && fn().ops[def].kind == OpKind::DimValue;
-    return isSmall && step > -far && step < far;
+    return isSmall && step > -wide && step < wide;
   }
 
   static ops::CmpKind mirrored(ops::CmpKind kind) {

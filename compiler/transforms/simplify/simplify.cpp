@@ -87,6 +87,7 @@ bool Folder::step(OpId id, Passed& out) {
   if (op.kind == OpKind::Nest && onePoint(op, out)) return true;
   if (op.kind == OpKind::For && foldLoop(id, out)) return true;
   if (op.kind == OpKind::Check && ranges_.isProved(op)) return noteGone(f_, id_, id, GoneKind::Proved), true;
+  if (op.kind == OpKind::Holds && ranges_.isProved(op)) becomeConstant(id, 1);
   for (RegionId inner : op.regions) region(inner);
   if (op.kind == OpKind::If) sameInBothArms(op);
   if (op.kind == OpKind::If)

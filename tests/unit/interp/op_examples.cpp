@@ -257,6 +257,11 @@ const std::vector<OpExample>& opExamples() {
        "check index \"\" %i dims [N]\n%r = get %x[%i] : f32\nyield %r",
        {xs({1, 2}), n(2)},
        "index 2 is out of range for an axis of size 2"},
+      {OpKind::Holds,
+       "[N] (%x: f32[N], %i: i64) -> (bool)",
+       "%r = holds index \"\" %i dims [N] : bool\nyield %r",
+       {xs({1, 2}), n(2)},
+       "false"},
       {OpKind::Panic, "(%s: str) -> (str)", "panic %s\nyield %s", {Value::text("so it goes")}, "so it goes"},
       {OpKind::Yield, "(%x: f32, %y: f32) -> (f32, f32)", "yield %y, %x", {f(1), f(2)}, "2 1"},
       // iteration
