@@ -1,8 +1,8 @@
 """compare.py KIND MELIX FROM TO [OTHER]: runs random programs of these seeds.
 
 KIND is a folder here with a `generate.py`: `records` or `rows`. MELIX runs each program four ways, once on the
-emulated device. It must print what OTHER prints, another build, else what MELIX prints without optimising; no block
-may be left at the end. Programs that differ are kept in the folder `differing` here.
+emulated device. It must print what OTHER prints, another build, else what MELIX prints without optimising, and panic
+with the same words; no block may be left at the end. Programs that differ are kept in the folder `differing` here.
 """
 import os, subprocess, sys
 
@@ -18,7 +18,8 @@ def run(melix, flags, program, threads, device={}):
     lines = done.stderr.decode(errors="replace").splitlines()
     stats = next((l for l in lines if l.startswith("melix: live blocks")), "")
     left = stats.count("live blocks") != stats.count("live blocks 0,")
-    return done.returncode, done.stdout.decode(errors="replace"), left
+    panic = next((l for l in lines if "panic:" in l), "")
+    return done.returncode, done.stdout.decode(errors="replace") + panic, left
 
 
 kind, melix, first, end = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])

@@ -192,11 +192,16 @@ private:
     const Results results = fn().ops[nest].results;
     const RegionId body = fn().ops[nest].regions[0];
     auto isCollected = [](const NestResult& r) { return r.kind == NestResultKind::Collect; };
-    if (!reordersSums_ || nestAccs(fn().ops[nest]) == 0 || results.size() == nestAccs(fn().ops[nest]) ||
+    const bool onlyAdds = results.size() == nestAccs(fn().ops[nest]);
+    if (!reordersSums_ || nestAccs(fn().ops[nest]) == 0 ||
         !std::ranges::all_of(nestResults(fn().ops[nest]), isCollected) ||
-        !RowAdds::areAlone(m_, fn(), body) || functions_.hasEffect(fn(), nest) || seedsOf(nest).empty())
+        !RowAdds::areAlone(m_, fn(), body) || functions_.hasEffect(fn(), nest) ||
+        (!onlyAdds && seedsOf(nest).empty()))
       return false;
     const RowAdds adds(m_, f_, nest, costs_);
+    if ((onlyAdds && !adds.haveProducts()) ||
+        !std::ranges::all_of(adds.stored(), [&](ValueId v) { return hasOuterSizes(m_, fn(), body, v); }))
+      return false;
     const Rows rows(m_, f_, nest, effects_);
     const Operands begun = fn().ops[nest].operands;
     std::vector<ValueId> sums(begun.begin(), begun.end()), given = adds.makeBefore(b);
@@ -224,7 +229,7 @@ private:
 
   /// Whether all rows give something, and in any order.
   bool gives(OpId nest) const {
-    return nestAccs(fn().ops[nest]) == 0 &&
+    return (nestAccs(fn().ops[nest]) == 0 || reordersSums_) &&
            std::ranges::all_of(nestResults(fn().ops[nest]), [](const NestResult& r) {
              return r.kind == NestResultKind::Collect || (r.kind == NestResultKind::Reduce && !isCombine(r));
            });

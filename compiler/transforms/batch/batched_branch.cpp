@@ -1,6 +1,7 @@
 #include "transforms/batch/batched_branch.h"
 
 #include "core/ir/walk.h"
+#include "transforms/batch/accumulators.h"
 #include "transforms/walks/distribute_nest.h"
 
 #include <algorithm>
@@ -19,6 +20,7 @@ BatchedBranch::BatchedBranch(Module& m, FunctionId f, OpId nest, OpId branch, st
               [&](OpId id) { holds = holds || std::ranges::find(seeds, id) != seeds.end(); });
     if (holds) arms_.push_back({r, {}, {}, {}});
   }
+  for (ValueId v : op().results) sumOf_.push_back(rows_.accumulatorOf(v));
 }
 
 bool BatchedBranch::isPossible() const {
@@ -26,7 +28,11 @@ bool BatchedBranch::isPossible() const {
   const std::optional<AxisSet> axes = body.axesOf(tested());
   auto mayStore = [&](ValueId v) { return hasOuterSizes(m_, fn(), body_, v); };
   auto isOpen = [&](RegionId r) { return fn().regions[r].dimParams.empty(); };
-  return !arms_.empty() && !op().results.empty() && op().resultDims.empty() && axes && !axes->empty() &&
+  auto isKnown = [&](ValueId v) { return !isAccumulator(m_, fn(), v) || rows_.accumulatorOf(v); };
+  return std::ranges::all_of(op().results, isKnown) &&
+         std::ranges::all_of(arms_,
+                             [&](const Arm& arm) { return std::ranges::all_of(sumsOf(arm), isKnown); }) &&
+         !arms_.empty() && !op().results.empty() && op().resultDims.empty() && axes && !axes->empty() &&
          std::ranges::all_of(op().regions, isOpen) && std::ranges::all_of(op().results, mayStore) &&
          std::ranges::all_of(needs(), [&](ValueId v) { return body.axesOf(v).has_value(); }) &&
          std::ranges::all_of(arms_,
@@ -45,7 +51,7 @@ void BatchedBranch::compact(Builder& b) {
     findRows(b, arm);
     runArm(b, arm);
   }
-  countRows(b);
+  if (std::ranges::any_of(op().results, [&](ValueId v) { return !isAccumulator(m_, fn(), v); })) countRows(b);
   readArms();
 }
 
@@ -61,7 +67,28 @@ std::vector<ValueId> BatchedBranch::needsOf(const Arm& arm) const {
   const std::unordered_set<OpId> here(fn().regions[body_].ops.begin(), fn().regions[body_].ops.end());
   forEachOp(fn(), op().regions[arm.number], [&](OpId id) {
     for (ValueId v : fn().ops[id].operands)
-      if (const OpId def = fn().values[v].def; def.valid() && here.contains(def)) out.push_back(v);
+      if (const OpId def = fn().values[v].def;
+          def.valid() && here.contains(def) && !isAccumulator(m_, fn(), v))
+        out.push_back(v);
+  });
+  return out;
+}
+
+/// The accumulators that an arm continues: values from outside of it.
+std::vector<ValueId> BatchedBranch::sumsOf(const Arm& arm) const {
+  std::unordered_set<OpId> own;
+  std::unordered_set<RegionId> regions{op().regions[arm.number]};
+  forEachOp(fn(), op().regions[arm.number], [&](OpId id) {
+    own.insert(id);
+    regions.insert(fn().ops[id].regions.begin(), fn().ops[id].regions.end());
+  });
+  std::vector<ValueId> out;
+  forEachOp(fn(), op().regions[arm.number], [&](OpId id) {
+    for (ValueId v : fn().ops[id].operands) {
+      const Value& value = fn().values[v];
+      const bool isOwn = value.def.valid() ? own.contains(value.def) : regions.contains(value.region);
+      if (!isOwn && isAccumulator(m_, fn(), v) && std::ranges::find(out, v) == out.end()) out.push_back(v);
+    }
   });
   return out;
 }
@@ -119,6 +146,14 @@ void BatchedBranch::findRows(Builder& b, Arm& arm) const {
 void BatchedBranch::runArm(Builder& b, Arm& arm) const {
   NestBuilder rows(b);
   const ValueId at = rows.axis(m_.types[b.typeOf(arm.rows)].dims[0]);
+  Operands& sums = fn().ops[nest_].operands;
+  const std::vector<ValueId> continued = sumsOf(arm);
+  std::vector<uint32_t> numbers;
+  std::vector<ValueId> params;
+  for (ValueId v : continued) {
+    numbers.push_back(*rows_.accumulatorOf(v));
+    params.push_back(rows.accumulator(sums[numbers.back()]));
+  }
   Builder in = b.in(rows.body());
   const ValueId position = in.getAt(arm.rows, std::span(&at, 1));
   std::vector<ValueId> needed = needsOf(arm);
@@ -129,9 +164,19 @@ void BatchedBranch::runArm(Builder& b, Arm& arm) const {
     const OpId opened = choose(in, copy.value(tested()), arm, true);
     for (size_t k = 0; k < payload.size(); ++k) copy.values[payload[k]] = in.result(opened, k);
   }
-  for (ValueId v : copy.body(op().regions[arm.number], in).values) rows.collect(v);
-  const OpId made = rows.finish();
-  arm.results.assign(fn().ops[made].results.begin(), fn().ops[made].results.end());
+  for (size_t k = 0; k < params.size(); ++k) copy.values[continued[k]] = params[k];
+  std::vector<ValueId> ends = params;
+  const std::vector<ValueId> yields = copy.body(op().regions[arm.number], in).values;
+  for (size_t k = 0; k < yields.size(); ++k) {
+    if (!sumOf_[k])
+      rows.collect(yields[k]);
+    else
+      ends[static_cast<size_t>(std::ranges::find(numbers, *sumOf_[k]) - numbers.begin())] = yields[k];
+  }
+  for (ValueId v : ends) rows.end(v);
+  const Results results = fn().ops[rows.finish()].results;
+  arm.results.assign(results.begin(), results.end() - static_cast<ptrdiff_t>(numbers.size()));
+  for (size_t k = 0; k < numbers.size(); ++k) sums[numbers[k]] = results[arm.results.size() + k];
 }
 
 /// A running count for each arm.
@@ -165,13 +210,22 @@ void BatchedBranch::countRows(Builder& b) {
 void BatchedBranch::readArms() {
   for (const Arm& arm : arms_) {
     const RegionId region = op().regions[arm.number];
+    std::vector<ValueId> passed(sumOf_.size()); // by results: the accumulator as it is before
+    for (ValueId v : sumsOf(arm))
+      for (size_t k = 0; k < passed.size(); ++k)
+        if (sumOf_[k] && rows_.accumulatorOf(v) == sumOf_[k]) passed[k] = v;
     fn().regions[region].ops.clear();
     Builder in(m_, f_, region, op().loc);
-    const ValueId position = rows_.positionOf(in);
-    const ValueId at = in.getAt(arm.before, std::span(&position, 1));
-    std::vector<ValueId> results;
-    for (ValueId v : arm.results) results.push_back(in.getAt(v, std::span(&at, 1)));
-    in.yield(Operands(results.begin(), results.end()));
+    ValueId at;
+    if (!arm.results.empty()) {
+      const ValueId position = rows_.positionOf(in);
+      at = in.getAt(arm.before, std::span(&position, 1));
+    }
+    Operands yields;
+    size_t next = 0;
+    for (ValueId v : passed)
+      yields.push_back(v.valid() ? v : in.getAt(arm.results[next++], std::span(&at, 1)));
+    in.yield(yields);
   }
 }
 

@@ -39,7 +39,7 @@ private:
   struct Arm {
     size_t number;                      ///< of its region
     core::ValueId rows;                 ///< the row-major positions of the rows that take it
-    std::vector<core::ValueId> results; ///< that it gives for these rows
+    std::vector<core::ValueId> results; ///< that it gives for these rows, without accumulators
     core::ValueId before;               ///< by row: how many of `rows` come before it
   };
   core::Function& fn() const { return m_.functions[f_]; }
@@ -48,6 +48,7 @@ private:
 
   std::vector<core::ValueId> needs() const;
   std::vector<core::ValueId> needsOf(const Arm& arm) const;
+  std::vector<core::ValueId> sumsOf(const Arm& arm) const;
   std::vector<core::ValueId> stored() const;
   core::Cloner rowAt(core::Builder& in, core::ValueId position, std::span<const core::ValueId> values) const;
   core::OpId choose(core::Builder& in, core::ValueId tested, const Arm& arm, bool opens) const;
@@ -65,6 +66,7 @@ private:
   const Costs& costs_;
   const Rows rows_;
   std::vector<Arm> arms_;
+  std::vector<std::optional<uint32_t>> sumOf_; ///< by results: the accumulator that one continues
 };
 
 } // namespace melix::transforms

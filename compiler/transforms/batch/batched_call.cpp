@@ -3,6 +3,7 @@
 #include "core/analysis/effect_audit.h"
 #include "core/ir/filler.h"
 #include "core/ir/walk.h"
+#include "transforms/batch/accumulators.h"
 #include "transforms/batch/row_functions.h"
 #include "transforms/walks/distribute_nest.h"
 
@@ -22,14 +23,15 @@ bool BatchedCall::isPossible() {
   if (!functions_.mayBatch(callee, functions_.isSpeculated(f_))) return false;
   const AxisVariance body(m_, f_, nest_, effects_, OwnSizes::Copied);
   if (!knowsSizes(m_, fn(), body_, call_, {})) return false;
-  auto mayLeave = [&](ValueId v) { return body.axesOf(v) && hasOuterSizes(m_, fn(), body_, v); };
+  auto mayLeave = [&](ValueId v) {
+    return isShared(v) || (body.axesOf(v) && hasOuterSizes(m_, fn(), body_, v));
+  };
   if (!std::ranges::all_of(op().operands, mayLeave) ||
       !std::ranges::all_of(op().results, [&](ValueId v) { return hasOuterSizes(m_, fn(), body_, v); }))
     return false;
   varies_ = variesOf(call_, body);
   findCalls(body);
-  std::vector<ValueId> args;
-  for (OpId id : calls_) args.insert(args.end(), fn().ops[id].operands.begin(), fn().ops[id].operands.end());
+  const std::vector<ValueId> args = arguments();
   if (std::ranges::find(varies_, true) == varies_.end() ||
       !std::ranges::all_of(storedFor(fn(), costs_, body_, args),
                            [&](ValueId v) { return hasOuterSizes(m_, fn(), body_, v); }))
@@ -38,11 +40,23 @@ bool BatchedCall::isPossible() {
   return callee_.valid();
 }
 
+/// An accumulator of the nest: all rows add to it.
+bool BatchedCall::isShared(ValueId v) const { return rows_.accumulatorOf(v).has_value(); }
+
+/// The arguments of the calls, without accumulators.
+std::vector<ValueId> BatchedCall::arguments() const {
+  std::vector<ValueId> out;
+  for (OpId id : calls_)
+    for (ValueId v : fn().ops[id].operands)
+      if (!isShared(v)) out.push_back(v);
+  return out;
+}
+
 std::vector<bool> BatchedCall::variesOf(OpId call, const AxisVariance& body) const {
   std::vector<bool> out;
   for (ValueId v : fn().ops[call].operands) {
     const std::optional<AxisSet> axes = body.axesOf(v);
-    out.push_back(!axes || !axes->empty() || !body.readsWithin(v));
+    out.push_back(!isShared(v) && (!axes || !axes->empty() || !body.readsWithin(v)));
   }
   return out;
 }
@@ -59,7 +73,7 @@ void BatchedCall::findCalls(const AxisVariance& body) {
     auto look = [&](OpId each) {
       for (ValueId v : fn().ops[each].operands) {
         const OpId def = fn().values[v].def;
-        needs = needs || (def.valid() && later.contains(def));
+        needs = needs || (def.valid() && later.contains(def) && !isAccumulator(m_, fn(), v));
       }
     };
     look(id);
@@ -80,17 +94,20 @@ bool BatchedCall::isSame(OpId other, const AxisVariance& body) const {
   if (b.kind != OpKind::Call || b.as<CallAttr>().callee != a.as<CallAttr>().callee || a.dims != b.dims ||
       variesOf(other, body) != varies_)
     return false;
-  for (size_t k = 0; k < varies_.size(); ++k)
+  for (size_t k = 0; k < varies_.size(); ++k) {
+    if (isShared(a.operands[k])) {
+      if (rows_.accumulatorOf(a.operands[k]) != rows_.accumulatorOf(b.operands[k])) return false;
+      continue;
+    }
     if (!body.axesOf(b.operands[k]) || !hasOuterSizes(m_, fn(), body_, b.operands[k]) ||
         (!varies_[k] && a.operands[k] != b.operands[k]))
       return false;
+  }
   return true;
 }
 
 void BatchedCall::leave(Builder& b) {
-  std::vector<ValueId> args;
-  for (OpId id : calls_) args.insert(args.end(), fn().ops[id].operands.begin(), fn().ops[id].operands.end());
-  if (const std::vector<ValueId> live = storedFor(fn(), costs_, body_, args); !live.empty())
+  if (const std::vector<ValueId> live = storedFor(fn(), costs_, body_, arguments()); !live.empty())
     distribute(b, nest_,
                {AxisSet::first(fn().ops[nest_].dims.size()),
                 AxisVariance(m_, f_, nest_, effects_, OwnSizes::Copied).slice(live), live});
@@ -98,22 +115,50 @@ void BatchedCall::leave(Builder& b) {
   const DimId rows =
       m_.types.dims.mul(rows_.count(), m_.types.dims.constant(static_cast<int64_t>(calls_.size())));
   const std::vector<ValueId> columns = collectArguments(b, rows);
-  Op made = Builder::simple(OpKind::Call, {}, CallAttr{callee_});
   Cloner outside(m_, f_, f_);
+  for (size_t k = 0; k < varies_.size(); ++k)
+    if (!varies_[k] && !isShared(call.operands[k])) rows_.copy(b, outside, std::span(&call.operands[k], 1));
+  // Accumulators are continued in the body of a nest, here one of a single point.
+  NestBuilder point(b);
+  Op made = Builder::simple(OpKind::Call, {}, CallAttr{callee_});
+  std::vector<uint32_t> numbers;
   size_t column = 0;
   for (size_t k = 0; k < varies_.size(); ++k) {
-    if (varies_[k]) {
-      made.operands.push_back(columns[column++]);
-      continue;
+    const ValueId v = call.operands[k];
+    if (const std::optional<uint32_t> sum = rows_.accumulatorOf(v)) {
+      numbers.push_back(*sum);
+      made.operands.push_back(point.accumulator(fn().ops[nest_].operands[*sum]));
+    } else {
+      made.operands.push_back(varies_[k] ? columns[column++] : outside.value(v));
     }
-    rows_.copy(b, outside, std::span(&call.operands[k], 1));
-    made.operands.push_back(outside.value(call.operands[k]));
   }
   made.dims = call.dims;
   made.dims.push_back(rows);
   made.loc = call.loc;
-  readBy(functions_.isRecursive(call.as<CallAttr>().callee) ? inParts(b, made, rows)
-                                                            : guarded(b, made, rows));
+  Builder in = numbers.empty() ? b : b.in(point.body());
+  const bool isRecursive = functions_.isRecursive(call.as<CallAttr>().callee);
+  const std::vector<ValueId> given = isRecursive ? inParts(in, made, rows) : guarded(in, made, rows);
+  readBy(numbers.empty() ? given : endPoint(point, numbers, given));
+}
+
+/// Ends the nest around the call: its accumulators go on in the original. Gives the other results.
+std::vector<ValueId> BatchedCall::endPoint(NestBuilder& point, std::span<const uint32_t> numbers,
+                                           std::span<const ValueId> given) {
+  std::vector<ValueId> ends(numbers.size()), out;
+  for (size_t k = 0; k < given.size(); ++k) {
+    const std::optional<uint32_t> sum = rows_.accumulatorOf(op().results[k]);
+    if (sum)
+      ends[static_cast<size_t>(std::ranges::find(numbers, *sum) - numbers.begin())] = given[k];
+    else
+      point.collect(given[k]);
+  }
+  for (ValueId v : ends) point.end(v);
+  const Results results = fn().ops[point.finish()].results;
+  size_t next = 0, sum = results.size() - numbers.size();
+  for (size_t k = 0; k < given.size(); ++k)
+    out.push_back(isShared(op().results[k]) ? ValueId() : results[next++]);
+  for (uint32_t number : numbers) fn().ops[nest_].operands[number] = results[sum++];
+  return out;
 }
 
 /// The arguments that vary, of all rows: of the first call, then of the next.
@@ -160,8 +205,21 @@ std::vector<ValueId> BatchedCall::collectArguments(Builder& b, DimId rows) const
 std::vector<TypeId> BatchedCall::resultTypes(DimId rows) const {
   std::vector<TypeId> types;
   for (ValueId v : op().results)
-    types.push_back(nestResultType(m_.types, collecting(1), std::span(&rows, 1), fn().typeOf(v)));
+    types.push_back(isShared(v)
+                        ? fn().typeOf(v)
+                        : nestResultType(m_.types, collecting(1), std::span(&rows, 1), fn().typeOf(v)));
   return types;
+}
+
+/// The results of a call of no rows: accumulators as they are, all else is any value.
+Operands BatchedCall::nothing(Builder& b, const Op& made, DimId rows) const {
+  Operands out;
+  const std::vector<TypeId> types = resultTypes(rows);
+  for (size_t k = 0; k < types.size(); ++k) {
+    const auto pair = std::ranges::find(m_.functions[callee_].inouts, k, &InoutPair::result);
+    out.push_back(isShared(op().results[k]) ? made.operands[pair->param] : filler(b, types[k]));
+  }
+  return out;
 }
 
 /// The call, if there are rows: recursion over no rows would not end.
@@ -170,12 +228,9 @@ std::vector<ValueId> BatchedCall::guarded(Builder& b, const Op& made, DimId rows
   branch.loc = made.loc;
   Builder some = b.in(b.newRegion()), none = b.in(b.newRegion());
   some.yield(append(some, made, rows));
-  const std::vector<TypeId> types = resultTypes(rows);
-  Operands empty;
-  for (TypeId type : types) empty.push_back(filler(none, type));
-  none.yield(empty);
+  none.yield(nothing(none, made, rows));
   branch.regions = {some.region, none.region};
-  const Results results = fn().ops[b.append(std::move(branch), types)].results;
+  const Results results = fn().ops[b.append(std::move(branch), resultTypes(rows))].results;
   return {results.begin(), results.end()};
 }
 
@@ -199,7 +254,7 @@ std::vector<ValueId> BatchedCall::inParts(Builder& b, const Op& made, DimId rows
       OpKind::For,
       {parts.binary(OpKind::IDiv, parts.binary(OpKind::Add, all, parts.integer(mostRows - 1)), most)},
       LoopAttr{});
-  for (TypeId type : types) loop.operands.push_back(filler(parts, type));
+  for (ValueId v : nothing(parts, made, rows)) loop.operands.push_back(v);
   Builder in = parts.in(parts.newRegion());
   const ValueId from = in.binary(OpKind::Mul, in.param(m_.types.int64()), most);
   std::vector<ValueId> carried;
@@ -211,9 +266,10 @@ std::vector<ValueId> BatchedCall::inParts(Builder& b, const Op& made, DimId rows
   call.dims.back() = size;
   for (size_t k = 0; k < varies_.size(); ++k)
     if (varies_[k]) call.operands[k] = in.get(call.operands[k], part, std::span(&from, 1));
+  for (const InoutPair& pair : m_.functions[callee_].inouts) call.operands[pair.param] = carried[pair.result];
   Operands yields = append(in, call, size);
   for (size_t k = 0; k < yields.size(); ++k)
-    yields[k] = in.set(carried[k], yields[k], part, std::span(&from, 1));
+    if (!isShared(op().results[k])) yields[k] = in.set(carried[k], yields[k], part, std::span(&from, 1));
   in.yield(yields);
   loop.regions = {in.region};
   const Results ends = fn().ops[parts.append(std::move(loop), types)].results;
@@ -223,9 +279,10 @@ std::vector<ValueId> BatchedCall::inParts(Builder& b, const Op& made, DimId rows
   return {results.begin(), results.end()};
 }
 
-/// Reads of the results stand for the calls.
+/// Reads of the results stand for the calls. What continued their accumulators continues those before.
 void BatchedCall::readBy(std::span<const ValueId> results) {
   const std::vector<OpId> ops = std::move(fn().regions[body_].ops);
+  std::unordered_map<ValueId, ValueId> passed;
   fn().regions[body_].ops.clear();
   for (OpId id : ops) {
     const auto at = std::ranges::find(calls_, id);
@@ -240,10 +297,18 @@ void BatchedCall::readBy(std::span<const ValueId> results) {
                       in.binary(OpKind::Mul, in.integer(at - calls_.begin()), in.dimValue(rows_.count())));
     const Results of = fn().ops[id].results;
     for (size_t k = 0; k < of.size(); ++k) {
+      if (isShared(of[k])) {
+        passed[of[k]] = continuedAs(m_, fn(), of[k]);
+        continue;
+      }
       const ValueId read = in.getAt(results[k], std::span(&row, 1));
       takeOver(fn(), fn().values[read].def, std::span(&of[k], 1));
     }
   }
+  forEachOp(fn(), body_, [&](OpId id) {
+    for (ValueId& v : fn().ops[id].operands)
+      for (auto by = passed.find(v); by != passed.end(); by = passed.find(v)) v = by->second;
+  });
 }
 
 } // namespace melix::transforms

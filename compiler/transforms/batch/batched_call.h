@@ -34,7 +34,12 @@ private:
   std::vector<bool> variesOf(core::OpId call, const AxisVariance& body) const;
   void findCalls(const AxisVariance& body);
   std::vector<core::ValueId> collectArguments(core::Builder& b, core::DimId rows) const;
+  bool isShared(core::ValueId v) const;
+  std::vector<core::ValueId> arguments() const;
+  std::vector<core::ValueId> endPoint(core::NestBuilder& point, std::span<const uint32_t> numbers,
+                                      std::span<const core::ValueId> given);
   std::vector<core::TypeId> resultTypes(core::DimId rows) const;
+  core::Operands nothing(core::Builder& b, const core::Op& made, core::DimId rows) const;
   core::Operands append(core::Builder& b, const core::Op& made, core::DimId rows) const;
   std::vector<core::ValueId> guarded(core::Builder& b, const core::Op& made, core::DimId rows) const;
   std::vector<core::ValueId> inParts(core::Builder& b, const core::Op& made, core::DimId rows) const;

@@ -4,6 +4,7 @@
 #include "core/ir/flow.h"
 #include "core/ir/walk.h"
 #include "core/order/clone.h"
+#include "transforms/batch/accumulators.h"
 
 #include <algorithm>
 
@@ -14,19 +15,9 @@ using namespace core;
 namespace {
 
 /// The accumulator that one continues, as it is before these ops.
-ValueId accumulatorBefore(const Function& f, const std::unordered_set<OpId>& ops, ValueId v) {
-  for (OpId def = f.values[v].def; def.valid() && ops.contains(def); def = f.values[v].def) {
-    const Op& op = f.ops[def];
-    const size_t k = static_cast<size_t>(std::ranges::find(op.results, v) - op.results.begin());
-    switch (op.kind) {
-    case OpKind::Nest: v = NestView(f, op).accOperands()[k - NestView(f, op).partResults()]; break;
-    case OpKind::For:
-    case OpKind::While: v = LoopView(f, op).carryOperands()[k]; break;
-    case OpKind::If:
-    case OpKind::Match: v = terminator(f, op.regions[0]).operands[k]; break;
-    default: v = op.operands[0]; break;
-    }
-  }
+ValueId accumulatorBefore(const Module& m, const Function& f, const std::unordered_set<OpId>& ops,
+                          ValueId v) {
+  while (f.values[v].def.valid() && ops.contains(f.values[v].def)) v = continuedAs(m, f, v);
   return v;
 }
 
@@ -169,8 +160,8 @@ void CheckedFunction::giveNothing(Builder& b, Ops rest, const Outside& outside) 
     const TypeId type = sizes.type(outside.types[k]);
     if (k < outside.skipped.size())
       values.push_back(outside.skipped[k]);
-    else if (m_.types.kind(type) == TypeKind::Acc)
-      values.push_back(accumulatorBefore(fn(), ops, given[k]));
+    else if (isAccumulator(m_, fn(), given[k]))
+      values.push_back(accumulatorBefore(m_, fn(), ops, given[k]));
     else
       values.push_back(m_.types.isScalar(type) ? b.constant(type, 0) : filler(b, type));
   }

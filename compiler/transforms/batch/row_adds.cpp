@@ -4,29 +4,13 @@
 #include "core/ir/walk.h"
 #include "transforms/analysis/axis_variance.h"
 #include "transforms/analysis/cost_model.h"
+#include "transforms/batch/accumulators.h"
 
 #include <algorithm>
 
 namespace melix::transforms {
 
 using namespace core;
-
-ValueId accumulatorOf(const Function& f, RegionId region, ValueId v) {
-  for (OpId def = f.values[v].def; def.valid(); def = f.values[v].def) {
-    const Op& op = f.ops[def];
-    const size_t k = static_cast<size_t>(std::ranges::find(op.results, v) - op.results.begin());
-    switch (op.kind) {
-    case OpKind::AddAt: v = op.operands[0]; break;
-    case OpKind::Nest: v = NestView(f, op).accOperands()[k - NestView(f, op).partResults()]; break;
-    case OpKind::For:
-    case OpKind::While: v = LoopView(f, op).carryOperands()[k]; break;
-    case OpKind::If:
-    case OpKind::Match: v = terminator(f, op.regions[0]).operands[k]; break;
-    default: return {};
-    }
-  }
-  return f.values[v].region == region ? v : ValueId();
-}
 
 RowAdds::RowAdds(Module& m, FunctionId f, OpId nest, const Costs& costs, RegionId around)
     : m_(m), f_(f), nest_(nest), costs_(costs), body_(fn().ops[nest].regions[0]), around_(around) {
@@ -38,7 +22,7 @@ RowAdds::RowAdds(Module& m, FunctionId f, OpId nest, const Costs& costs, RegionI
     const Op& op = fn().ops[id];
     if (std::ranges::none_of(op.results, [&](ValueId v) { return isSum(v); })) continue;
     adds_.push_back(id);
-    for (ValueId v : op.results) sumOf_[v] = sumOf_.at(accumulatorOf(fn(), body_, v));
+    for (ValueId v : op.results) sumOf_[v] = sumOf_.at(accumulatorOf(m_, fn(), body_, v));
     for (ValueId v : op.operands) need(v);
     for (RegionId r : op.regions)
       forEachOp(fn(), r, [&](OpId each) {
@@ -109,6 +93,15 @@ bool RowAdds::isOuter(const Op& op) const {
   return std::ranges::all_of(nestResults(op),
                              [](const NestResult& r) { return r.kind == NestResultKind::Collect; }) &&
          std::ranges::all_of(fn().regions[op.regions[0]].ops, isCheap);
+}
+
+bool RowAdds::haveProducts() const {
+  auto isOfMatrix = [&](OpId id) {
+    const Op& op = fn().ops[id];
+    return op.kind == OpKind::Nest ? op.dims.size() > 1 : m_.types.rank(fn().typeOf(op.operands[1])) > 1;
+  };
+  return adds_.size() > 1 && std::ranges::all_of(adds_, [&](OpId id) { return isAlone(id); }) &&
+         std::ranges::any_of(adds_, isOfMatrix);
 }
 
 /// Whether an add can stand in a nest of its own.

@@ -17,10 +17,6 @@ namespace melix::transforms {
 
 class Costs;
 
-/// The accumulator that a value continues: the one among its sources that is a parameter of `region`.
-/// Invalid if there is none.
-core::ValueId accumulatorOf(const core::Function& f, core::RegionId region, core::ValueId v);
-
 class RowAdds {
 public:
   /// Whether the ops of a region that add to accumulators do nothing else.
@@ -30,6 +26,9 @@ public:
   RowAdds(core::Module& m, core::FunctionId f, core::OpId nest, const Costs& costs,
           core::RegionId around = {});
 
+  /// Whether there are several adds, each of which can stand in a nest of its own, and one adds a matrix:
+  /// over all rows it is a product.
+  bool haveProducts() const;
   /// The values of the body that are stored.
   const std::vector<core::ValueId>& stored() const { return stored_; }
   /// Appends a nest that makes the collected and the stored values; gives these arrays, which have the axes

@@ -4,6 +4,7 @@
 #include "core/ir/call_graph.h"
 #include "core/ir/walk.h"
 #include "core/order/clone.h"
+#include "transforms/batch/accumulators.h"
 #include "transforms/batch/checks_to_values.h"
 #include "transforms/fusion/fusion.h"
 
@@ -103,7 +104,8 @@ bool RowFunctions::mayBatch(FunctionId id, bool isSpeculated) const {
   const Function& f = m_.functions[id];
   return hasProduct(id) && !factOf(id, isSpeculated ? &Facts::hasOther : &Facts::hasEffect) &&
          f.body.valid() && !f.staysCalled() && !f.customJvp.valid() && f.resultDims.empty() &&
-         f.inouts.empty();
+         std::ranges::all_of(
+             f.inouts, [&](const InoutPair& pair) { return isAccumulator(m_, f, f.params()[pair.param]); });
 }
 
 FunctionId RowFunctions::instance(FunctionId f, const std::vector<bool>& varies) {
@@ -146,15 +148,42 @@ FunctionId RowFunctions::make(FunctionId source, const std::vector<bool>& varies
     params.push_back(
         b.param(varies[k] ? column(from.typeOf(of)) : copy.type(from.typeOf(of)), from.values[of].hint));
   }
-  for (TypeId type : from.results) b.fn().results.push_back(column(type));
+  auto isSum = [&](TypeId type) { return m_.types.kind(type) == TypeKind::Acc; };
+  for (TypeId type : from.results) b.fn().results.push_back(isSum(type) ? copy.type(type) : column(type));
+  b.fn().inouts = from.inouts;
   NestBuilder nest(b);
   const ValueId row = nest.axis(extent);
   Builder in = b.in(nest.body());
-  for (size_t k = 0; k < params.size(); ++k)
-    copy.values[from.params()[k]] = varies[k] ? in.getAt(params[k], std::span(&row, 1)) : params[k];
-  for (ValueId v : copy.body(from.body, in).values) nest.collect(v);
+  for (size_t k = 0; k < params.size(); ++k) {
+    if (isAccumulator(m_, from, from.params()[k]))
+      copy.values[from.params()[k]] = nest.accumulator(params[k]);
+    else
+      copy.values[from.params()[k]] = varies[k] ? in.getAt(params[k], std::span(&row, 1)) : params[k];
+  }
+  const std::vector<ValueId> yields = copy.body(from.body, in).values;
+  std::vector<ValueId> ends;
+  for (size_t k = 0; k < yields.size(); ++k)
+    if (!isSum(from.results[k])) nest.collect(yields[k]);
+  const uint32_t collected = nest.results();
+  // Accumulators end in the order in which they began.
+  for (ValueId param : from.params())
+    if (isAccumulator(m_, from, param)) {
+      const auto k = static_cast<uint32_t>(std::ranges::find(from.params(), param) - from.params().begin());
+      ends.push_back(yields[std::ranges::find(from.inouts, k, &InoutPair::param)->result]);
+    }
+  for (ValueId v : ends) nest.end(v);
   const Results results = b.fn().ops[nest.finish()].results;
-  b.yield(Operands(results.begin(), results.end()));
+  Operands out;
+  uint32_t next = 0;
+  for (size_t k = 0; k < yields.size(); ++k) {
+    if (!isSum(from.results[k])) {
+      out.push_back(results[next++]);
+      continue;
+    }
+    const auto at = std::ranges::find(ends, yields[k]);
+    out.push_back(results[collected + static_cast<size_t>(at - ends.begin())]);
+  }
+  b.yield(out);
   return id;
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/analysis/sizes.h"
 #include "core/ir/walk.h"
+#include "transforms/batch/accumulators.h"
 #include "transforms/batch/row_adds.h"
 #include "transforms/batch/row_functions.h"
 #include "transforms/walks/distribute_nest.h"
@@ -34,7 +35,7 @@ RowLoop::RowLoop(Module& m, FunctionId f, OpId nest, OpId loop, const Effects& e
 bool RowLoop::canInterchange() {
   const AxisVariance body = bodyVariance();
   if (!view().bodyDims().empty() || !findTrips(body) || !findCarries(body)) return false;
-  std::erase_if(needs_, [&](ValueId v) { return m_.types.kind(fn().typeOf(v)) == TypeKind::Acc; });
+  std::erase_if(needs_, [&](ValueId v) { return isAccumulator(m_, fn(), v); });
   const bool areRows =
       std::ranges::none_of(carries_, [](const BatchedCarry& c) { return c.kind == CarryKind::Updates; });
   return std::ranges::all_of(needs_, [&](ValueId v) { return body.axesOf(v).has_value(); }) &&
@@ -146,8 +147,8 @@ std::optional<BatchedCarry> RowLoop::carryOf(uint32_t k, const std::unordered_ma
                                              const AxisVariance& body) const {
   const LoopView loop = view();
   ValueId v = loop.carryYields()[k];
-  if (m_.types.kind(fn().typeOf(v)) == TypeKind::Acc) {
-    const std::optional<uint32_t> accumulator = accumulatorOf(loop.carryOperands()[k]);
+  if (isAccumulator(m_, fn(), v)) {
+    const std::optional<uint32_t> accumulator = rows_.accumulatorOf(loop.carryOperands()[k]);
     if (!accumulator) return std::nullopt;
     return BatchedCarry{CarryKind::Sums, {}, *accumulator};
   }
@@ -164,14 +165,6 @@ std::optional<BatchedCarry> RowLoop::carryOf(uint32_t k, const std::unordered_ma
                        ? trips_ != RowTrips::Unknown && areSameForAll(carry, body)
                        : isRow(loop.carryYields()[k], false);
   return may ? std::optional(std::move(carry)) : std::nullopt;
-}
-
-/// The number in the nest of the accumulator that one continues.
-std::optional<uint32_t> RowLoop::accumulatorOf(ValueId v) const {
-  const NestView nest(fn(), fn().ops[nest_]);
-  const auto at = std::ranges::find(nest.accParams(), transforms::accumulatorOf(fn(), body_, v));
-  if (at == nest.accParams().end()) return std::nullopt;
-  return static_cast<uint32_t>(at - nest.accParams().begin());
 }
 
 bool RowLoop::isUpdate(OpId id) const {

@@ -75,7 +75,6 @@ private:
   bool findCarries(const AxisVariance& body);
   std::optional<BatchedCarry> carryOf(uint32_t k, const std::unordered_map<core::ValueId, uint32_t>& uses,
                                       const AxisVariance& body) const;
-  std::optional<uint32_t> accumulatorOf(core::ValueId v) const;
   bool isUpdate(core::OpId id) const;
   bool isRow(core::ValueId v, bool isUpdated) const;
   bool areSameForAll(const BatchedCarry& carry, const AxisVariance& body) const;

@@ -1,5 +1,9 @@
 #include "transforms/batch/rows.h"
 
+#include "transforms/batch/accumulators.h"
+
+#include <algorithm>
+
 namespace melix::transforms {
 
 using namespace core;
@@ -60,6 +64,14 @@ ValueId Rows::positionOf(Builder& in) const {
   for (size_t k = 1; k < at.size(); ++k)
     position = in.binary(OpKind::Add, in.binary(OpKind::Mul, position, in.dimValue(extents[k])), at[k]);
   return position;
+}
+
+std::optional<uint32_t> Rows::accumulatorOf(ValueId v) const {
+  const NestView nest(fn(), fn().ops[nest_]);
+  if (!isAccumulator(m_, fn(), v)) return std::nullopt;
+  const auto at = std::ranges::find(nest.accParams(), transforms::accumulatorOf(m_, fn(), nest.body(), v));
+  if (at == nest.accParams().end()) return std::nullopt;
+  return static_cast<uint32_t>(at - nest.accParams().begin());
 }
 
 std::vector<ValueId> Rows::flat(Builder& b, std::span<const ValueId> arrays) const {

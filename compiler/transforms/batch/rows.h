@@ -37,6 +37,8 @@ public:
   void copy(core::Builder& in, core::Cloner& copy, std::span<const core::ValueId> values) const;
   /// The position of a point, in the body of the original.
   core::ValueId positionOf(core::Builder& in) const;
+  /// The number, in the original, of the accumulator that a value of its body continues.
+  std::optional<uint32_t> accumulatorOf(core::ValueId v) const;
   /// Arrays over the axes of the original, with one axis for all of these.
   std::vector<core::ValueId> flat(core::Builder& b, std::span<const core::ValueId> arrays) const;
 

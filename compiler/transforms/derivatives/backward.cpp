@@ -103,6 +103,57 @@ void Backward::build() {
   openItems(top, items, roots);
   placePrologue(top);
   fillSaved(items);
+  passOn(e.fn().body, itemsPassedOn());
+}
+
+/// The items that are parameters, or parts of parameters, which every call of g in g passes on as they are:
+/// they are the same in all records of a recursion.
+std::vector<uint32_t> Backward::itemsPassedOn() const {
+  const std::vector<ValueId>& params = g().params();
+  std::vector<bool> isPassed(params.size(), true);
+  forEachOp(g(), [&](OpId id) {
+    const Op& o = opOf(id);
+    if (o.kind != OpKind::Call || o.as<CallAttr>().callee != lin_.source) return;
+    for (size_t k = 0; k < params.size(); ++k) isPassed[k] = isPassed[k] && o.operands[k] == params[k];
+  });
+  using Kind = Linearisation::AtHand::Index::Kind;
+  std::vector<uint32_t> out;
+  for (uint32_t k = 0; k < lin_.atHand.size(); ++k) {
+    const std::optional<Linearisation::AtHand>& had = lin_.atHand[k];
+    if (had && !had->isResult && isPassed[had->number] &&
+        std::ranges::all_of(had->indices, [&](const auto& index) {
+          return index.kind == Kind::Constant ||
+                 (index.kind == Kind::Param && isPassed[static_cast<size_t>(index.value)]);
+        }))
+      out.push_back(k);
+  }
+  return out;
+}
+
+/// Calls of backward companions of g itself take these items of the record at hand, rather than of the record
+/// that the forward call gave: so a value that all activations share is one value.
+void Backward::passOn(RegionId region, std::span<const uint32_t> items) {
+  if (items.empty()) return;
+  Function& f = ad_.module.functions[dst_];
+  const std::vector<OpId> ops = std::exchange(f.regions[region].ops, {});
+  for (OpId id : ops) {
+    for (RegionId inner : Regions(f.ops[id].regions)) passOn(inner, items);
+    if (f.ops[id].kind == OpKind::Call && isOwnBackward(f.ops[id].as<CallAttr>().callee)) {
+      Emit e(ad_.module, dst_, region, f.ops[id].loc);
+      ValueId saved = f.ops[id].operands[0];
+      for (uint32_t k : items) {
+        const ValueId own = e.field(f.params()[0], k);
+        if (e.typeOf(own) == e.typeOf(e.field(saved, k)))
+          saved = e.set(saved, own, {PathStep{StepKind::Field, k, {}, 1}}, {});
+      }
+      f.ops[id].operands[0] = saved;
+    }
+    f.regions[region].ops.push_back(id);
+  }
+}
+
+bool Backward::isOwnBackward(FunctionId f) const {
+  return std::ranges::any_of(lin_.backward, [&](const auto& each) { return each.second == f; });
 }
 
 void buildBackward(Ad& ad, Linearisation& lin, const std::vector<bool>& accs) {

@@ -20,6 +20,9 @@ private:
   void fillSaved(const std::vector<ResidualItem>& items);
   std::optional<Linearisation::AtHand> atHand(const ResidualItem& item,
                                               const std::vector<ValueId>& before) const;
+  std::vector<uint32_t> itemsPassedOn() const;
+  void passOn(RegionId region, std::span<const uint32_t> items);
+  bool isOwnBackward(FunctionId f) const;
 
   // Transposes.
   void region(Scope& s);

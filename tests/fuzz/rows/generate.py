@@ -1,8 +1,8 @@
 """generate.py SEED: prints a random program of functions for one row, which run on many.
 
 Bodies have branches, matches, loops of a count of the row, whiles, early exits, calls and recursion, each with
-products of a row and a matrix. Numbers are small and whole, so sums are exact in any order. It prints values and
-gradients.
+products of a row and a matrix, and checks of what they compute; in some programs checks fail. Numbers are small and
+whole, so sums are exact in any order. It prints values and gradients.
 """
 import random, sys
 
@@ -10,6 +10,8 @@ rand = random.Random(int(sys.argv[1]))
 size = 16
 counters = 0
 helpers = []
+checks = rand.random() < 0.6
+fails = checks and rand.random() < 0.4
 
 
 def condition():
@@ -20,6 +22,22 @@ def condition():
         f"n > {rand.randint(0, 30)}",
         f"x[n % {size}] < 0",
         f"h[n % {size}] > x[{rand.randrange(size)}]",
+    ] + [f"h[{place()}] > 0"] * checks)
+
+
+def place(h="h", n="n"):
+    """An index that is computed; out of range now and then where programs fail."""
+    end = size + rand.choice([0, 0, 1, 2]) * fails
+    return rand.choice([f"(argmax({h}) + {n}) % {end}", f"({n} * 5) % {end}", f"(abs({h}[0]) as int * 7 + {n}) % {end}"])
+
+
+def check():
+    bound = rand.choice([5, 20, 60]) if fails else 1000
+    return rand.choice([
+        f"h = h + v[{place()}]",
+        f'assert sum(h) < {bound}, "sum of row {{n}}"',
+        f"assert h[{place()}] < {bound}",
+        f"h = h + ((n + 5) / (argmax(h) + {rand.choice([0, 1]) if fails else 1}) % 3) as f32 * x",
     ])
 
 
@@ -45,6 +63,8 @@ def counter():
 
 
 def statement(depth, calls):
+    if checks and rand.random() < 0.25:
+        return check()
     kind = rand.randrange(11) if depth < 2 else 4
     next_row = lambda: f"h = clamp({row(depth + 1, calls)}, -3, 3)"
     if kind == 0:
@@ -89,6 +109,7 @@ print(f"""enum K {{ A, B(s: f32), C }}
 enum T {{ L(a: f32), N(p: T, q: T) }}
 fn deep(x: f32[16], n: int, w: f32[16, 16]) -> f32[16] {{
   if n == 0 {{ return x }}
+  {f"let h = x{chr(10)}  {check().replace('h = h', 'let y = h').replace('v[', 'w[')}" if checks else ""}
   let a = deep(clamp(x @ w, -2, 2), n - 1, w)
   {rand.choice(["clamp(a @ w + x, -2, 2)", "if a[0] > 0 { a } else { deep(clamp(a + x, -2, 2), n / 2, w) }"])}
 }}
@@ -98,7 +119,7 @@ fn grown(n: int, s: int) -> T {{
   N(grown(a, s + 1), grown(n - a, s + 3))
 }}
 fn encoded(t: T, x: f32[16], w: f32[16, 16], v: f32[16, 16]) -> f32[16] = match t {{
-  L(a) => a * x
+  L(a) => a * {f"(x + v[{place('x', '(a as int + 3)')}])" if checks else "x"}
   N(p, q) => clamp(encoded(p, x, w, v) @ w + {rand.choice(["encoded(q, x, w, v) @ v", "encoded(q, clamp(x @ v, -1, 1), w, v)"])}, -3, 3)
 }}
 {functions}fn f(x: f32[16], n: int, k: K, w: f32[16, 16], v: f32[16, 16]) -> f32[16] {{
