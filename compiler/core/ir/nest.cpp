@@ -73,17 +73,27 @@ std::vector<ValueId> collectMore(Module& m, Function& f, LiveUses& uses, OpId id
   return more;
 }
 
-void addResult(Function& f, LiveUses& uses, OpId id, NestResult spec, ValueId yielded,
-               std::span<const ValueId> values) {
+static void addResultValues(Function& f, OpId id, NestResult spec, std::span<const ValueId> values) {
   Op& op = f.ops[id];
   assert(!isCombine(spec) && "units have places of their own");
-  const uint32_t accs = nestAccs(op);
   op.as<NestAttr>().results.push_back(std::move(spec));
-  op.results.insert(op.results.end() - accs, values.begin(), values.end());
+  op.results.insert(op.results.end() - nestAccs(op), values.begin(), values.end());
   for (ValueId v : values) f.values[v].def = id;
   for (uint32_t k = 0; k < op.results.size(); ++k) f.values[op.results[k]].index = k;
-  uses.change(terminatorId(f, op.regions[0]),
+}
+
+void addResult(Function& f, LiveUses& uses, OpId id, NestResult spec, ValueId yielded,
+               std::span<const ValueId> values) {
+  addResultValues(f, id, std::move(spec), values);
+  const uint32_t accs = nestAccs(f.ops[id]);
+  uses.change(terminatorId(f, f.ops[id].regions[0]),
               [&](Op& yield) { yield.operands.insert(yield.operands.end() - accs, yielded); });
+}
+
+void addResult(Function& f, OpId id, NestResult spec, ValueId yielded, std::span<const ValueId> values) {
+  addResultValues(f, id, std::move(spec), values);
+  Operands& yields = f.ops[terminatorId(f, f.ops[id].regions[0])].operands;
+  yields.insert(yields.end() - nestAccs(f.ops[id]), yielded);
 }
 
 void replaceResults(Op& nest, std::vector<NestResult> results, size_t accs) {

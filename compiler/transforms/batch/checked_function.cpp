@@ -2,6 +2,7 @@
 
 #include "core/ir/filler.h"
 #include "core/ir/flow.h"
+#include "core/ir/nest_results.h"
 #include "core/ir/walk.h"
 #include "core/order/clone.h"
 #include "transforms/batch/accumulators.h"
@@ -261,13 +262,11 @@ ValueId CheckedFunction::nest(RegionId r, OpId id) {
   const RegionId body = fn().ops[id].regions[0];
   Outside outside;
   for (ValueId v : terminator(fn(), body).operands) outside.types.push_back(fn().typeOf(v));
-  const uint32_t accs = nestAccs(fn().ops[id]);
-  const ValueId holds = region(body, outside);
-  Operands& yields = fn().ops[terminatorId(fn(), body)].operands;
-  yields.insert(yields.end() - accs, holds);
-  fn().ops[id].as<NestAttr>().results.push_back(reducing(MonoidKind::And));
+  const ValueId holds = region(body, outside),
+                all = fn().values.add(Value{m_.types.boolean(), id, {}, 0, {}});
+  core::addResult(fn(), id, reducing(MonoidKind::And), holds, std::span(&all, 1));
   fn().regions[r].ops.push_back(id);
-  return addResult(id, fn().ops[id].results.size() - accs);
+  return all;
 }
 
 } // namespace melix::transforms

@@ -135,10 +135,13 @@ std::vector<uint32_t> Backward::itemsPassedOn() const {
 void Backward::passOn(RegionId region, std::span<const uint32_t> items) {
   if (items.empty()) return;
   Function& f = ad_.module.functions[dst_];
+  auto isOwn = [&](FunctionId callee) {
+    return std::ranges::any_of(lin_.backward, [&](const auto& each) { return each.second == callee; });
+  };
   const std::vector<OpId> ops = std::exchange(f.regions[region].ops, {});
   for (OpId id : ops) {
     for (RegionId inner : Regions(f.ops[id].regions)) passOn(inner, items);
-    if (f.ops[id].kind == OpKind::Call && isOwnBackward(f.ops[id].as<CallAttr>().callee)) {
+    if (f.ops[id].kind == OpKind::Call && isOwn(f.ops[id].as<CallAttr>().callee)) {
       Emit e(ad_.module, dst_, region, f.ops[id].loc);
       ValueId saved = f.ops[id].operands[0];
       for (uint32_t k : items) {
@@ -150,10 +153,6 @@ void Backward::passOn(RegionId region, std::span<const uint32_t> items) {
     }
     f.regions[region].ops.push_back(id);
   }
-}
-
-bool Backward::isOwnBackward(FunctionId f) const {
-  return std::ranges::any_of(lin_.backward, [&](const auto& each) { return each.second == f; });
 }
 
 void buildBackward(Ad& ad, Linearisation& lin, const std::vector<bool>& accs) {

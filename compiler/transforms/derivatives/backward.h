@@ -22,7 +22,6 @@ private:
                                               const std::vector<ValueId>& before) const;
   std::vector<uint32_t> itemsPassedOn() const;
   void passOn(RegionId region, std::span<const uint32_t> items);
-  bool isOwnBackward(FunctionId f) const;
 
   // Transposes.
   void region(Scope& s);

@@ -60,6 +60,9 @@ TEST(WhileToFor, NotAwayFromTheEndOrByAnotherNumber) {
   EXPECT_TRUE(stays(loop("le %t0, %n", "add %t1, %one"))) << "it may not end";
   EXPECT_TRUE(stays(loop("lt %t0, %n", "add %t1, %n")));
   EXPECT_TRUE(stays(loop("lt %t0, %s0", "add %t1, %one"))) << "the end is carried";
+  std::string wide = loop("lt %t0, %three", "add %t1, %two");
+  wide.replace(wide.find("const 2 "), 8, "const 1048576 ");
+  EXPECT_TRUE(stays(wide)) << "the way may be 2^63 and more";
 }
 
 } // namespace
