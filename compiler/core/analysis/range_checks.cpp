@@ -68,6 +68,14 @@ bool Ranges::isIndex(ValueId v, DimId extent) {
   return isProved(check);
 }
 
+/// Whether a value is the index of a loop that runs so often.
+static bool isIndexOfLoop(const Function& f, ValueId v, ValueId count) {
+  const Value& value = f.values[v];
+  const OpId loop = value.region.valid() ? f.regions[value.region].parent : OpId();
+  return loop.valid() && f.ops[loop].kind == OpKind::For && value.index == 0 &&
+         f.ops[loop].operands[0] == count;
+}
+
 bool Ranges::isProved(const Op& check) {
   auto known = [&](size_t k) { return range(check.operands[k]); };
   auto constant = [&](size_t k) { return integer(check.operands[k]); };
@@ -104,7 +112,12 @@ bool Ranges::isProved(const Op& check) {
   case CheckKind::SubFits:
   case CheckKind::MulFits:
   case CheckKind::NegFits: return resultFits(check);
-  case CheckKind::ListIndex:
+  case CheckKind::ListIndex: {
+    const std::optional<Range> index = known(0), length = known(1);
+    if (isIndexOfLoop(f_, check.operands[0], check.operands[1])) return true;
+    return index && length && facts_.atLeast(index->low, 0) &&
+           isNoLess(dims_.sub(length->low, dims_.constant(1)), index->high);
+  }
   case CheckKind::Converts: return false;
   }
   return false;

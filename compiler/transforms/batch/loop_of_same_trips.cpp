@@ -7,10 +7,7 @@ using namespace core;
 void LoopOfSameTrips::around(Builder& b) {
   const Op loop = fn().ops[loop_];
   const LoopView view(fn(), loop);
-  Cloner outside(m_, f_, f_);
-  const ValueId count = view.count();
-  rows_.copy(b, outside, std::span(&count, 1));
-  Op made = Builder::simple(OpKind::For, {outside.value(count)}, loop.as<LoopAttr>());
+  Op made = Builder::simple(OpKind::For, {count(b)}, loop.as<LoopAttr>());
   for (ValueId v : begun(b, nullptr)) made.operands.push_back(v);
   for (ValueId v : sumsBegun()) made.operands.push_back(v);
   made.resultDims = loop.resultDims;
@@ -27,6 +24,24 @@ void LoopOfSameTrips::around(Builder& b) {
   const OpId id = b.append(std::move(made), types);
   const std::span<const ValueId> results(fn().ops[id].results);
   give(results, results.subspan(columns_.size()), results.subspan(carries_.size()));
+}
+
+/// The trip count; 0 if there are no rows and what it is made of may not be read then.
+ValueId LoopOfSameTrips::count(Builder& b) const {
+  const ValueId count = view().count();
+  Cloner outside(m_, f_, f_);
+  if (bodyVariance().readsWithin(count)) {
+    rows_.copy(b, outside, std::span(&count, 1));
+    return outside.value(count);
+  }
+  Op branch =
+      Builder::simple(OpKind::If, {b.compare(ops::CmpKind::Gt, b.dimValue(rows_.count()), b.integer(0))});
+  Builder some = b.in(b.newRegion()), none = b.in(b.newRegion());
+  rows_.copy(some, outside, std::span(&count, 1));
+  some.yield({outside.value(count)});
+  none.yield({none.integer(0)});
+  branch.regions = {some.region, none.region};
+  return b.one(std::move(branch), m_.types.int64());
 }
 
 std::vector<ValueId> LoopOfSameTrips::rowIndices(Builder&) const {

@@ -12,6 +12,7 @@ public:
 private:
   void around(core::Builder& b) override;
   std::vector<core::ValueId> rowIndices(core::Builder& in) const override;
+  core::ValueId count(core::Builder& b) const;
   core::Operands emitIteration(core::Builder& in, std::span<const core::ValueId> begun) const;
 };
 

@@ -44,9 +44,12 @@ bool RowLoop::canInterchange() {
 }
 
 bool RowLoop::findTrips(const AxisVariance& body) {
-  if (fn().ops[loop_].kind == OpKind::While) return trips_ = RowTrips::Unknown, true;
+  if (fn().ops[loop_].kind == OpKind::While) {
+    trips_ = RowTrips::Unknown;
+    return true;
+  }
   const std::optional<AxisSet> count = body.axesOf(view().count());
-  if (count && !(count->empty() && body.readsWithin(view().count()))) trips_ = RowTrips::Own;
+  if (count && !count->empty()) trips_ = RowTrips::Own;
   return count.has_value();
 }
 

@@ -83,6 +83,34 @@ private:
     return any;
   }
 
+  /// An array of numbers that is an element of a list, or a part of one. Read as an array of all rows, it
+  /// lies where products read it.
+  bool isRowOfList(const Op& op) {
+    return op.kind == OpKind::Get && m_.types.kind(fn().typeOf(op.results[0])) == TypeKind::Array &&
+           isOfNumbers(m_.types, fn().typeOf(op.results[0])) &&
+           std::ranges::any_of(op.as<Path>(), [](const PathStep& s) { return s.kind == StepKind::Element; });
+  }
+  /// The same at all points of a nest: it is read before if there are any.
+  bool hoistRow(OpId nest, OpId read, const AxisVariance& body, std::vector<OpId>& out) {
+    const Op& op = fn().ops[read];
+    if (!isRowOfList(op) || body.slice(op.operands).size() > 0 ||
+        !types::hasZero(m_.types, fn().typeOf(op.results[0])))
+      return false;
+    const RegionId scratch = fn().regions.add(Region{});
+    Builder b(m_, id_, scratch, op.loc);
+    const DimId points = m_.types.dims.product(extentsOf(nest, AxisSet::first(fn().ops[nest].dims.size())));
+    Op branch = Builder::simple(OpKind::If, {b.compare(ops::CmpKind::Gt, b.dimValue(points), b.integer(0))});
+    Builder some = b.in(b.newRegion()), none = b.in(b.newRegion());
+    const TypeId type = fn().typeOf(op.results[0]);
+    some.yield({some.one(Op(op), type)});
+    none.yield({none.zero(type)});
+    branch.regions = {some.region, none.region};
+    takeOver(fn(), b.append(std::move(branch), {type}), std::span(&op.results[0], 1));
+    const std::vector<OpId>& made = fn().regions[scratch].ops;
+    out.insert(out.end(), made.begin(), made.end());
+    return true;
+  }
+
   /// Reads whose index is out of range, and sizes that are none, are caught by a check before them, and
   /// what is computed only where a sweep has a point has no case before: such an op must stay where it is,
   /// and so what is made of it.
@@ -97,6 +125,9 @@ private:
       const std::optional<AxisSet> axes = body.axesOf(op);
       const bool moves = axes && axes->empty() && (anywhere || (body.readsWithin(op) && sizesHold(op))) &&
                          !takesAnyOf(op, staying);
+      if (!moves && axes && axes->empty() && sweep.kind == OpKind::Nest && !hasChecks(r) &&
+          hoistRow(id, op, body, out))
+        continue;
       (moves ? out : kept).push_back(op);
       if (!moves) staying.insert(fn().ops[op].results.begin(), fn().ops[op].results.end());
     }
@@ -159,7 +190,7 @@ private:
       const ValueId v = op.results[0];
       const std::vector<ValueId> collected = collectedAs(nest, v);
       const bool mayRun = body.readsWithin(id) && sizesHold(id); // also where there is no point
-      if ((collected.empty() || !mayRun) && !isExpensive(costs_.ofOp(id))) continue;
+      if ((collected.empty() || !mayRun) && !isExpensive(costs_.ofOp(id)) && !isRowOfList(op)) continue;
       Cut cut{*axes, body.slice(std::span(&v, 1)), {v}};
       const DimId others = m_.types.dims.product(extentsOf(nest, all - *axes));
       if (!mayRun && !m_.types.dims.atLeast(others, 1)) {
