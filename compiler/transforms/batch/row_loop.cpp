@@ -53,6 +53,15 @@ bool RowLoop::findTrips(const AxisVariance& body) {
   return count.has_value();
 }
 
+/// The axes of an array; of a pack, the most of an array in it.
+size_t RowLoop::axesOf(const types::Type& type) const {
+  if (type.kind == TypeKind::Array) return type.dims.size();
+  size_t most = 0;
+  if (type.kind == TypeKind::Pack || type.kind == TypeKind::Tuple)
+    for (TypeId part : type.parts) most = std::max(most, axesOf(m_.types[part]));
+  return most;
+}
+
 /// Whether what becomes an array of all rows is no larger than what all rows give, or, where these are
 /// reduced, is a row of rows that are read.
 bool RowLoop::hasRoom() const {
@@ -62,8 +71,7 @@ bool RowLoop::hasRoom() const {
   for (const NestPart& part : nest.parts()) {
     const types::Type& type = m_.types[fn().typeOf(nest.yields(part)[0])];
     isRead |= part.spec->kind == NestResultKind::Collect;
-    if (part.spec->kind == NestResultKind::Collect && type.kind == TypeKind::Array)
-      axes = std::max(axes, type.dims.size());
+    if (part.spec->kind == NestResultKind::Collect) axes = std::max(axes, axesOf(type));
   }
   forEachOp(fn(), body_, [&](OpId id) {
     const Op& op = fn().ops[id];

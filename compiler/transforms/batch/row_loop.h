@@ -65,6 +65,7 @@ protected:
   std::vector<size_t> columns_; ///< the carries that are no sums
 
 private:
+  size_t axesOf(const types::Type& type) const;
   bool hasRoom() const;
   bool hasPoints() const;
   bool findTrips(const AxisVariance& body);

@@ -51,6 +51,7 @@ std::optional<Effort> rematerialisationEffort(const Function& f, const types::Ty
   switch (op.kind) {
   case OpKind::Undef:
   case OpKind::Zero:
+  case OpKind::Length:
   case OpKind::StopGradient:
   case OpKind::Bitcast: return Effort{1, 0};
   case OpKind::Math: return Effort{0, 1};
