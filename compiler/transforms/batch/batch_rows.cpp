@@ -6,6 +6,7 @@
 #include "transforms/batch/batched_branch.h"
 #include "transforms/batch/batched_call.h"
 #include "transforms/batch/batched_loop.h"
+#include "transforms/batch/chosen_sides.h"
 #include "transforms/batch/row_checks.h"
 #include "transforms/batch/row_functions.h"
 #include "transforms/fusion/fusion.h"
@@ -76,6 +77,9 @@ private:
       case OpKind::Call:
         if (!isInNest && batchCall(b, nest, part)) return true;
         break;
+      case OpKind::Nest:
+        if (!isInNest && groupChosen(b, nest, part)) return true;
+        break;
       default: break;
       }
     }
@@ -85,6 +89,8 @@ private:
   /// Products of a row and a matrix in the body, and calls of functions with such, in the order of the body.
   std::vector<RowProduct> seedsOf(OpId nest) const {
     std::vector<RowProduct> products = rowProducts(m_, fn(), nest), out;
+    for (const ChosenProduct& each : chosenProducts(m_, f_, nest, effects_))
+      products.push_back({each.part, each.sum});
     for (OpId part : fn().regions[fn().ops[nest].regions[0]].ops) {
       auto call = [&](OpId id) {
         const Op& op = fn().ops[id];
@@ -128,6 +134,18 @@ private:
     if (!rows.isPossible()) return false;
     checks.move(b);
     rows.leave(b);
+    return true;
+  }
+
+  /// Products by matrices that rows choose, if the part is one.
+  bool groupChosen(Builder& b, OpId nest, OpId part) {
+    ChosenSides rows(m_, f_, nest, part, effects_, costs_);
+    if (!rows.isPossible()) return false;
+    if (rows.storeChoice(b)) return true;
+    RowChecks checks = checksOf(nest);
+    if (!checks.mayMove() || (checks.any() && mayNotEnd(nest))) return false;
+    checks.move(b);
+    rows.group(b);
     return true;
   }
 

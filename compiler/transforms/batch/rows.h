@@ -37,6 +37,8 @@ public:
   void copy(core::Builder& in, core::Cloner& copy, std::span<const core::ValueId> values) const;
   /// The position of a point, in the body of the original.
   core::ValueId positionOf(core::Builder& in) const;
+  /// By position: where the row stands in an order of all positions.
+  core::ValueId ranks(core::Builder& b, core::ValueId order) const;
   /// Arrays over the axes of the original, with one axis for all of these.
   std::vector<core::ValueId> flat(core::Builder& b, std::span<const core::ValueId> arrays) const;
 

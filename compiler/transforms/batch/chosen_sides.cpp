@@ -1,0 +1,190 @@
+#include "transforms/batch/chosen_sides.h"
+
+#include "core/ir/walk.h"
+#include "transforms/batch/row_groups.h"
+#include "transforms/walks/distribute_nest.h"
+
+#include <algorithm>
+
+namespace melix::transforms {
+
+using namespace core;
+
+ChosenSides::ChosenSides(Module& m, FunctionId f, OpId nest, OpId part, const Effects& effects,
+                         const Costs& costs)
+    : m_(m), f_(f), nest_(nest), body_(fn().ops[nest].regions[0]), effects_(effects), costs_(costs),
+      rows_(m, f, nest, effects) {
+  const std::vector<ChosenProduct> all = chosenProducts(m, f, nest, effects);
+  const auto first = std::ranges::find(all, part, &ChosenProduct::part);
+  if (first == all.end() || fn().ops[part].kind != OpKind::Nest) return;
+  choice_ = first->choice;
+  extents_ = first->extents;
+  std::vector<OpId> products;
+  for (const ChosenProduct& each : all) {
+    if (each.choice != choice_ || fn().ops[each.part].kind != OpKind::Nest) continue;
+    products.push_back(each.part);
+    isRead_.insert(each.reads.begin(), each.reads.end());
+  }
+  findMoved(products);
+}
+
+/// The products, and the ops that one needs and that need another.
+void ChosenSides::findMoved(std::span<const OpId> products) {
+  const std::vector<OpId>& ops = fn().regions[body_].ops;
+  std::unordered_set<OpId> after(products.begin(), products.end()), before = after;
+  for (OpId id : ops)
+    if (std::ranges::any_of(needsOf(id), [&](OpId need) { return after.contains(need); })) after.insert(id);
+  for (size_t k = ops.size(); k-- > 0;)
+    if (before.contains(ops[k]))
+      for (OpId need : needsOf(ops[k])) before.insert(need);
+  for (OpId id : ops)
+    if (before.contains(id) && after.contains(id)) isMoved_.insert(id);
+}
+
+std::vector<OpId> ChosenSides::needsOf(OpId id) const {
+  std::vector<OpId> out;
+  auto add = [&](OpId each) {
+    for (ValueId v : fn().ops[each].operands)
+      if (fn().values[v].def.valid()) out.push_back(fn().values[v].def);
+  };
+  add(id);
+  for (RegionId r : fn().ops[id].regions) forEachOp(fn(), r, add);
+  return out;
+}
+
+/// Values of the body that the copied ops need of others, and the choice.
+std::vector<ValueId> ChosenSides::needs() const {
+  std::vector<ValueId> out = choice_;
+  const std::vector<OpId>& ops = fn().regions[body_].ops;
+  const std::unordered_set<OpId> here(ops.begin(), ops.end());
+  auto add = [&](OpId each) {
+    for (ValueId v : fn().ops[each].operands) {
+      const OpId def = fn().values[v].def;
+      if (def.valid() && here.contains(def) && !isCopied(def)) out.push_back(v);
+    }
+  };
+  for (OpId id : ops) {
+    if (!isCopied(id)) continue;
+    add(id);
+    for (RegionId r : fn().ops[id].regions) forEachOp(fn(), r, add);
+  }
+  return out;
+}
+
+/// Values that the moved ops make for others.
+std::vector<ValueId> ChosenSides::given() const {
+  std::vector<ValueId> out;
+  auto add = [&](OpId each) {
+    for (ValueId v : fn().ops[each].operands)
+      if (isMoved_.contains(fn().values[v].def) && std::ranges::find(out, v) == out.end()) out.push_back(v);
+  };
+  for (OpId id : fn().regions[body_].ops) {
+    if (isMoved_.contains(id)) continue;
+    add(id);
+    for (RegionId r : fn().ops[id].regions) forEachOp(fn(), r, add);
+  }
+  return out;
+}
+
+bool ChosenSides::isPossible() const {
+  if (isMoved_.empty()) return false;
+  const AxisVariance body = variance();
+  const std::vector<ValueId> needed = needs(), stored = storedFor(fn(), costs_, body_, needed),
+                             made = given();
+  auto mayStore = [&](ValueId v) { return canBeStored(m_, fn(), body_, v); };
+  auto mayCopy = [&](OpId id) {
+    return !isCopied(id) || (fn().ops[id].resultDims.empty() && body.axesOf(id) &&
+                             knowsSizes(m_, fn(), body_, id, {}));
+  };
+  return !made.empty() && std::ranges::all_of(fn().regions[body_].ops, mayCopy) &&
+         std::ranges::all_of(needed, [&](ValueId v) { return body.axesOf(v).has_value(); }) &&
+         std::ranges::all_of(stored, mayStore) && std::ranges::all_of(made, mayStore);
+}
+
+void ChosenSides::store(Builder& b, std::span<const ValueId> live) const {
+  const std::vector<ValueId> values(live.begin(), live.end());
+  distribute(b, nest_, {AxisSet::first(fn().ops[nest_].dims.size()), variance().slice(values), values});
+}
+
+bool ChosenSides::storeChoice(Builder& b) {
+  const std::vector<ValueId> live = storedFor(fn(), costs_, body_, choice_);
+  if (live.empty()) return false;
+  const std::vector<OpId> slice = variance().slice(live);
+  for (OpId id : fn().regions[body_].ops) {
+    if (fn().ops[id].kind == OpKind::Check) return false;
+    if (id == slice.back()) break;
+  }
+  store(b, live);
+  return true;
+}
+
+void ChosenSides::group(Builder& b) {
+  if (const std::vector<ValueId> live = storedFor(fn(), costs_, body_, needs()); !live.empty())
+    store(b, live);
+  const std::vector<ValueId> chosen = collectChoice(b), made = given();
+  const RowGroups groups(b, chosen.back(), rows_.count());
+  std::vector<ValueId> begun;
+  for (ValueId v : made) {
+    const DimId extent = rows_.count();
+    begun.push_back(b.zero(nestResultType(m_.types, collecting(1), std::span(&extent, 1), fn().typeOf(v))));
+  }
+  const std::vector<ValueId> results =
+      groups.forEach(b, begun, [&](Builder& in, const RowGroups::Group& group) {
+        std::vector<ValueId> own, out;
+        for (size_t k = 0; k < choice_.size(); ++k)
+          own.push_back(in.getAt(chosen[k], std::span(&group.first, 1)));
+        const std::vector<ValueId> rows = groupResults(in, group.rows, own);
+        for (size_t k = 0; k < rows.size(); ++k)
+          out.push_back(in.set(group.carried[k], rows[k], {PathStep{StepKind::Slice, 0, group.rows.size, 1}},
+                               std::span(&group.from, 1)));
+        return out;
+      });
+  readBy(rows_.ranks(b, groups.order()), results);
+}
+
+/// By row: each index of the choice, and at last one number for all of them.
+std::vector<ValueId> ChosenSides::collectChoice(Builder& b) const {
+  RowNest rows = rows_.openWith(b, rows_.all(), choice_);
+  Builder in = b.in(rows.nest.body());
+  std::vector<ValueId> own;
+  for (ValueId v : choice_) own.push_back(rows.copy.value(v));
+  for (ValueId v : own) rows.nest.collect(v);
+  if (own.size() > 1) rows.nest.collect(choiceKey(in, own, extents_));
+  const Results results = fn().ops[rows.nest.finish()].results;
+  return {results.begin(), results.end()};
+}
+
+/// What the moved ops make for rows that have chosen so.
+std::vector<ValueId> ChosenSides::groupResults(Builder& b, const RowSet& set,
+                                               std::span<const ValueId> chosen) const {
+  RowNest rows = rows_.open(b, set);
+  Builder in = b.in(rows.nest.body());
+  std::unordered_set<OpId> copied(isMoved_.begin(), isMoved_.end());
+  copied.insert(isRead_.begin(), isRead_.end());
+  for (OpId id : variance().slice(needs())) copied.insert(id);
+  for (size_t k = 0; k < choice_.size(); ++k) {
+    copied.erase(fn().values[choice_[k]].def);
+    rows.copy.values[choice_[k]] = chosen[k];
+  }
+  for (OpId id : std::vector<OpId>(fn().regions[body_].ops))
+    if (copied.contains(id)) rows.copy.op(id, in);
+  for (ValueId v : given()) rows.nest.collect(rows.copy.value(v));
+  const Results results = fn().ops[rows.nest.finish()].results;
+  return {results.begin(), results.end()};
+}
+
+/// Reads of the results stand for the moved ops.
+void ChosenSides::readBy(ValueId ranks, std::span<const ValueId> results) {
+  const std::vector<ValueId> made = given();
+  const std::vector<OpId> ops = std::exchange(fn().regions[body_].ops, {});
+  Builder in(m_, f_, body_, fn().ops[nest_].loc);
+  const ValueId position = rows_.positionOf(in), rank = in.getAt(ranks, std::span(&position, 1));
+  for (size_t k = 0; k < made.size(); ++k) {
+    const ValueId read = in.getAt(results[k], std::span(&rank, 1));
+    takeOver(fn(), fn().values[read].def, std::span(&made[k], 1));
+  }
+  std::ranges::copy_if(ops, std::back_inserter(fn().regions[body_].ops),
+                       [&](OpId id) { return !isMoved_.contains(id); });
+}
+
+} // namespace melix::transforms

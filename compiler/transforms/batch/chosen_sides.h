@@ -1,0 +1,70 @@
+#pragma once
+// Groups the rows of a nest by the matrix that they choose for a product (chosen_products.h). In a group it is
+// the product of rows and one matrix, which tiles compute.
+//
+//   before:  %y = nest (b: B) -> collect[b] {
+//              %e = get %kinds[%b]   %m = get %w[%e]
+//              %u = nest (j: H, k: D) -> keep[j] sum { … get %x[%b, %k] … get %m[%k, %j] … }
+//              … %u … }
+//   after:   %order = argsort %kinds                 // row_groups.h
+//            %us = for G, %zero { (%g, %all)
+//              %rows = get %order[%from +: n]   %m = get %w[get %kinds[get %rows[0]]]
+//              %part = nest (i: n) -> collect[i] { %b = get %rows[%i]
+//                nest (j: H, k: D) -> keep[j] sum { … get %x[%b, %k] … get %m[%k, %j] … } }
+//              yield set %all[%from +: n] = %part }
+//            %rank = …                               // by row: where it stands in the order
+//            %y = nest (b: B) -> collect[b] { %u = get %us[get %rank[%b]]   … %u … }
+//
+// All products with the same choice stand in one loop, with the ops between them. Values of a row that they
+// need become arrays before, if they cost more than a read. The matrix of a group is shared by its rows, so
+// the order of the terms of a row does not depend on the size of its group.
+
+#include "transforms/batch/chosen_products.h"
+#include "transforms/batch/rows.h"
+
+namespace melix::transforms {
+
+class Costs;
+
+class ChosenSides {
+public:
+  /// `part`: an op of the body of the nest.
+  ChosenSides(core::Module& m, core::FunctionId f, core::OpId nest, core::OpId part,
+              const core::Effects& effects, const Costs& costs);
+
+  /// Whether the part is a product whose matrix is chosen, and all that it needs and gives can be stored.
+  bool isPossible() const;
+  /// Appends a nest that makes the choice, if that costs more than a read and no check comes before it.
+  /// Checks of the choice are cheap from then on. Whether it did.
+  bool storeChoice(core::Builder& b);
+  /// Appends the ops before the nest. Requires that nothing in the nest has an effect.
+  void group(core::Builder& b);
+
+private:
+  core::Function& fn() const { return m_.functions[f_]; }
+  AxisVariance variance() const { return {m_, f_, nest_, effects_, OwnSizes::Copied}; }
+  void findMoved(std::span<const core::OpId> products);
+  std::vector<core::OpId> needsOf(core::OpId id) const;
+  bool isCopied(core::OpId id) const { return isMoved_.contains(id) || isRead_.contains(id); }
+  std::vector<core::ValueId> needs() const;
+  std::vector<core::ValueId> given() const;
+  void store(core::Builder& b, std::span<const core::ValueId> live) const;
+  std::vector<core::ValueId> collectChoice(core::Builder& b) const;
+  std::vector<core::ValueId> groupResults(core::Builder& in, const RowSet& rows,
+                                          std::span<const core::ValueId> chosen) const;
+  void readBy(core::ValueId ranks, std::span<const core::ValueId> results);
+
+  core::Module& m_;
+  const core::FunctionId f_;
+  const core::OpId nest_;
+  const core::RegionId body_;
+  const core::Effects& effects_;
+  const Costs& costs_;
+  const Rows rows_;
+  std::vector<core::ValueId> choice_;
+  std::vector<core::DimId> extents_;
+  std::unordered_set<core::OpId> isMoved_; ///< the products and the ops between them
+  std::unordered_set<core::OpId> isRead_;  ///< the ops that matrices are read by
+};
+
+} // namespace melix::transforms
