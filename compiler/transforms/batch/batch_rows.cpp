@@ -150,16 +150,18 @@ private:
   }
 
   /// Of rows that have products and add to accumulators, the adds, once no loop among them is to be batched:
-  /// nests of their own, after one that makes all else.
+  /// nests of their own, after one that makes all else. The same if rows choose where they add matrices.
   bool batchAdds(Builder& b, OpId nest) {
     const Results results = fn().ops[nest].results;
     const RegionId body = fn().ops[nest].regions[0];
     auto isCollected = [](const NestResult& r) { return r.kind == NestResultKind::Collect; };
-    if (!reordersSums_ || nestAccs(fn().ops[nest]) == 0 || results.size() == nestAccs(fn().ops[nest]) ||
+    if (!reordersSums_ || nestAccs(fn().ops[nest]) == 0 ||
         !std::ranges::all_of(nestResults(fn().ops[nest]), isCollected) ||
-        !RowAdds::areAlone(m_, fn(), body) || functions_.hasEffect(fn(), nest) || seedsOf(nest).empty())
+        !RowAdds::areAlone(m_, fn(), body) || functions_.hasEffect(fn(), nest))
       return false;
     const RowAdds adds(m_, f_, nest, costs_);
+    const bool addAll = results.size() > nestAccs(fn().ops[nest]) && !seedsOf(nest).empty();
+    if (!addAll && !adds.anyChosen()) return false;
     const Rows rows(m_, f_, nest, effects_);
     const Operands begun = fn().ops[nest].operands;
     std::vector<ValueId> sums(begun.begin(), begun.end()), given = adds.makeBefore(b);

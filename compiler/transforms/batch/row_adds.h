@@ -6,10 +6,15 @@
 //   }
 //                                        %t = add_at %a[%e] += %o   yield %t }
 // stored: %x, %d, %e.  Of rows R of them:
-//   %b = nest (r: R, j: D, k: H) -> accs (%a = %s) { add_at %a[get %es[%r], %j, %k] += get %xs[%r, %j] · … }
+//   %b = for G, %s { (%g, %t)                        // by groups of rows with equal %e (row_groups.h)
+//     %b = nest (i: n, j: D, k: H) -> accs (%a = %t) { … add_at %a[%e, %j, %k] += get %xs[%r, %j] · … }
+//     yield %b }
+// A matrix that is added at the same place for all rows takes one nest over all rows.
 
 #include "core/ir/build.h"
+#include "transforms/batch/rows.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -30,6 +35,10 @@ public:
   RowAdds(core::Module& m, core::FunctionId f, core::OpId nest, const Costs& costs,
           core::RegionId around = {});
 
+  /// Whether a matrix of rows is added at a place that the row chooses.
+  bool anyChosen() const {
+    return std::ranges::any_of(adds_, [&](core::OpId id) { return !choiceOf(id).empty(); });
+  }
   /// The values of the body that are stored.
   const std::vector<core::ValueId>& stored() const { return stored_; }
   /// Appends a nest that makes the collected and the stored values; gives these arrays, which have the axes
@@ -49,8 +58,18 @@ private:
   void need(core::ValueId v);
   std::vector<core::ValueId> sumsUsedBy(core::OpId add) const;
   std::vector<core::OpId> copiedFor(std::span<const core::OpId> adds) const;
-  void emitGroup(core::Builder& b, core::DimId rows, std::span<const core::OpId> adds,
-                 std::span<const core::ValueId> arrays, std::vector<core::ValueId>& sums) const;
+  bool isPoint(core::OpId id) const;
+  std::vector<core::ValueId> choiceOf(core::OpId add) const;
+  std::vector<core::DimId> extentsOf(core::OpId add) const;
+  void emitByChoice(core::Builder& b, core::DimId rows, core::OpId add,
+                    std::span<const core::ValueId> arrays, std::vector<core::ValueId>& sums) const;
+  core::ValueId elementAt(core::Builder& in, core::Cloner& copy, core::ValueId array,
+                          std::span<const core::ValueId> point) const;
+  core::ValueId arrayOf(core::ValueId stored, std::span<const core::ValueId> arrays) const;
+  /// Adds of a set of rows; `known` are values that are the same for all of these.
+  void emitGroup(core::Builder& b, const RowSet& rows, std::span<const core::OpId> adds,
+                 std::span<const core::ValueId> arrays, std::vector<core::ValueId>& sums,
+                 const std::unordered_map<core::ValueId, core::ValueId>& known = {}) const;
 
   core::Module& m_;
   const core::FunctionId f_;
