@@ -33,19 +33,34 @@ void ChosenSides::findMoved(std::span<const OpId> products) {
   const std::vector<OpId>& ops = fn().regions[body_].ops;
   std::unordered_set<OpId> after(products.begin(), products.end()), before = after;
   for (OpId id : ops)
-    if (std::ranges::any_of(needsOf(id), [&](OpId need) { return after.contains(need); })) after.insert(id);
+    if (std::ranges::any_of(needsOf(id), [&](ValueId v) { return after.contains(fn().values[v].def); }))
+      after.insert(id);
   for (size_t k = ops.size(); k-- > 0;)
     if (before.contains(ops[k]))
-      for (OpId need : needsOf(ops[k])) before.insert(need);
+      for (ValueId v : needsOf(ops[k])) before.insert(fn().values[v].def);
   for (OpId id : ops)
     if (before.contains(id) && after.contains(id)) isMoved_.insert(id);
+  if (!givesOwnNeeds()) return;
+  std::unordered_set<OpId> first;
+  for (OpId id : products)
+    if (std::ranges::none_of(needsOf(id), [&](ValueId v) { return isMoved_.contains(fn().values[v].def); }))
+      first.insert(id);
+  isMoved_ = std::move(first);
 }
 
-std::vector<OpId> ChosenSides::needsOf(OpId id) const {
-  std::vector<OpId> out;
+/// Whether moved ops need a value that others need too. It would be stored twice, for the group and for all.
+bool ChosenSides::givesOwnNeeds() const {
+  const std::vector<ValueId> made = given();
+  return std::ranges::any_of(isMoved_, [&](OpId id) {
+    return std::ranges::any_of(needsOf(id), [&](ValueId v) { return std::ranges::find(made, v) != made.end(); });
+  });
+}
+
+/// Values that an op needs, with the ops in its regions.
+std::vector<ValueId> ChosenSides::needsOf(OpId id) const {
+  std::vector<ValueId> out;
   auto add = [&](OpId each) {
-    for (ValueId v : fn().ops[each].operands)
-      if (fn().values[v].def.valid()) out.push_back(fn().values[v].def);
+    out.insert(out.end(), fn().ops[each].operands.begin(), fn().ops[each].operands.end());
   };
   add(id);
   for (RegionId r : fn().ops[id].regions) forEachOp(fn(), r, add);
@@ -57,32 +72,21 @@ std::vector<ValueId> ChosenSides::needs() const {
   std::vector<ValueId> out = choice_;
   const std::vector<OpId>& ops = fn().regions[body_].ops;
   const std::unordered_set<OpId> here(ops.begin(), ops.end());
-  auto add = [&](OpId each) {
-    for (ValueId v : fn().ops[each].operands) {
-      const OpId def = fn().values[v].def;
-      if (def.valid() && here.contains(def) && !isCopied(def)) out.push_back(v);
-    }
-  };
-  for (OpId id : ops) {
-    if (!isCopied(id)) continue;
-    add(id);
-    for (RegionId r : fn().ops[id].regions) forEachOp(fn(), r, add);
-  }
+  for (OpId id : ops)
+    if (isCopied(id))
+      for (ValueId v : needsOf(id))
+        if (const OpId def = fn().values[v].def; def.valid() && here.contains(def) && !isCopied(def))
+          out.push_back(v);
   return out;
 }
 
 /// Values that the moved ops make for others.
 std::vector<ValueId> ChosenSides::given() const {
   std::vector<ValueId> out;
-  auto add = [&](OpId each) {
-    for (ValueId v : fn().ops[each].operands)
-      if (isMoved_.contains(fn().values[v].def) && std::ranges::find(out, v) == out.end()) out.push_back(v);
-  };
-  for (OpId id : fn().regions[body_].ops) {
-    if (isMoved_.contains(id)) continue;
-    add(id);
-    for (RegionId r : fn().ops[id].regions) forEachOp(fn(), r, add);
-  }
+  for (OpId id : fn().regions[body_].ops)
+    if (!isMoved_.contains(id))
+      for (ValueId v : needsOf(id))
+        if (isMoved_.contains(fn().values[v].def) && std::ranges::find(out, v) == out.end()) out.push_back(v);
   return out;
 }
 

@@ -15,7 +15,8 @@
 //            %rank = …                               // by row: where it stands in the order
 //            %y = nest (b: B) -> collect[b] { %u = get %us[get %rank[%b]]   … %u … }
 //
-// All products with the same choice stand in one loop, with the ops between them. Values of a row that they
+// All products with the same choice stand in one loop, with the ops between them, unless others need what
+// they make for each other. Values of a row that they
 // need become arrays before, if they cost more than a read. The matrix of a group is shared by its rows, so
 // the order of the terms of a row does not depend on the size of its group.
 
@@ -44,7 +45,8 @@ private:
   core::Function& fn() const { return m_.functions[f_]; }
   AxisVariance variance() const { return {m_, f_, nest_, effects_, OwnSizes::Copied}; }
   void findMoved(std::span<const core::OpId> products);
-  std::vector<core::OpId> needsOf(core::OpId id) const;
+  bool givesOwnNeeds() const;
+  std::vector<core::ValueId> needsOf(core::OpId id) const;
   bool isCopied(core::OpId id) const { return isMoved_.contains(id) || isRead_.contains(id); }
   std::vector<core::ValueId> needs() const;
   std::vector<core::ValueId> given() const;
