@@ -143,7 +143,30 @@ void ChosenSides::group(Builder& b) {
                                std::span(&group.from, 1)));
         return out;
       });
-  readBy(rows_.ranks(b, groups.order()), results);
+  const ValueId ranks = rows_.ranks(b, groups.order());
+  separateResults(b, ranks, made, results);
+  readBy(ranks, results);
+}
+
+/// Results of the nest that a row only reads get a nest of their own, which can be fused with its readers.
+void ChosenSides::separateResults(Builder& b, ValueId ranks, std::span<const ValueId> made,
+                                  std::span<const ValueId> results) const {
+  std::vector<std::pair<uint32_t, ValueId>> found;
+  const NestView view(fn(), fn().ops[nest_]);
+  for (const NestPart& part : view.parts()) {
+    const auto at = std::ranges::find(made, view.yields(part)[0]);
+    if (part.spec->kind == NestResultKind::Collect && at != made.end() && std::ranges::is_sorted(part.spec->keep))
+      found.emplace_back(part.results.first, results[static_cast<size_t>(at - made.begin())]);
+  }
+  for (const auto& [number, array] : found) {
+    RowNest rows = rows_.open(b);
+    Builder in = b.in(rows.nest.body());
+    const ValueId position = rows_.positionOf(in, rows.copy), rank = in.getAt(ranks, std::span(&position, 1));
+    rows.nest.collect(in.getAt(array, std::span(&rank, 1)));
+    const ValueId old = fn().ops[nest_].results[number];
+    fn().ops[nest_].results[number] = fn().values.add(Value(fn().values[old]));
+    takeOver(fn(), rows.nest.finish(), std::span(&old, 1));
+  }
 }
 
 /// By row: each index of the choice, and at last one number for all of them.

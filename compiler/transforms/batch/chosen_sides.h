@@ -54,6 +54,8 @@ private:
   std::vector<core::ValueId> collectChoice(core::Builder& b) const;
   std::vector<core::ValueId> groupResults(core::Builder& in, const RowSet& rows,
                                           std::span<const core::ValueId> chosen) const;
+  void separateResults(core::Builder& b, core::ValueId ranks, std::span<const core::ValueId> made,
+                       std::span<const core::ValueId> results) const;
   void readBy(core::ValueId ranks, std::span<const core::ValueId> results);
 
   core::Module& m_;
