@@ -24,7 +24,9 @@ public:
     regions_.insert(body_);
     forEachOp(f_, body_, [&](OpId id) {
       inside_.insert(id);
-      regions_.insert(f_.ops[id].regions.begin(), f_.ops[id].regions.end());
+      const Op& op = f_.ops[id];
+      regions_.insert(op.regions.begin(), op.regions.end());
+      if (op.kind == OpKind::For) indices_.insert(f_.regions[op.regions[0]].params[0]);
     });
   }
 
@@ -34,7 +36,7 @@ public:
       if (!sum.part.valid() || (!out.empty() && out.back().sum == sum.sum)) return;
       const NestView view(f_, f_.ops[sum.sum]);
       for (const NestPart& part : view.parts())
-        if (isSum(*part.spec))
+        if (isSum(*part.spec) && part.spec->order == OrderKind::Unset)
           if (std::optional<ChosenProduct> found = productOf(sum, view.yields(part)[0]))
             return out.push_back(std::move(*found));
     });
@@ -109,11 +111,11 @@ private:
     const Value& value = f_.values[v];
     return value.def.valid() ? inside_.contains(value.def) : regions_.contains(value.region);
   }
-  /// Whether a value may differ from row to row.
+  /// Whether a value may differ from row to row. The index of a loop is the same for all.
   bool varies(ValueId v) const {
     if (!isInside(v)) return false;
     const Value& value = f_.values[v];
-    if (!value.def.valid()) return value.region == body_ || !isAxis(v);
+    if (!value.def.valid()) return value.region == body_ || !isIndex(v);
     if (ops_.contains(value.def)) {
       const std::optional<AxisSet> axes = variance_.axesOf(v);
       return !axes || !axes->empty();
@@ -122,12 +124,13 @@ private:
     return !op.regions.empty() || op.kind == OpKind::Call ||
            std::ranges::any_of(op.operands, [&](ValueId each) { return varies(each); });
   }
-  bool isAxis(ValueId v) const { return axisOf(f_, v).has_value(); }
-  /// Of an index that varies: whether rows choose by it, and it can be stored.
+  bool isIndex(ValueId v) const {
+    return axisOf(f_, v) || indices_.contains(v);
+  }
+  /// Of an index that varies: whether rows choose by it.
   bool isChoice(ValueId v) const {
-    if (!f_.values[v].def.valid() || !ops_.contains(f_.values[v].def) || !variance_.axesOf(v)) return false;
     return !affineForm(m_.types.dims, f_, v,
-                       {.isAxis = [&](ValueId each) { return axes_.contains(each); },
+                       {.isAxis = [&](ValueId each) { return isIndex(each); },
                         .isOutside = [&](ValueId each) { return !isInside(each); }});
   }
 
@@ -138,6 +141,7 @@ private:
   const Footprints footprints_;
   const AxisVariance variance_;
   Axes axes_;                       ///< of the nest
+  Axes indices_;                    ///< of loops in it
   std::unordered_set<OpId> ops_;    ///< of its body
   std::unordered_set<OpId> inside_; ///< also those in regions of these
   std::unordered_set<RegionId> regions_;
@@ -149,11 +153,25 @@ std::vector<ChosenProduct> chosenProducts(Module& m, FunctionId f, OpId nest, co
   return ChosenProducts(m, f, nest, effects).find();
 }
 
+DimId choices(Builder& b, std::span<const DimId> extents) {
+  return b.dims().product(std::vector<DimId>(extents.begin(), extents.end()));
+}
+
 ValueId choiceKey(Builder& b, std::span<const ValueId> choice, std::span<const DimId> extents) {
   ValueId key = choice[0];
   for (size_t k = 1; k < choice.size(); ++k)
     key = b.binary(OpKind::Add, b.binary(OpKind::Mul, key, b.dimValue(extents[k])), choice[k]);
   return key;
+}
+
+std::vector<ValueId> choiceOfKey(Builder& b, ValueId key, std::span<const DimId> extents) {
+  std::vector<ValueId> out(extents.size(), key);
+  for (size_t k = extents.size(); --k > 0;) {
+    const ValueId extent = b.dimValue(extents[k]);
+    out[k] = b.binary(OpKind::IRem, out[0], extent);
+    out[0] = b.binary(OpKind::IDiv, out[0], extent);
+  }
+  return out;
 }
 
 } // namespace melix::transforms

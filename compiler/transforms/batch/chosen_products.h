@@ -10,19 +10,23 @@
 namespace melix::transforms {
 
 struct ChosenProduct {
-  core::OpId part;                  ///< of the body of the nest, in which the product stands
+  core::OpId part; ///< of the body of the nest, in which the product stands
   core::OpId sum;
-  std::vector<core::ValueId> choice; ///< values of the body: the indices by which a row chooses
+  std::vector<core::ValueId> choice; ///< the indices by which a row chooses
   std::vector<core::DimId> extents;  ///< of the axes that these indices are of
   std::vector<core::OpId> reads;     ///< ops of the body that the matrix is read by
 };
 
 /// Those in a nest, in the order of its body. An index that is affine in the axes of the nest is no choice.
+/// Sums whose order is chosen are left out.
 std::vector<ChosenProduct> chosenProducts(core::Module& m, core::FunctionId f, core::OpId nest,
                                           const core::Effects& effects);
 
-/// One number for each choice, row by row in an array of such axes.
+/// How many choices there are, and one number for each; the indices that a number stands for.
+core::DimId choices(core::Builder& b, std::span<const core::DimId> extents);
 core::ValueId choiceKey(core::Builder& b, std::span<const core::ValueId> choice,
                         std::span<const core::DimId> extents);
+std::vector<core::ValueId> choiceOfKey(core::Builder& b, core::ValueId key,
+                                       std::span<const core::DimId> extents);
 
 } // namespace melix::transforms

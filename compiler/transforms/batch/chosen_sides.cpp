@@ -1,6 +1,7 @@
 #include "transforms/batch/chosen_sides.h"
 
 #include "core/ir/walk.h"
+#include "core/order/order.h"
 #include "transforms/batch/row_groups.h"
 #include "transforms/walks/distribute_nest.h"
 
@@ -17,6 +18,9 @@ ChosenSides::ChosenSides(Module& m, FunctionId f, OpId nest, OpId part, const Ef
   const std::vector<ChosenProduct> all = chosenProducts(m, f, nest, effects);
   const auto first = std::ranges::find(all, part, &ChosenProduct::part);
   if (first == all.end() || fn().ops[part].kind != OpKind::Nest) return;
+  const std::unordered_set<OpId> here(fn().regions[body_].ops.begin(), fn().regions[body_].ops.end());
+  auto isHere = [&](ValueId v) { return here.contains(fn().values[v].def); };
+  if (!std::ranges::all_of(first->choice, isHere)) return;
   choice_ = first->choice;
   extents_ = first->extents;
   std::vector<OpId> products;
@@ -125,27 +129,89 @@ bool ChosenSides::storeChoice(Builder& b) {
 void ChosenSides::group(Builder& b) {
   if (const std::vector<ValueId> live = storedFor(fn(), costs_, body_, needs()); !live.empty())
     store(b, live);
-  const std::vector<ValueId> chosen = collectChoice(b), made = given();
-  const RowGroups groups(b, chosen.back(), rows_.count());
+  const ValueId keys = collectKeys(b);
+  Op branch = Builder::simple(OpKind::If, {RowGroups::areWorth(b, rows_.count(), choices(b, extents_))});
+  Builder yes = b.in(b.newRegion()), no = b.in(b.newRegion());
+  const std::vector<ValueId> groups = grouped(yes, keys), rows = rowByRow(no);
+  std::vector<TypeId> types;
+  for (ValueId v : rows) types.push_back(b.typeOf(v));
+  yes.yield(Operands(groups.begin(), groups.end()));
+  no.yield(Operands(rows.begin(), rows.end()));
+  branch.regions = {yes.region, no.region};
+  const Results results = fn().ops[b.append(std::move(branch), types)].results;
+  const std::vector<ValueId> made = given();
+  const std::span<const ValueId> arrays = std::span(results).first(made.size());
+  separateResults(b, results.back(), made, arrays);
+  readBy(results.back(), arrays);
+}
+
+/// By row: one number for its choice.
+ValueId ChosenSides::collectKeys(Builder& b) const {
+  RowNest rows = rows_.openWith(b, rows_.all(), choice_);
+  Builder in = b.in(rows.nest.body());
+  std::vector<ValueId> own;
+  for (ValueId v : choice_) own.push_back(rows.copy.value(v));
+  rows.nest.collect(choiceKey(in, own, extents_));
+  return rows.nest.one();
+}
+
+/// What the moved ops give, group by group, and where rows stand in it.
+std::vector<ValueId> ChosenSides::grouped(Builder& b, ValueId keys) const {
+  const DimId count = rows_.count();
+  const RowGroups groups(b, keys, count, choices(b, extents_));
   std::vector<ValueId> begun;
-  for (ValueId v : made) {
-    const DimId extent = rows_.count();
-    begun.push_back(b.zero(nestResultType(m_.types, collecting(1), std::span(&extent, 1), fn().typeOf(v))));
+  for (ValueId v : given())
+    begun.push_back(b.zero(nestResultType(m_.types, collecting(1), std::span(&count, 1), fn().typeOf(v))));
+  std::vector<ValueId> out = groups.forEach(b, begun, [&](Builder& in, const RowGroups::Group& group) {
+    const std::vector<ValueId> rows = resultsOf(in, group.rows, choiceOfKey(in, group.key, extents_));
+    std::vector<ValueId> all;
+    for (size_t k = 0; k < rows.size(); ++k)
+      all.push_back(in.set(group.carried[k], rows[k], {PathStep{StepKind::Slice, 0, group.rows.size, 1}},
+                           std::span(&group.from, 1)));
+    return all;
+  });
+  out.push_back(groups.ranks());
+  return out;
+}
+
+std::vector<ValueId> ChosenSides::rowByRow(Builder& b) const {
+  std::vector<ValueId> out = resultsOf(b, rows_.all(), {});
+  NestBuilder numbers(b);
+  numbers.collect(numbers.axis(rows_.count()));
+  out.push_back(numbers.one());
+  return out;
+}
+
+/// What the moved ops give for rows that have chosen so, if that is known.
+std::vector<ValueId> ChosenSides::resultsOf(Builder& b, const RowSet& set,
+                                            std::span<const ValueId> chosen) const {
+  RowNest rows = rows_.open(b, set);
+  Builder in = b.in(rows.nest.body());
+  std::unordered_set<OpId> copied(isMoved_.begin(), isMoved_.end());
+  copied.insert(isRead_.begin(), isRead_.end());
+  for (OpId id : variance().slice(needs())) copied.insert(id);
+  for (size_t k = 0; k < chosen.size(); ++k) {
+    copied.erase(fn().values[choice_[k]].def);
+    rows.copy.values[choice_[k]] = chosen[k];
   }
-  const std::vector<ValueId> results =
-      groups.forEach(b, begun, [&](Builder& in, const RowGroups::Group& group) {
-        std::vector<ValueId> own, out;
-        for (size_t k = 0; k < choice_.size(); ++k)
-          own.push_back(in.getAt(chosen[k], std::span(&group.first, 1)));
-        const std::vector<ValueId> rows = groupResults(in, group.rows, own);
-        for (size_t k = 0; k < rows.size(); ++k)
-          out.push_back(in.set(group.carried[k], rows[k], {PathStep{StepKind::Slice, 0, group.rows.size, 1}},
-                               std::span(&group.from, 1)));
-        return out;
-      });
-  const ValueId ranks = rows_.ranks(b, groups.order());
-  separateResults(b, ranks, made, results);
-  readBy(ranks, results);
+  for (OpId id : std::vector<OpId>(fn().regions[body_].ops))
+    if (copied.contains(id)) rows.copy.op(id, in);
+  for (ValueId v : given()) rows.nest.collect(rows.copy.value(v));
+  const OpId made = rows.nest.finish();
+  sumInChains(made);
+  return {fn().ops[made].results.begin(), fn().ops[made].results.end()};
+}
+
+void ChosenSides::sumInChains(OpId nest) const {
+  forEachOp(fn(), fn().ops[nest].regions[0], [&](OpId id) {
+    if (fn().ops[id].kind != OpKind::Nest) return;
+    Op& op = fn().ops[id];
+    const NestView view(fn(), op);
+    for (const NestPart& part : view.parts())
+      if (part.spec->kind == NestResultKind::Reduce && part.spec->keep.size() < view.axes() &&
+          isOrdered(part.spec->monoid, OrderKind::Chain, m_.types.kind(fn().typeOf(view.yields(part)[0]))))
+        resultOf(op, part).order = OrderKind::Chain;
+  });
 }
 
 /// Results of the nest that a row only reads get a nest of their own, which can be fused with its readers.
@@ -167,37 +233,6 @@ void ChosenSides::separateResults(Builder& b, ValueId ranks, std::span<const Val
     fn().ops[nest_].results[number] = fn().values.add(Value(fn().values[old]));
     takeOver(fn(), rows.nest.finish(), std::span(&old, 1));
   }
-}
-
-/// By row: each index of the choice, and at last one number for all of them.
-std::vector<ValueId> ChosenSides::collectChoice(Builder& b) const {
-  RowNest rows = rows_.openWith(b, rows_.all(), choice_);
-  Builder in = b.in(rows.nest.body());
-  std::vector<ValueId> own;
-  for (ValueId v : choice_) own.push_back(rows.copy.value(v));
-  for (ValueId v : own) rows.nest.collect(v);
-  if (own.size() > 1) rows.nest.collect(choiceKey(in, own, extents_));
-  const Results results = fn().ops[rows.nest.finish()].results;
-  return {results.begin(), results.end()};
-}
-
-/// What the moved ops make for rows that have chosen so.
-std::vector<ValueId> ChosenSides::groupResults(Builder& b, const RowSet& set,
-                                               std::span<const ValueId> chosen) const {
-  RowNest rows = rows_.open(b, set);
-  Builder in = b.in(rows.nest.body());
-  std::unordered_set<OpId> copied(isMoved_.begin(), isMoved_.end());
-  copied.insert(isRead_.begin(), isRead_.end());
-  for (OpId id : variance().slice(needs())) copied.insert(id);
-  for (size_t k = 0; k < choice_.size(); ++k) {
-    copied.erase(fn().values[choice_[k]].def);
-    rows.copy.values[choice_[k]] = chosen[k];
-  }
-  for (OpId id : std::vector<OpId>(fn().regions[body_].ops))
-    if (copied.contains(id)) rows.copy.op(id, in);
-  for (ValueId v : given()) rows.nest.collect(rows.copy.value(v));
-  const Results results = fn().ops[rows.nest.finish()].results;
-  return {results.begin(), results.end()};
 }
 
 /// Reads of the results stand for the moved ops.

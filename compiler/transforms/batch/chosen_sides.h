@@ -6,19 +6,21 @@
 //              %e = get %kinds[%b]   %m = get %w[%e]
 //              %u = nest (j: H, k: D) -> keep[j] sum { … get %x[%b, %k] … get %m[%k, %j] … }
 //              … %u … }
-//   after:   %order = argsort %kinds                 // row_groups.h
-//            %us = for G, %zero { (%g, %all)
-//              %rows = get %order[%from +: n]   %m = get %w[get %kinds[get %rows[0]]]
-//              %part = nest (i: n) -> collect[i] { %b = get %rows[%i]
-//                nest (j: H, k: D) -> keep[j] sum { … get %x[%b, %k] … get %m[%k, %j] … } }
-//              yield set %all[%from +: n] = %part }
-//            %rank = …                               // by row: where it stands in the order
-//            %y = nest (b: B) -> collect[b] { %u = get %us[get %rank[%b]]   … %u … }
+//   after:   %us, %ranks = if 4 E <= B {
+//              …                                     // row_groups.h
+//              %u = for E, %zero { (%e, %all)
+//                %m = get %w[%e]
+//                %part = nest (i: n) -> collect[i] { %b = get %rows[%i]
+//                  nest (j: H, k: D) -> keep[j] sum chain { … get %x[%b, %k] … get %m[%k, %j] … } }
+//                yield set %all[%from +: n] = %part }
+//              yield %u, %ranks
+//            } { … the same row by row, and row numbers … }
+//            %y = nest (b: B) -> collect[b] { %u = get %us[get %ranks[%b]]   … %u … }
 //
 // All products with the same choice stand in one loop, with the ops between them, unless others need what
 // they make for each other. Values of a row that they
-// need become arrays before, if they cost more than a read. The matrix of a group is shared by its rows, so
-// the order of the terms of a row does not depend on the size of its group.
+// need become arrays before, if they cost more than a read. Both forms sum in chains: the bits of a row do not
+// depend on how many rows there are.
 
 #include "transforms/batch/chosen_products.h"
 #include "transforms/batch/rows.h"
@@ -33,7 +35,7 @@ public:
   ChosenSides(core::Module& m, core::FunctionId f, core::OpId nest, core::OpId part,
               const core::Effects& effects, const Costs& costs);
 
-  /// Whether the part is a product whose matrix is chosen, and all that it needs and gives can be stored.
+  /// Whether the part is a product whose matrix is chosen by values of the body, and all that it needs and gives can be stored.
   bool isPossible() const;
   /// Appends a nest that makes the choice, if that costs more than a read and no check comes before it.
   /// Checks of the choice are cheap from then on. Whether it did.
@@ -51,9 +53,12 @@ private:
   std::vector<core::ValueId> needs() const;
   std::vector<core::ValueId> given() const;
   void store(core::Builder& b, std::span<const core::ValueId> live) const;
-  std::vector<core::ValueId> collectChoice(core::Builder& b) const;
-  std::vector<core::ValueId> groupResults(core::Builder& in, const RowSet& rows,
-                                          std::span<const core::ValueId> chosen) const;
+  core::ValueId collectKeys(core::Builder& b) const;
+  std::vector<core::ValueId> grouped(core::Builder& b, core::ValueId keys) const;
+  std::vector<core::ValueId> rowByRow(core::Builder& b) const;
+  std::vector<core::ValueId> resultsOf(core::Builder& b, const RowSet& set,
+                                       std::span<const core::ValueId> chosen) const;
+  void sumInChains(core::OpId nest) const;
   void separateResults(core::Builder& b, core::ValueId ranks, std::span<const core::ValueId> made,
                        std::span<const core::ValueId> results) const;
   void readBy(core::ValueId ranks, std::span<const core::ValueId> results);

@@ -124,7 +124,7 @@ void LoopOfOwnTrips::around(Builder& b) {
   in.yield(yields);
   made.regions = {in.region};
   const OpId id = b.append(std::move(made), types);
-  rank_ = rows_.ranks(b, order.rows);
+  rank_ = rankOf(b, order);
   most_ = order.endTogether ? order.most : ValueId();
 
   const std::span<const ValueId> results(fn().ops[id].results);
@@ -227,6 +227,18 @@ void LoopOfOwnTrips::placeFromEnd(Builder& in, Cloner& copy, ValueId left) const
     if (by != same.end()) copy.values[fn().ops[id].results[0]] = by->second;
     return by != same.end();
   };
+}
+
+/// By position: where the row stands in the order.
+ValueId LoopOfOwnTrips::rankOf(Builder& b, const Order& order) const {
+  const TypeId type = b.typeOf(order.rows);
+  Op made = Builder::simple(OpKind::For, {b.dimValue(rows_.count()), b.zero(type)}, LoopAttr{});
+  Builder in = b.in(b.newRegion());
+  const ValueId at = in.param(m_.types.int64()), rank = in.param(type);
+  const ValueId position = in.getAt(order.rows, std::span(&at, 1));
+  in.yield({in.set(rank, at, {PathStep{StepKind::Index, 0, {}, 1}}, std::span(&position, 1))});
+  made.regions = {in.region};
+  return b.one(std::move(made), type);
 }
 
 /// An array for what a row has stacked, of which iterations have stored the rows elsewhere.

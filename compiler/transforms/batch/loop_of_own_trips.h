@@ -36,6 +36,7 @@ private:
   Iterated emitIteration(core::Builder& in, const Order& order, core::ValueId index,
                          std::span<const core::ValueId> carried) const;
   void placeFromEnd(core::Builder& in, core::Cloner& copy, core::ValueId left) const;
+  core::ValueId rankOf(core::Builder& b, const Order& order) const;
   core::ValueId placeInStack(core::Builder& b, core::ValueId iteration) const;
   void readStacked(core::RegionId region);
 

@@ -52,7 +52,9 @@ bool RowAdds::areAlone(const Module& m, const Function& f, RegionId region) {
   auto isSum = [&](ValueId v) { return m.types.kind(f.typeOf(v)) == TypeKind::Acc; };
   return std::ranges::all_of(f.regions[region].ops, [&](OpId id) {
     const Results& results = f.ops[id].results;
-    return std::ranges::none_of(results, isSum) || std::ranges::all_of(results, isSum);
+    return std::ranges::none_of(results, isSum) || std::ranges::all_of(results, [&](ValueId v) {
+             return isSum(v) && accumulatorOf(f, region, v).valid();
+           });
   });
 }
 
@@ -171,37 +173,44 @@ std::vector<DimId> RowAdds::extentsOf(OpId add) const {
   return out;
 }
 
-ValueId RowAdds::arrayOf(ValueId stored, std::span<const ValueId> arrays) const {
-  return arrays[static_cast<size_t>(std::ranges::find(stored_, stored) - stored_.begin())];
-}
-
 /// Of rows that choose the same place, all adds go there: they are a sum over these rows.
 void RowAdds::emitByChoice(Builder& b, DimId rows, OpId add, std::span<const ValueId> arrays,
                            std::vector<ValueId>& sums) const {
   const std::vector<ValueId> choice = choiceOf(add);
-  ValueId keys = arrayOf(choice[0], arrays);
-  if (choice.size() > 1) {
-    NestBuilder nest(b);
-    const ValueId row = nest.axis(rows);
-    Builder in = b.in(nest.body());
-    std::vector<ValueId> own;
-    for (ValueId v : choice) own.push_back(in.getAt(arrayOf(v, arrays), std::span(&row, 1)));
-    nest.collect(choiceKey(in, own, extentsOf(add)));
-    keys = nest.one();
-  }
+  const std::vector<DimId> extents = extentsOf(add);
   const size_t sum = sumOf_.at(fn().ops[add].operands[0]);
-  const std::vector<ValueId> added =
-      RowGroups(b, keys, rows)
-          .forEach(b, std::span(&sums[sum], 1), [&](Builder& in, const RowGroups::Group& group) {
-            std::unordered_map<ValueId, ValueId> known;
-            for (ValueId v : choice)
-              known[v] = in.getAt(arrayOf(v, arrays), std::span(&group.first, 1));
-            std::vector<ValueId> own = sums;
-            own[sum] = group.carried[0];
-            emitGroup(in, group.rows, std::span(&add, 1), arrays, own, known);
-            return std::vector{own[sum]};
-          });
-  sums[sum] = added[0];
+  Op branch = Builder::simple(OpKind::If, {RowGroups::areWorth(b, rows, choices(b, extents))});
+  Builder yes = b.in(b.newRegion()), no = b.in(b.newRegion());
+  const ValueId begun = sums[sum];
+  yes.yield({RowGroups(yes, keysOf(yes, rows, choice, extents, arrays), rows, choices(b, extents))
+                 .forEach(yes, std::span(&begun, 1), [&](Builder& in, const RowGroups::Group& group) {
+                   const std::vector<ValueId> chosen = choiceOfKey(in, group.key, extents);
+                   std::unordered_map<ValueId, ValueId> known;
+                   for (size_t k = 0; k < choice.size(); ++k) known[choice[k]] = chosen[k];
+                   std::vector<ValueId> own = sums;
+                   own[sum] = group.carried[0];
+                   emitGroup(in, group.rows, std::span(&add, 1), arrays, own, known);
+                   return std::vector{own[sum]};
+                 })[0]});
+  emitGroup(no, {{}, rows}, std::span(&add, 1), arrays, sums);
+  no.yield({sums[sum]});
+  branch.regions = {yes.region, no.region};
+  sums[sum] = b.one(std::move(branch), b.typeOf(begun));
+}
+
+/// By row: one number for its choice.
+ValueId RowAdds::keysOf(Builder& b, DimId rows, std::span<const ValueId> choice,
+                        std::span<const DimId> extents, std::span<const ValueId> arrays) const {
+  NestBuilder nest(b);
+  const ValueId row = nest.axis(rows);
+  Builder in = b.in(nest.body());
+  std::vector<ValueId> own;
+  for (ValueId v : choice) {
+    const auto at = static_cast<size_t>(std::ranges::find(stored_, v) - stored_.begin());
+    own.push_back(in.getAt(arrays[at], std::span(&row, 1)));
+  }
+  nest.collect(choiceKey(in, own, extents));
+  return nest.one();
 }
 
 /// Accumulators of the body that an add continues, also within its regions.

@@ -6,9 +6,9 @@
 //   }
 //                                        %t = add_at %a[%e] += %o   yield %t }
 // stored: %x, %d, %e.  Of rows R of them:
-//   %b = for G, %s { (%g, %t)                        // by groups of rows with equal %e (row_groups.h)
+//   %b = if 4 E <= R { for E, %s { (%e, %t)         // by groups of rows with this %e (row_groups.h)
 //     %b = nest (i: n, j: D, k: H) -> accs (%a = %t) { … add_at %a[%e, %j, %k] += get %xs[%r, %j] · … }
-//     yield %b }
+//     yield %b } } { … the same for all rows … }
 // A matrix that is added at the same place for all rows takes one nest over all rows.
 
 #include "core/ir/build.h"
@@ -28,7 +28,7 @@ core::ValueId accumulatorOf(const core::Function& f, core::RegionId region, core
 
 class RowAdds {
 public:
-  /// Whether the ops of a region that add to accumulators do nothing else.
+  /// Whether the ops of a region that add to accumulators of it do nothing else; calls are no such ops.
   static bool areAlone(const core::Module& m, const core::Function& f, core::RegionId region);
   /// Requires: `areAlone` of the body of the nest. If the adds are to stand outside of a region around the
   /// nest, values of that region are stored too.
@@ -65,7 +65,8 @@ private:
                     std::span<const core::ValueId> arrays, std::vector<core::ValueId>& sums) const;
   core::ValueId elementAt(core::Builder& in, core::Cloner& copy, core::ValueId array,
                           std::span<const core::ValueId> point) const;
-  core::ValueId arrayOf(core::ValueId stored, std::span<const core::ValueId> arrays) const;
+  core::ValueId keysOf(core::Builder& b, core::DimId rows, std::span<const core::ValueId> choice,
+                       std::span<const core::DimId> extents, std::span<const core::ValueId> arrays) const;
   /// Adds of a set of rows; `known` are values that are the same for all of these.
   void emitGroup(core::Builder& b, const RowSet& rows, std::span<const core::OpId> adds,
                  std::span<const core::ValueId> arrays, std::vector<core::ValueId>& sums,

@@ -4,48 +4,85 @@ namespace melix::transforms {
 
 using namespace core;
 
-RowGroups::RowGroups(Builder& b, ValueId keys, DimId rows)
-    : order_(b.one(Builder::simple(OpKind::ArgSort, {keys}, uint32_t(0)), b.typeOf(keys))) {
-  NestBuilder nest(b);
-  const ValueId at = nest.axis(rows);
-  Builder in = b.in(nest.body());
-  const ValueId next = in.binary(OpKind::Add, at, in.integer(1));
-  auto keyAt = [&](Builder& by, ValueId place) {
-    const ValueId row = by.getAt(order_, std::span(&place, 1));
-    return by.getAt(keys, std::span(&row, 1));
-  };
-  Op branch = Builder::simple(OpKind::If, {in.compare(ops::CmpKind::Lt, next, in.dimValue(rows))});
-  Builder hasNext = in.in(in.newRegion()), isLast = in.in(in.newRegion());
-  hasNext.yield({hasNext.compare(ops::CmpKind::Ne, keyAt(hasNext, at), keyAt(hasNext, next))});
-  isLast.yield({isLast.boolean(true)});
-  branch.regions = {hasNext.region, isLast.region};
-  nest.add(filtering(), std::array{in.one(std::move(branch), b.types().boolean()), next}, {{}, {}, b.newDim("G")});
-  ends_ = nest.one();
+namespace {
+
+const Path element{PathStep{StepKind::Index, 0, {}, 1}};
+
+/// A loop that carries one value and collects a number in each iteration: the last value, then the numbers.
+std::pair<ValueId, ValueId> collectingLoop(Builder& b, DimId trips, ValueId begun,
+                                           FunctionRef<Operands(Builder&, ValueId at, ValueId carried)> emit) {
+  Op loop = Builder::simple(OpKind::For, {b.dimValue(trips), begun}, LoopAttr{});
+  Builder in = b.in(b.newRegion());
+  const ValueId at = in.param(b.types().int64()), carried = in.param(b.typeOf(begun));
+  in.yield(emit(in, at, carried));
+  loop.regions = {in.region};
+  loop.as<LoopAttr>().collects = 1;
+  loop.resultDims = {b.newDim("n")};
+  const TypeId stack = b.types().array(b.types().int64(), {b.dims().symbol(loop.resultDims[0])});
+  const OpId made = b.append(std::move(loop), {b.typeOf(begun), stack});
+  return {b.result(made, 0), b.castDims(b.result(made, 1), b.types().array(b.types().int64(), {trips}))};
+}
+
+} // namespace
+
+RowGroups::RowGroups(Builder& b, ValueId keys, DimId rows, DimId kinds) : kinds_(kinds) {
+  count(b, keys, rows);
+  start(b);
+  sort(b, keys, rows);
+}
+
+ValueId RowGroups::areWorth(Builder& b, DimId rows, DimId kinds) {
+  constexpr int64_t rowsOfGroup = 4;
+  const DimId least = b.dims().mul(b.dims().constant(rowsOfGroup), kinds);
+  return b.compare(ops::CmpKind::Le, b.dimValue(least), b.dimValue(rows));
+}
+
+void RowGroups::count(Builder& b, ValueId keys, DimId rows) {
+  const ValueId none = b.zero(b.types().array(b.types().int64(), {kinds_}));
+  std::tie(counts_, before_) = collectingLoop(b, rows, none, [&](Builder& in, ValueId row, ValueId counts) {
+    const ValueId key = in.getAt(keys, std::span(&row, 1)), before = in.getAt(counts, std::span(&key, 1));
+    const ValueId more = in.binary(OpKind::Add, before, in.integer(1));
+    return Operands{in.set(counts, more, element, std::span(&key, 1)), before};
+  });
+}
+
+void RowGroups::start(Builder& b) {
+  starts_ = collectingLoop(b, kinds_, b.integer(0), [&](Builder& in, ValueId key, ValueId start) {
+              return Operands{in.binary(OpKind::Add, start, in.getAt(counts_, std::span(&key, 1))), start};
+            }).second;
+}
+
+void RowGroups::sort(Builder& b, ValueId keys, DimId rows) {
+  const ValueId none = b.zero(b.types().array(b.types().int64(), {rows}));
+  std::tie(order_, ranks_) = collectingLoop(b, rows, none, [&](Builder& in, ValueId row, ValueId order) {
+    const ValueId key = in.getAt(keys, std::span(&row, 1));
+    const ValueId rank = in.binary(OpKind::Add, in.getAt(starts_, std::span(&key, 1)),
+                                   in.getAt(before_, std::span(&row, 1)));
+    return Operands{in.set(order, row, element, std::span(&rank, 1)), rank};
+  });
 }
 
 std::vector<ValueId>
 RowGroups::forEach(Builder& b, std::span<const ValueId> begun,
                    FunctionRef<std::vector<ValueId>(Builder& in, const Group& group)> emit) const {
-  Op loop = Builder::simple(OpKind::For, {b.dimValue(b.types()[b.typeOf(ends_)].dims[0]), b.integer(0)}, LoopAttr{});
+  Op loop = Builder::simple(OpKind::For, {b.dimValue(kinds_)}, LoopAttr{});
   loop.operands.insert(loop.operands.end(), begun.begin(), begun.end());
   Builder in = b.in(b.newRegion());
-  const ValueId number = in.param(b.types().int64()), from = in.param(b.types().int64());
-  std::vector<TypeId> types{b.types().int64()};
-  Group group{{}, {}, from, {}};
+  Group group{in.param(b.types().int64()), {}, {}, {}};
+  std::vector<TypeId> types;
   for (ValueId v : begun) {
     types.push_back(b.typeOf(v));
     group.carried.push_back(in.param(b.typeOf(v)));
   }
-  const ValueId to = in.getAt(ends_, std::span(&number, 1));
-  group.rows.size = b.dims().symbol(in.bindDim(in.binary(OpKind::Sub, to, from), "n"));
-  group.rows.at = in.get(order_, {PathStep{StepKind::Slice, 0, group.rows.size, 1}}, std::span(&from, 1));
-  group.first = in.getAt(order_, std::span(&from, 1));
-  Operands yields{to};
-  for (ValueId v : emit(in, group)) yields.push_back(v);
-  in.yield(std::move(yields));
+  group.from = in.getAt(starts_, std::span(&group.key, 1));
+  group.rows.size = b.dims().symbol(in.bindDim(in.getAt(counts_, std::span(&group.key, 1)), "n"));
+  group.rows.at =
+      in.get(order_, {PathStep{StepKind::Slice, 0, group.rows.size, 1}}, std::span(&group.from, 1));
+  const std::vector<ValueId> yields = emit(in, group);
+  in.yield(Operands(yields.begin(), yields.end()));
   loop.regions = {in.region};
   const Results results = b.fn().ops[b.append(std::move(loop), types)].results;
-  return {results.begin() + 1, results.end()};
+  return {results.begin(), results.end()};
 }
 
 } // namespace melix::transforms

@@ -1,14 +1,14 @@
 #pragma once
 // Puts rows with equal keys together, and runs code for one such group after another.
 //
-//   %order = argsort %keys                          // stable: the rows of a group are in their order
-//   %ends = nest (i: m) -> filter defines [G] { … whether the row after it has another key …   yield %c, %i + 1 }
-//   %r, … = for G, 0, … { (%g, %from, …)
-//     %to = get %ends[%g]   bind_dim %to - %from defines [n]   %rows = get %order[%from +: n]
-//     …                                             // the code for the group
-//     yield %to, … }
+//   %before, %counts = …                            // by row: rows before it with its key; by key: its rows
+//   %starts = …                                     // by key: rows with lesser keys
+//   %ranks, %order = …                              // by row: where it stands in the order; rows in their order
+//   %r = for E, … { (%key, …)
+//     bind_dim (get %counts[%key]) defines [n]   %rows = get %order[get %starts[%key] +: n]
+//     … }                                           // the code for the group
 //
-// There are no more groups than rows, and none is empty.
+// The rows of a group are in their order.
 
 #include "transforms/batch/rows.h"
 
@@ -16,16 +16,19 @@ namespace melix::transforms {
 
 class RowGroups {
 public:
-  /// `keys`: integers, one a row. Appends the order and the ends of the groups.
-  RowGroups(core::Builder& b, core::ValueId keys, core::DimId rows);
+  /// `keys`: by row a number below `kinds`.
+  RowGroups(core::Builder& b, core::ValueId keys, core::DimId rows, core::DimId kinds);
 
-  /// Row positions, group by group.
-  core::ValueId order() const { return order_; }
+  /// Whether there are enough rows for groups: a condition on two sizes.
+  static core::ValueId areWorth(core::Builder& b, core::DimId rows, core::DimId kinds);
+
+  /// By row: where it stands in the order.
+  core::ValueId ranks() const { return ranks_; }
 
   struct Group {
-    RowSet rows;                        ///< their positions in `rows.at`, ascending
-    core::ValueId first;                ///< the position of the first of them
+    core::ValueId key;
     core::ValueId from;                 ///< where the group begins in the order
+    RowSet rows;                        ///< of which there may be none
     std::vector<core::ValueId> carried; ///< the parameters of `begun`
   };
   /// Appends a loop over the groups. `emit` appends the code for a group and gives what goes around.
@@ -34,7 +37,12 @@ public:
           FunctionRef<std::vector<core::ValueId>(core::Builder& in, const Group& group)> emit) const;
 
 private:
-  core::ValueId order_, ends_;
+  void count(core::Builder& b, core::ValueId keys, core::DimId rows);
+  void start(core::Builder& b);
+  void sort(core::Builder& b, core::ValueId keys, core::DimId rows);
+
+  core::DimId kinds_;
+  core::ValueId before_, counts_, starts_, ranks_, order_;
 };
 
 } // namespace melix::transforms

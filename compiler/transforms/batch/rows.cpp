@@ -65,17 +65,6 @@ ValueId Rows::positionOf(Builder& in, const Cloner& copy) const {
   return position;
 }
 
-ValueId Rows::ranks(Builder& b, ValueId order) const {
-  const TypeId type = b.typeOf(order);
-  Op made = Builder::simple(OpKind::For, {b.dimValue(count()), b.zero(type)}, LoopAttr{});
-  Builder in = b.in(b.newRegion());
-  const ValueId at = in.param(m_.types.int64()), ranks = in.param(type);
-  const ValueId position = in.getAt(order, std::span(&at, 1));
-  in.yield({in.set(ranks, at, {PathStep{StepKind::Index, 0, {}, 1}}, std::span(&position, 1))});
-  made.regions = {in.region};
-  return b.one(std::move(made), type);
-}
-
 std::vector<ValueId> Rows::flat(Builder& b, std::span<const ValueId> arrays) const {
   std::vector<ValueId> out(arrays.begin(), arrays.end());
   const size_t axes = fn().ops[nest_].dims.size();

@@ -38,8 +38,6 @@ public:
   /// The position of a point, in the body of the original, or of a nest that `open` has made.
   core::ValueId positionOf(core::Builder& in) const;
   core::ValueId positionOf(core::Builder& in, const core::Cloner& copy) const;
-  /// By position: where the row stands in an order of all positions.
-  core::ValueId ranks(core::Builder& b, core::ValueId order) const;
   /// Arrays over the axes of the original, with one axis for all of these.
   std::vector<core::ValueId> flat(core::Builder& b, std::span<const core::ValueId> arrays) const;
 
