@@ -194,8 +194,21 @@ std::vector<ValueId> ChosenSides::resultsOf(Builder& b, const RowSet& set,
     copied.erase(fn().values[choice_[k]].def);
     rows.copy.values[choice_[k]] = chosen[k];
   }
-  for (OpId id : std::vector<OpId>(fn().regions[body_].ops))
-    if (copied.contains(id)) rows.copy.op(id, in);
+  // What is read by the choice alone is the same for the group.
+  const std::vector<OpId> ops = fn().regions[body_].ops;
+  std::unordered_set<OpId> varying(ops.begin(), ops.end());
+  if (!chosen.empty())
+    for (ValueId v : choice_) varying.erase(fn().values[v].def);
+  auto varies = [&](ValueId v) {
+    const Value& value = fn().values[v];
+    return value.def.valid() ? varying.contains(value.def) : value.region == body_;
+  };
+  for (OpId id : ops) {
+    if (!copied.contains(id)) continue;
+    const bool isSame = isRead_.contains(id) && std::ranges::none_of(needsOf(id), varies);
+    if (isSame) varying.erase(id);
+    rows.copy.op(id, isSame ? b : in);
+  }
   for (ValueId v : given()) rows.nest.collect(rows.copy.value(v));
   const OpId made = rows.nest.finish();
   sumInChains(made);

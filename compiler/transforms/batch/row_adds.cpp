@@ -5,6 +5,7 @@
 #include "transforms/analysis/cost_model.h"
 #include "transforms/batch/chosen_products.h"
 #include "transforms/batch/row_groups.h"
+#include "transforms/walks/distribute_nest.h"
 
 #include <algorithm>
 
@@ -141,6 +142,33 @@ bool RowAdds::isPoint(OpId id) const {
          });
 }
 
+bool RowAdds::anyChosen() const {
+  return std::ranges::any_of(adds_, [&](OpId id) { return !choiceOf(id).empty() || addsToChosen(id); });
+}
+
+/// Whether an op is a nest of adds, with an extent from outside: its points and the rows are axes of one nest.
+bool RowAdds::isRowOfAdds(OpId id) const {
+  const Op& op = fn().ops[id];
+  return op.kind == OpKind::Nest && op.results.size() == 1 && nestAccs(op) == 1 &&
+         knowsSizes(m_, fn(), body_, id, {});
+}
+
+/// Whether points of a row add matrices of rows at places that they read.
+bool RowAdds::addsToChosen(OpId id) const {
+  if (!isRowOfAdds(id)) return false;
+  const std::vector<OpId>& ops = fn().regions[fn().ops[id].regions[0]].ops;
+  auto isRead = [&](ValueId v) {
+    const OpId def = fn().values[v].def;
+    return def.valid() && fn().ops[def].kind == OpKind::Get && std::ranges::find(ops, def) != ops.end();
+  };
+  return std::ranges::any_of(ops, [&](OpId each) {
+    const Op& op = fn().ops[each];
+    if (!isPoint(each)) return false;
+    const OpId def = fn().values[op.operands[1]].def;
+    return def.valid() && isOuter(fn().ops[def]) && std::ranges::any_of(std::span(op.operands).subspan(2), isRead);
+  });
+}
+
 /// The indices of an add of a matrix of rows that differ from row to row; none if rows choose no place.
 std::vector<ValueId> RowAdds::choiceOf(OpId add) const {
   const Op& op = fn().ops[add];
@@ -181,7 +209,7 @@ void RowAdds::emitByChoice(Builder& b, DimId rows, OpId add, std::span<const Val
   const size_t sum = sumOf_.at(fn().ops[add].operands[0]);
   Op branch = Builder::simple(OpKind::If, {RowGroups::areWorth(b, rows, choices(b, extents))});
   Builder yes = b.in(b.newRegion()), no = b.in(b.newRegion());
-  const ValueId begun = sums[sum];
+  const ValueId begun = begunIn(yes, sums[sum]);
   yes.yield({RowGroups(yes, keysOf(yes, rows, choice, extents, arrays), rows, choices(b, extents))
                  .forEach(yes, std::span(&begun, 1), [&](Builder& in, const RowGroups::Group& group) {
                    const std::vector<ValueId> chosen = choiceOfKey(in, group.key, extents);
@@ -192,10 +220,17 @@ void RowAdds::emitByChoice(Builder& b, DimId rows, OpId add, std::span<const Val
                    emitGroup(in, group.rows, std::span(&add, 1), arrays, own, known);
                    return std::vector{own[sum]};
                  })[0]});
+  sums[sum] = begunIn(no, sums[sum]);
   emitGroup(no, {{}, rows}, std::span(&add, 1), arrays, sums);
   no.yield({sums[sum]});
   branch.regions = {yes.region, no.region};
   sums[sum] = b.one(std::move(branch), b.typeOf(begun));
+}
+
+/// What an accumulator begins with, in an arm: zeros are made where they are added to.
+ValueId RowAdds::begunIn(Builder& arm, ValueId sum) const {
+  const OpId def = fn().values[sum].def;
+  return def.valid() && fn().ops[def].kind == OpKind::Zero ? arm.zero(fn().typeOf(sum)) : sum;
 }
 
 /// By row: one number for its choice.
@@ -266,10 +301,12 @@ void RowAdds::emitGroup(Builder& b, const RowSet& rows, std::span<const OpId> ad
                         const std::unordered_map<ValueId, ValueId>& known) const {
   NestBuilder nest(b);
   const ValueId place = nest.axis(rows.size);
-  const Op& first = fn().ops[adds[0]];
+  const Op first = fn().ops[adds[0]];
   const bool isPoint = adds.size() == 1 && this->isPoint(adds[0]);
+  const bool isRow = adds.size() == 1 && isRowOfAdds(adds[0]);
   std::vector<ValueId> point;
   if (isPoint) point = nest.openAxes(m_.types[fn().typeOf(first.operands[1])].dims);
+  if (isRow) point = nest.openAxes(first.dims);
 
   std::vector<size_t> numbers;
   Cloner copy(m_, f_, f_);
@@ -298,6 +335,11 @@ void RowAdds::emitGroup(Builder& b, const RowSet& rows, std::span<const OpId> ad
       add.as<Path>().insert(add.as<Path>().end(), point.size(), PathStep{StepKind::Index, 0, {}, 1});
       add.operands.insert(add.operands.end(), point.begin(), point.end());
       copy.values[first.results[0]] = in.one(std::move(add), in.typeOf(copy.value(first.operands[0])));
+    } else if (isRow && id == adds[0]) {
+      const std::vector<ValueId> params = fn().regions[first.regions[0]].params;
+      for (size_t k = 0; k < point.size(); ++k) copy.values[params[k]] = point[k];
+      copy.values[params.back()] = copy.value(first.operands[0]);
+      copy.values[first.results[0]] = copy.body(first.regions[0], in).values[0];
     } else {
       copy.op(id, in);
     }

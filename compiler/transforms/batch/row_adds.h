@@ -14,7 +14,6 @@
 #include "core/ir/build.h"
 #include "transforms/batch/rows.h"
 
-#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -36,9 +35,7 @@ public:
           core::RegionId around = {});
 
   /// Whether a matrix of rows is added at a place that the row chooses.
-  bool anyChosen() const {
-    return std::ranges::any_of(adds_, [&](core::OpId id) { return !choiceOf(id).empty(); });
-  }
+  bool anyChosen() const;
   /// The values of the body that are stored.
   const std::vector<core::ValueId>& stored() const { return stored_; }
   /// Appends a nest that makes the collected and the stored values; gives these arrays, which have the axes
@@ -59,6 +56,9 @@ private:
   std::vector<core::ValueId> sumsUsedBy(core::OpId add) const;
   std::vector<core::OpId> copiedFor(std::span<const core::OpId> adds) const;
   bool isPoint(core::OpId id) const;
+  bool isRowOfAdds(core::OpId id) const;
+  bool addsToChosen(core::OpId id) const;
+  core::ValueId begunIn(core::Builder& arm, core::ValueId sum) const;
   std::vector<core::ValueId> choiceOf(core::OpId add) const;
   std::vector<core::DimId> extentsOf(core::OpId add) const;
   void emitByChoice(core::Builder& b, core::DimId rows, core::OpId add,
