@@ -2,6 +2,7 @@
 
 #include "core/ir/walk.h"
 #include "core/order/order.h"
+#include "transforms/analysis/cost_model.h"
 #include "transforms/batch/row_groups.h"
 #include "transforms/walks/distribute_nest.h"
 
@@ -109,9 +110,25 @@ bool ChosenSides::isPossible() const {
          std::ranges::all_of(stored, mayStore) && std::ranges::all_of(made, mayStore);
 }
 
+/// Appends a nest that makes values, and expensive ones on the way to them that others need as well.
 void ChosenSides::store(Builder& b, std::span<const ValueId> live) const {
-  const std::vector<ValueId> values(live.begin(), live.end());
-  distribute(b, nest_, {AxisSet::first(fn().ops[nest_].dims.size()), variance().slice(values), values});
+  std::vector<ValueId> values(live.begin(), live.end());
+  const std::vector<OpId> slice = variance().slice(values);
+  std::unordered_set<ValueId> usedElsewhere;
+  for (OpId id : fn().regions[body_].ops)
+    if (std::ranges::find(slice, id) == slice.end())
+      for (ValueId v : needsOf(id)) usedElsewhere.insert(v);
+  for (OpId id : slice) {
+    const Op& op = fn().ops[id];
+    const bool isCheap = op.regions.empty() && op.kind != OpKind::Call && !isExpensive(costs_.ofOp(id));
+    auto isShared = [&](ValueId v) { return usedElsewhere.contains(v); };
+    auto isMore = [&](ValueId v) {
+      return std::ranges::find(values, v) == values.end() && canBeStored(m_, fn(), body_, v);
+    };
+    if (!isCheap && std::ranges::any_of(op.results, isShared) && std::ranges::all_of(op.results, isMore))
+      values.insert(values.end(), op.results.begin(), op.results.end());
+  }
+  distribute(b, nest_, {AxisSet::first(fn().ops[nest_].dims.size()), slice, values});
 }
 
 bool ChosenSides::storeChoice(Builder& b) {
