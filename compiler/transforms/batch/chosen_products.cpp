@@ -124,9 +124,7 @@ private:
     return !op.regions.empty() || op.kind == OpKind::Call ||
            std::ranges::any_of(op.operands, [&](ValueId each) { return varies(each); });
   }
-  bool isIndex(ValueId v) const {
-    return axisOf(f_, v) || indices_.contains(v);
-  }
+  bool isIndex(ValueId v) const { return axisOf(f_, v) || indices_.contains(v); }
   /// Of an index that varies: whether rows choose by it.
   bool isChoice(ValueId v) const {
     return !affineForm(m_.types.dims, f_, v,

@@ -57,7 +57,8 @@ void ChosenSides::findMoved(std::span<const OpId> products) {
 bool ChosenSides::givesOwnNeeds() const {
   const std::vector<ValueId> made = given();
   return std::ranges::any_of(isMoved_, [&](OpId id) {
-    return std::ranges::any_of(needsOf(id), [&](ValueId v) { return std::ranges::find(made, v) != made.end(); });
+    return std::ranges::any_of(needsOf(id),
+                               [&](ValueId v) { return std::ranges::find(made, v) != made.end(); });
   });
 }
 
@@ -102,8 +103,8 @@ bool ChosenSides::isPossible() const {
                              made = given();
   auto mayStore = [&](ValueId v) { return canBeStored(m_, fn(), body_, v); };
   auto mayCopy = [&](OpId id) {
-    return !isCopied(id) || (fn().ops[id].resultDims.empty() && body.axesOf(id) &&
-                             knowsSizes(m_, fn(), body_, id, {}));
+    return !isCopied(id) ||
+           (fn().ops[id].resultDims.empty() && body.axesOf(id) && knowsSizes(m_, fn(), body_, id, {}));
   };
   return !made.empty() && std::ranges::all_of(fn().regions[body_].ops, mayCopy) &&
          std::ranges::all_of(needed, [&](ValueId v) { return body.axesOf(v).has_value(); }) &&
@@ -251,7 +252,8 @@ void ChosenSides::separateResults(Builder& b, ValueId ranks, std::span<const Val
   const NestView view(fn(), fn().ops[nest_]);
   for (const NestPart& part : view.parts()) {
     const auto at = std::ranges::find(made, view.yields(part)[0]);
-    if (part.spec->kind == NestResultKind::Collect && at != made.end() && std::ranges::is_sorted(part.spec->keep))
+    if (part.spec->kind == NestResultKind::Collect && at != made.end() &&
+        std::ranges::is_sorted(part.spec->keep))
       found.emplace_back(part.results.first, results[static_cast<size_t>(at - made.begin())]);
   }
   for (const auto& [number, array] : found) {

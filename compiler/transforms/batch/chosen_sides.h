@@ -1,6 +1,6 @@
 #pragma once
-// Groups the rows of a nest by the matrix that they choose for a product (chosen_products.h). In a group it is
-// the product of rows and one matrix, which tiles compute.
+// Groups the rows of a nest by the matrix that they choose for a product (chosen_products.h). In a group it
+// is the product of rows and one matrix, which tiles compute.
 //
 //   before:  %y = nest (b: B) -> collect[b] {
 //              %e = get %kinds[%b]   %m = get %w[%e]
@@ -19,8 +19,8 @@
 //
 // All products with the same choice stand in one loop, with the ops between them, unless others need what
 // they make for each other. Values of a row that they
-// need become arrays before, if they cost more than a read. Both forms sum in chains: the bits of a row do not
-// depend on how many rows there are.
+// need become arrays before, if they cost more than a read. Both forms sum in chains: the bits of a row do
+// not depend on how many rows there are.
 
 #include "transforms/batch/chosen_products.h"
 #include "transforms/batch/rows.h"
@@ -35,7 +35,8 @@ public:
   ChosenSides(core::Module& m, core::FunctionId f, core::OpId nest, core::OpId part,
               const core::Effects& effects, const Costs& costs);
 
-  /// Whether the part is a product whose matrix is chosen by values of the body, and all that it needs and gives can be stored.
+  /// Whether the part is a product whose matrix is chosen by values of the body, and all that it needs and
+  /// gives can be stored.
   bool isPossible() const;
   /// Appends a nest that makes the choice, if that costs more than a read and no check comes before it.
   /// Checks of the choice are cheap from then on. Whether it did.

@@ -146,7 +146,8 @@ bool RowAdds::anyChosen() const {
   return std::ranges::any_of(adds_, [&](OpId id) { return !choiceOf(id).empty() || addsToChosen(id); });
 }
 
-/// Whether an op is a nest of adds, with an extent from outside: its points and the rows are axes of one nest.
+/// Whether an op is a nest of adds, with an extent from outside: its points and the rows are axes of one
+/// nest.
 bool RowAdds::isRowOfAdds(OpId id) const {
   const Op& op = fn().ops[id];
   return op.kind == OpKind::Nest && op.results.size() == 1 && nestAccs(op) == 1 &&
@@ -165,8 +166,16 @@ bool RowAdds::addsToChosen(OpId id) const {
     const Op& op = fn().ops[each];
     if (!isPoint(each)) return false;
     const OpId def = fn().values[op.operands[1]].def;
-    return def.valid() && isOuter(fn().ops[def]) && std::ranges::any_of(std::span(op.operands).subspan(2), isRead);
+    return def.valid() && isOuter(fn().ops[def]) && isLarge(op.operands[1]) &&
+           std::ranges::any_of(std::span(op.operands).subspan(2), isRead);
   });
+}
+
+/// Whether a matrix is one that tiles compute, as far as is known.
+bool RowAdds::isLarge(ValueId matrix) const {
+  const std::optional<int64_t> points =
+      m_.types.dims.asConstant(m_.types.dims.product(m_.types[fn().typeOf(matrix)].dims));
+  return !points || *points > fewPoints;
 }
 
 /// The indices of an add of a matrix of rows that differ from row to row; none if rows choose no place.
@@ -175,7 +184,7 @@ std::vector<ValueId> RowAdds::choiceOf(OpId add) const {
   std::vector<ValueId> out;
   if (!isPoint(add)) return out;
   const auto isCopied = isCopied_.find(fn().values[op.operands[1]].def);
-  if (isCopied == isCopied_.end() || !isCopied->second) return out;
+  if (isCopied == isCopied_.end() || !isCopied->second || !isLarge(op.operands[1])) return out;
   for (ValueId v : std::span(op.operands).subspan(2))
     if (std::ranges::find(stored_, v) != stored_.end() && std::ranges::find(out, v) == out.end())
       out.push_back(v);
@@ -323,8 +332,7 @@ void RowAdds::emitGroup(Builder& b, const RowSet& rows, std::span<const OpId> ad
   const ValueId row = rows.at.valid() ? in.getAt(rows.at, std::span(&place, 1)) : place;
   for (size_t k = 0; k < stored_.size(); ++k) {
     const auto same = known.find(stored_[k]);
-    copy.values[stored_[k]] =
-        same != known.end() ? same->second : in.getAt(arrays[k], std::span(&row, 1));
+    copy.values[stored_[k]] = same != known.end() ? same->second : in.getAt(arrays[k], std::span(&row, 1));
   }
   std::unordered_map<size_t, ValueId> last;
   for (OpId id : copiedFor(adds)) {

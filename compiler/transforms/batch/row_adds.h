@@ -56,13 +56,14 @@ private:
   std::vector<core::ValueId> sumsUsedBy(core::OpId add) const;
   std::vector<core::OpId> copiedFor(std::span<const core::OpId> adds) const;
   bool isPoint(core::OpId id) const;
+  bool isLarge(core::ValueId matrix) const;
   bool isRowOfAdds(core::OpId id) const;
   bool addsToChosen(core::OpId id) const;
   core::ValueId begunIn(core::Builder& arm, core::ValueId sum) const;
   std::vector<core::ValueId> choiceOf(core::OpId add) const;
   std::vector<core::DimId> extentsOf(core::OpId add) const;
-  void emitByChoice(core::Builder& b, core::DimId rows, core::OpId add,
-                    std::span<const core::ValueId> arrays, std::vector<core::ValueId>& sums) const;
+  void emitByChoice(core::Builder& b, core::DimId rows, core::OpId add, std::span<const core::ValueId> arrays,
+                    std::vector<core::ValueId>& sums) const;
   core::ValueId elementAt(core::Builder& in, core::Cloner& copy, core::ValueId array,
                           std::span<const core::ValueId> point) const;
   core::ValueId keysOf(core::Builder& b, core::DimId rows, std::span<const core::ValueId> choice,

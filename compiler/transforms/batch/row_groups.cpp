@@ -9,8 +9,9 @@ namespace {
 const Path element{PathStep{StepKind::Index, 0, {}, 1}};
 
 /// A loop that carries one value and collects a number in each iteration: the last value, then the numbers.
-std::pair<ValueId, ValueId> collectingLoop(Builder& b, DimId trips, ValueId begun,
-                                           FunctionRef<Operands(Builder&, ValueId at, ValueId carried)> emit) {
+std::pair<ValueId, ValueId>
+collectingLoop(Builder& b, DimId trips, ValueId begun,
+               FunctionRef<Operands(Builder&, ValueId at, ValueId carried)> emit) {
   Op loop = Builder::simple(OpKind::For, {b.dimValue(trips), begun}, LoopAttr{});
   Builder in = b.in(b.newRegion());
   const ValueId at = in.param(b.types().int64()), carried = in.param(b.typeOf(begun));
@@ -56,8 +57,8 @@ void RowGroups::sort(Builder& b, ValueId keys, DimId rows) {
   const ValueId none = b.zero(b.types().array(b.types().int64(), {rows}));
   std::tie(order_, ranks_) = collectingLoop(b, rows, none, [&](Builder& in, ValueId row, ValueId order) {
     const ValueId key = in.getAt(keys, std::span(&row, 1));
-    const ValueId rank = in.binary(OpKind::Add, in.getAt(starts_, std::span(&key, 1)),
-                                   in.getAt(before_, std::span(&row, 1)));
+    const ValueId rank =
+        in.binary(OpKind::Add, in.getAt(starts_, std::span(&key, 1)), in.getAt(before_, std::span(&row, 1)));
     return Operands{in.set(order, row, element, std::span(&rank, 1)), rank};
   });
 }

@@ -3,8 +3,8 @@
 //
 //   %before, %counts = …                            // by row: rows before it with its key; by key: its rows
 //   %starts = …                                     // by key: rows with lesser keys
-//   %ranks, %order = …                              // by row: where it stands in the order; rows in their order
-//   %r = for E, … { (%key, …)
+//   %ranks, %order = …                              // by row: where it stands in the order; rows in their
+//   order %r = for E, … { (%key, …)
 //     bind_dim (get %counts[%key]) defines [n]   %rows = get %order[get %starts[%key] +: n]
 //     … }                                           // the code for the group
 //

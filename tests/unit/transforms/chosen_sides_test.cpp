@@ -71,8 +71,9 @@ TEST(ChosenSides, AChoiceThatIsComputedBecomesAnArray) {
 /// The first row that fails is the same.
 TEST(ChosenSides, ChecksOfTheChoiceComeBefore) {
   for (int64_t of : {int64_t(3), int64_t(4)}) {
-    PassText m(collected("%e = get %c[%r] : i64\ncheck index \"\" %e dims [3]\n%m = get %w[%e] : f32[10, 16]\n" +
-                         product("%y")));
+    PassText m(
+        collected("%e = get %c[%r] : i64\ncheck index \"\" %e dims [3]\n%m = get %w[%e] : f32[10, 16]\n" +
+                  product("%y")));
     m.apply(batchRows, arguments(of));
     EXPECT_EQ(m.count("sum chain"), 2u) << m.text();
     EXPECT_LT(m.text().find("check index"), m.text().find("sum chain")) << m.text();
@@ -102,10 +103,11 @@ TEST(ChosenSides, ProductsInLoopsAreGroupedInEachIteration) {
 }
 
 TEST(ChosenSides, OtherProductsStay) {
-  const std::string shared = "%e = const 1 : i64\n%m = get %w[%e] : f32[10, 16]\n",
-                    row = "%e = const 0 : i64\n%all = dim_value dims [B] : i64\n%three = const 3 : i64\n"
-                          "%m = nest (%u: 10, %v: 16) -> collect[u, v] {\n%ce = get %c[%r] : i64\n"
-                          "%wv = get %w[%ce, %u, %v] : f32\n%wr = add %wv, %wv : f32\nyield %wr\n} : f32[10, 16]\n";
+  const std::string
+      shared = "%e = const 1 : i64\n%m = get %w[%e] : f32[10, 16]\n",
+      row = "%e = const 0 : i64\n%all = dim_value dims [B] : i64\n%three = const 3 : i64\n"
+            "%m = nest (%u: 10, %v: 16) -> collect[u, v] {\n%ce = get %c[%r] : i64\n"
+            "%wv = get %w[%ce, %u, %v] : f32\n%wr = add %wv, %wv : f32\nyield %wr\n} : f32[10, 16]\n";
   for (const std::string& matrix : {shared, row}) {
     std::string body = matrix + product("%y");
     if (matrix == row) body.erase(body.find("%all"), body.find("%three") - body.find("%all"));
