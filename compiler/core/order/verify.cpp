@@ -368,8 +368,8 @@ private:
   void order(OpId id, const NestResult& r, TypeId term) {
     if (r.kind != NestResultKind::Reduce || !isOrdered(r.monoid, r.order, types_.kind(term)))
       return report(id, "only sums and products of floats have an order");
-    if (states_.has(State::SumsUnordered)) report(id, "no sum may have an order here");
     if (r.order != OrderKind::Lanes) return;
+    if (states_.has(State::SumsUnordered)) report(id, "no sum may be in lanes here");
     if (!std::has_single_bit(r.lanes)) report(id, "lanes are a power of two");
     if (r.row >= f_.ops[id].dims.size() || std::find(r.keep.begin(), r.keep.end(), r.row) != r.keep.end())
       report(id, "the lanes' axis is not reduced");

@@ -7,6 +7,7 @@
 #include "transforms/batch/batched_call.h"
 #include "transforms/batch/batched_loop.h"
 #include "transforms/batch/checks_to_values.h"
+#include "transforms/batch/chosen_sides.h"
 #include "transforms/batch/row_checks.h"
 #include "transforms/batch/row_functions.h"
 #include "transforms/batch/speculated_nest.h"
@@ -85,9 +86,12 @@ private:
       case OpKind::Call:
         if (!isInNest && batchCall(b, nest, part)) return true;
         break;
-      default: // a product of all rows, if nothing before it may fail
+      case OpKind::Nest:
+        if (!isInNest && groupChosen(b, nest, part)) return true;
+        // A product of all rows, if nothing before it may fail.
         if (fn().regions[b.region].ops.size() > before) return true;
         break;
+      default: break;
       }
     }
     return false;
@@ -140,6 +144,8 @@ private:
   std::vector<RowProduct> seedsOf(OpId nest) const { return seedsOf(nest, functions_.isSpeculated(f_)); }
   std::vector<RowProduct> seedsOf(OpId nest, bool isSpeculated) const {
     std::vector<RowProduct> products = rowProducts(m_, fn(), nest), out;
+    for (const ChosenProduct& each : chosenProducts(m_, f_, nest, effects_))
+      products.push_back({each.part, each.sum});
     for (OpId part : fn().regions[fn().ops[nest].regions[0]].ops) {
       auto call = [&](OpId id) {
         const Op& op = fn().ops[id];
@@ -186,8 +192,20 @@ private:
     return true;
   }
 
+  /// Products by matrices that rows choose, if the part is one.
+  bool groupChosen(Builder& b, OpId nest, OpId part) {
+    ChosenSides rows(m_, f_, nest, part, effects_, costs_);
+    if (!rows.isPossible()) return false;
+    if (rows.storeChoice(b)) return true;
+    RowChecks checks = checksOf(nest);
+    if (!checks.mayMove() || (checks.any() && mayNotEnd(nest))) return false;
+    checks.move(b);
+    rows.group(b);
+    return true;
+  }
+
   /// Of rows that have products and add to accumulators, the adds, once no loop among them is to be batched:
-  /// nests of their own, after one that makes all else.
+  /// nests of their own, after one that makes all else. The same if rows choose where they add matrices.
   bool batchAdds(Builder& b, OpId nest) {
     const Results results = fn().ops[nest].results;
     const RegionId body = fn().ops[nest].regions[0];
@@ -195,11 +213,11 @@ private:
     const bool onlyAdds = results.size() == nestAccs(fn().ops[nest]);
     if (!reordersSums_ || nestAccs(fn().ops[nest]) == 0 ||
         !std::ranges::all_of(nestResults(fn().ops[nest]), isCollected) ||
-        !RowAdds::areAlone(m_, fn(), body) || functions_.hasEffect(fn(), nest) ||
-        (!onlyAdds && seedsOf(nest).empty()))
+        !RowAdds::areAlone(m_, fn(), body) || functions_.hasEffect(fn(), nest))
       return false;
     const RowAdds adds(m_, f_, nest, costs_);
-    if ((onlyAdds && !adds.haveProducts()) ||
+    const bool addAll = onlyAdds ? adds.haveProducts() : !seedsOf(nest).empty();
+    if ((!addAll && !adds.anyChosen()) ||
         !std::ranges::all_of(adds.stored(), [&](ValueId v) { return hasOuterSizes(m_, fn(), body, v); }))
       return false;
     const Rows rows(m_, f_, nest, effects_);

@@ -1,12 +1,14 @@
 #pragma once
-// Batches ops in the body of a nest over rows: loops, branches and calls with products of a row and a matrix
-// run for all rows at once. Over all rows these are products of matrices, which stand in nests of their own
-// then (fission_products.h). A nest is one over rows if it has more than a few points.
+// Batches ops in the body of a nest over rows: loops, branches and calls with products of a row and a matrix,
+// and products by a matrix that the row chooses, run for all rows at once. Over all rows these are products
+// of matrices, which stand in nests of their own then (fission_products.h). A nest is one over rows if it has
+// more than a few points.
 //
 //   loops     interchanged with the nest (batched_loop.h). Rows of their own trip counts run in the order of
 //             falling counts. Rows of a `while` are compacted when some of them end.
 //   branches  an arm runs over the rows that take it (batched_branch.h)
 //   calls     the callee has an instance over rows (batched_call.h)
+//   products  by a matrix that the row chooses: rows with one choice are put together (chosen_sides.h)
 //
 //   before:  %y = nest (b: B) -> collect[b] {
 //              %h = for %n, %h0, collects 1 { (%t, %h)
@@ -27,7 +29,9 @@
 // 3. It carries, needs or gives a value that becomes no array of all rows: an array of a size of the row, or
 //    one of which rows update different parts.
 // 4. Arrays of all rows would have more axes than the results of the nest.
-// 5. Branches and calls: the nest stands in another nest, or adds to accumulators.
+// 5. Branches and calls: the nest stands in another nest, or adds to accumulators. Products by chosen
+// matrices:
+//    the nest stands in another nest.
 // Requires: verified Core without derivatives, orders not chosen. Keeps: values, every effect. `batchSums`
 // changes the order of the terms of accumulators: iteration by iteration, in each the rows in the order in
 // which it takes them.
@@ -38,7 +42,8 @@ namespace melix::transforms {
 
 /// Whether anything changed.
 bool batchRows(core::Module& module);
-/// The same, also for loops in which rows add to accumulators.
+/// The same, also for loops in which rows add to accumulators, and for matrices that a row adds at a place
+/// that it chooses (row_adds.h).
 bool batchSums(core::Module& module);
 
 } // namespace melix::transforms

@@ -2,9 +2,11 @@
 
 #include "core/ir/flow.h"
 #include "core/ir/walk.h"
-#include "transforms/analysis/axis_variance.h"
 #include "transforms/analysis/cost_model.h"
 #include "transforms/batch/accumulators.h"
+#include "transforms/batch/chosen_products.h"
+#include "transforms/batch/row_groups.h"
+#include "transforms/walks/distribute_nest.h"
 
 #include <algorithm>
 
@@ -35,7 +37,9 @@ bool RowAdds::areAlone(const Module& m, const Function& f, RegionId region) {
   auto isSum = [&](ValueId v) { return m.types.kind(f.typeOf(v)) == TypeKind::Acc; };
   return std::ranges::all_of(f.regions[region].ops, [&](OpId id) {
     const Results& results = f.ops[id].results;
-    return std::ranges::none_of(results, isSum) || std::ranges::all_of(results, isSum);
+    return std::ranges::none_of(results, isSum) || std::ranges::all_of(results, [&](ValueId v) {
+             return isSum(v) && f.ops[id].kind != OpKind::Call && accumulatorOf(m, f, region, v).valid();
+           });
   });
 }
 
@@ -113,8 +117,137 @@ bool RowAdds::isAlone(OpId id) const {
 void RowAdds::emit(Builder& b, DimId rows, std::span<const ValueId> arrays,
                    std::vector<ValueId>& sums) const {
   const bool areAlone = std::ranges::all_of(adds_, [&](OpId id) { return isAlone(id); });
-  if (!areAlone) return emitGroup(b, rows, adds_, arrays, sums);
-  for (OpId id : adds_) emitGroup(b, rows, std::span(&id, 1), arrays, sums);
+  if (!areAlone) return emitGroup(b, {{}, rows}, adds_, arrays, sums);
+  for (OpId id : adds_) {
+    if (choiceOf(id).empty())
+      emitGroup(b, {{}, rows}, std::span(&id, 1), arrays, sums);
+    else
+      emitByChoice(b, rows, id, arrays, sums);
+  }
+}
+
+/// Whether an array is added to an element of the accumulator, so that it can be added point by point.
+bool RowAdds::isPoint(OpId id) const {
+  const Op& op = fn().ops[id];
+  return op.kind == OpKind::AddAt && m_.types.kind(fn().typeOf(op.operands[1])) == TypeKind::Array &&
+         std::ranges::all_of(op.as<Path>(), [](const PathStep& s) {
+           return s.kind == StepKind::Index || s.kind == StepKind::Field;
+         });
+}
+
+bool RowAdds::anyChosen() const {
+  return std::ranges::any_of(adds_, [&](OpId id) { return !choiceOf(id).empty() || addsToChosen(id); });
+}
+
+/// Whether an op is a nest of adds, with an extent from outside: its points and the rows are axes of one
+/// nest.
+bool RowAdds::isRowOfAdds(OpId id) const {
+  const Op& op = fn().ops[id];
+  return op.kind == OpKind::Nest && op.results.size() == 1 && nestAccs(op) == 1 &&
+         knowsSizes(m_, fn(), body_, id, {});
+}
+
+/// Whether points of a row add matrices of rows at places that they read.
+bool RowAdds::addsToChosen(OpId id) const {
+  if (!isRowOfAdds(id)) return false;
+  const std::vector<OpId>& ops = fn().regions[fn().ops[id].regions[0]].ops;
+  auto isRead = [&](ValueId v) {
+    const OpId def = fn().values[v].def;
+    return def.valid() && fn().ops[def].kind == OpKind::Get && std::ranges::find(ops, def) != ops.end();
+  };
+  return std::ranges::any_of(ops, [&](OpId each) {
+    const Op& op = fn().ops[each];
+    if (!isPoint(each)) return false;
+    const OpId def = fn().values[op.operands[1]].def;
+    return def.valid() && isOuter(fn().ops[def]) && isLarge(op.operands[1]) &&
+           std::ranges::any_of(std::span(op.operands).subspan(2), isRead);
+  });
+}
+
+/// Whether a matrix is one that tiles compute, as far as is known.
+bool RowAdds::isLarge(ValueId matrix) const {
+  const std::optional<int64_t> points =
+      m_.types.dims.asConstant(m_.types.dims.product(m_.types[fn().typeOf(matrix)].dims));
+  return !points || *points > fewPoints;
+}
+
+/// The indices of an add of a matrix of rows that differ from row to row; none if rows choose no place.
+std::vector<ValueId> RowAdds::choiceOf(OpId add) const {
+  const Op& op = fn().ops[add];
+  std::vector<ValueId> out;
+  if (!isPoint(add)) return out;
+  const auto isCopied = isCopied_.find(fn().values[op.operands[1]].def);
+  if (isCopied == isCopied_.end() || !isCopied->second || !isLarge(op.operands[1])) return out;
+  for (ValueId v : std::span(op.operands).subspan(2))
+    if (std::ranges::find(stored_, v) != stored_.end() && std::ranges::find(out, v) == out.end())
+      out.push_back(v);
+  return out;
+}
+
+/// The sizes of the axes of the accumulator that the choice is of.
+std::vector<DimId> RowAdds::extentsOf(OpId add) const {
+  const Op& op = fn().ops[add];
+  const std::vector<ValueId> choice = choiceOf(add);
+  std::vector<DimId> out(choice.size());
+  size_t operand = 2;
+  Path before;
+  for (const PathStep& step : op.as<Path>()) {
+    if (step.kind == StepKind::Index) {
+      const TypeId sum = m_.types[fn().typeOf(op.operands[0])].parts[0];
+      const auto at = std::ranges::find(choice, op.operands[operand++]);
+      if (at != choice.end())
+        out[static_cast<size_t>(at - choice.begin())] = m_.types[*pathType(m_.types, sum, before)].dims[0];
+    }
+    before.push_back(step);
+  }
+  return out;
+}
+
+/// Of rows that choose the same place, all adds go there: they are a sum over these rows.
+void RowAdds::emitByChoice(Builder& b, DimId rows, OpId add, std::span<const ValueId> arrays,
+                           std::vector<ValueId>& sums) const {
+  const std::vector<ValueId> choice = choiceOf(add);
+  const std::vector<DimId> extents = extentsOf(add);
+  const size_t sum = sumOf_.at(fn().ops[add].operands[0]);
+  Op branch = Builder::simple(OpKind::If, {RowGroups::areWorth(b, rows, choices(b, extents))});
+  Builder yes = b.in(b.newRegion()), no = b.in(b.newRegion());
+  const ValueId begun = begunIn(yes, sums[sum]);
+  yes.yield({RowGroups(yes, keysOf(yes, rows, choice, extents, arrays), rows, choices(b, extents))
+                 .forEach(yes, std::span(&begun, 1), [&](Builder& in, const RowGroups::Group& group) {
+                   const std::vector<ValueId> chosen = choiceOfKey(in, group.key, extents);
+                   std::unordered_map<ValueId, ValueId> known;
+                   for (size_t k = 0; k < choice.size(); ++k) known[choice[k]] = chosen[k];
+                   std::vector<ValueId> own = sums;
+                   own[sum] = group.carried[0];
+                   emitGroup(in, group.rows, std::span(&add, 1), arrays, own, known);
+                   return std::vector{own[sum]};
+                 })[0]});
+  sums[sum] = begunIn(no, sums[sum]);
+  emitGroup(no, {{}, rows}, std::span(&add, 1), arrays, sums);
+  no.yield({sums[sum]});
+  branch.regions = {yes.region, no.region};
+  sums[sum] = b.one(std::move(branch), b.typeOf(begun));
+}
+
+/// What an accumulator begins with, in an arm: zeros are made where they are added to.
+ValueId RowAdds::begunIn(Builder& arm, ValueId sum) const {
+  const OpId def = fn().values[sum].def;
+  return def.valid() && fn().ops[def].kind == OpKind::Zero ? arm.zero(fn().typeOf(sum)) : sum;
+}
+
+/// By row: one number for its choice.
+ValueId RowAdds::keysOf(Builder& b, DimId rows, std::span<const ValueId> choice,
+                        std::span<const DimId> extents, std::span<const ValueId> arrays) const {
+  NestBuilder nest(b);
+  const ValueId row = nest.axis(rows);
+  Builder in = b.in(nest.body());
+  std::vector<ValueId> own;
+  for (ValueId v : choice) {
+    const auto at = static_cast<size_t>(std::ranges::find(stored_, v) - stored_.begin());
+    own.push_back(in.getAt(arrays[at], std::span(&row, 1)));
+  }
+  nest.collect(choiceKey(in, own, extents));
+  return nest.one();
 }
 
 /// Accumulators of the body that an add continues, also within its regions.
@@ -151,19 +284,31 @@ std::vector<OpId> RowAdds::copiedFor(std::span<const OpId> adds) const {
   return out;
 }
 
-void RowAdds::emitGroup(Builder& b, DimId rows, std::span<const OpId> adds, std::span<const ValueId> arrays,
-                        std::vector<ValueId>& sums) const {
+/// An element of an array of the body: one of a matrix of rows is computed where it is needed.
+ValueId RowAdds::elementAt(Builder& in, Cloner& copy, ValueId array, std::span<const ValueId> point) const {
+  const OpId def = fn().values[array].def;
+  const auto isCopied = def.valid() ? isCopied_.find(def) : isCopied_.end();
+  if (isCopied == isCopied_.end() || !isCopied->second || fn().ops[def].kind != OpKind::Nest)
+    return in.getAt(copy.value(array), point);
+  const Op nest = fn().ops[def];
+  const uint32_t number = fn().values[array].index;
+  const std::vector<uint32_t>& axes = nestResults(nest)[number].keep;
+  const std::vector<ValueId> params = fn().regions[nest.regions[0]].params;
+  for (size_t k = 0; k < axes.size(); ++k) copy.values[params[axes[k]]] = point[k];
+  return copy.body(nest.regions[0], in).values[number];
+}
+
+void RowAdds::emitGroup(Builder& b, const RowSet& rows, std::span<const OpId> adds,
+                        std::span<const ValueId> arrays, std::vector<ValueId>& sums,
+                        const std::unordered_map<ValueId, ValueId>& known) const {
   NestBuilder nest(b);
-  const ValueId row = nest.axis(rows);
-  // An array is added point by point.
-  const Op& first = fn().ops[adds[0]];
-  const bool isPoint = adds.size() == 1 && first.kind == OpKind::AddAt &&
-                       m_.types.kind(fn().typeOf(first.operands[1])) == TypeKind::Array &&
-                       std::ranges::all_of(first.as<Path>(), [](const PathStep& s) {
-                         return s.kind == StepKind::Index || s.kind == StepKind::Field;
-                       });
+  const ValueId place = nest.axis(rows.size);
+  const Op first = fn().ops[adds[0]];
+  const bool isPoint = adds.size() == 1 && this->isPoint(adds[0]);
+  const bool isRow = adds.size() == 1 && isRowOfAdds(adds[0]);
   std::vector<ValueId> point;
   if (isPoint) point = nest.openAxes(m_.types[fn().typeOf(first.operands[1])].dims);
+  if (isRow) point = nest.openAxes(first.dims);
 
   std::vector<size_t> numbers;
   Cloner copy(m_, f_, f_);
@@ -177,17 +322,25 @@ void RowAdds::emitGroup(Builder& b, DimId rows, std::span<const OpId> adds, std:
   for (OpId id : adds)
     for (ValueId v : sumsUsedBy(id)) enter(v);
   Builder in = b.in(nest.body());
-  for (size_t k = 0; k < stored_.size(); ++k)
-    copy.values[stored_[k]] = in.getAt(arrays[k], std::span(&row, 1));
+  const ValueId row = rows.at.valid() ? in.getAt(rows.at, std::span(&place, 1)) : place;
+  for (size_t k = 0; k < stored_.size(); ++k) {
+    const auto same = known.find(stored_[k]);
+    copy.values[stored_[k]] = same != known.end() ? same->second : in.getAt(arrays[k], std::span(&row, 1));
+  }
   std::unordered_map<size_t, ValueId> last;
   for (OpId id : copiedFor(adds)) {
     if (isPoint && id == adds[0]) {
       Op add = Builder::simple(OpKind::AddAt, {}, first.as<Path>());
       for (ValueId v : first.operands) add.operands.push_back(copy.value(v));
-      add.operands[1] = in.getAt(add.operands[1], point);
+      add.operands[1] = elementAt(in, copy, first.operands[1], point);
       add.as<Path>().insert(add.as<Path>().end(), point.size(), PathStep{StepKind::Index, 0, {}, 1});
       add.operands.insert(add.operands.end(), point.begin(), point.end());
       copy.values[first.results[0]] = in.one(std::move(add), in.typeOf(copy.value(first.operands[0])));
+    } else if (isRow && id == adds[0]) {
+      const std::vector<ValueId> params = fn().regions[first.regions[0]].params;
+      for (size_t k = 0; k < point.size(); ++k) copy.values[params[k]] = point[k];
+      copy.values[params.back()] = copy.value(first.operands[0]);
+      copy.values[first.results[0]] = copy.body(first.regions[0], in).values[0];
     } else {
       copy.op(id, in);
     }

@@ -6,9 +6,13 @@
 //   }
 //                                        %t = add_at %a[%e] += %o   yield %t }
 // stored: %x, %d, %e.  Of rows R of them:
-//   %b = nest (r: R, j: D, k: H) -> accs (%a = %s) { add_at %a[get %es[%r], %j, %k] += get %xs[%r, %j] · … }
+//   %b = if 4 E <= R { for E, %s { (%e, %t)         // by groups of rows with this %e (row_groups.h)
+//     %b = nest (i: n, j: D, k: H) -> accs (%a = %t) { … add_at %a[%e, %j, %k] += get %xs[%r, %j] · … }
+//     yield %b } } { … the same for all rows … }
+// A matrix that is added at the same place for all rows takes one nest over all rows.
 
 #include "core/ir/build.h"
+#include "transforms/batch/rows.h"
 
 #include <unordered_map>
 #include <unordered_set>
@@ -19,7 +23,7 @@ class Costs;
 
 class RowAdds {
 public:
-  /// Whether the ops of a region that add to accumulators do nothing else.
+  /// Whether the ops of a region that add to accumulators of it do nothing else; calls are no such ops.
   static bool areAlone(const core::Module& m, const core::Function& f, core::RegionId region);
   /// Requires: `areAlone` of the body of the nest. If the adds are to stand outside of a region around the
   /// nest, values of that region are stored too.
@@ -29,6 +33,8 @@ public:
   /// Whether there are several adds, each of which can stand in a nest of its own, and one adds a matrix:
   /// over all rows it is a product.
   bool haveProducts() const;
+  /// Whether a matrix of rows is added at a place that the row chooses.
+  bool anyChosen() const;
   /// The values of the body that are stored.
   const std::vector<core::ValueId>& stored() const { return stored_; }
   /// Appends a nest that makes the collected and the stored values; gives these arrays, which have the axes
@@ -48,8 +54,23 @@ private:
   void need(core::ValueId v);
   std::vector<core::ValueId> sumsUsedBy(core::OpId add) const;
   std::vector<core::OpId> copiedFor(std::span<const core::OpId> adds) const;
-  void emitGroup(core::Builder& b, core::DimId rows, std::span<const core::OpId> adds,
-                 std::span<const core::ValueId> arrays, std::vector<core::ValueId>& sums) const;
+  bool isPoint(core::OpId id) const;
+  bool isLarge(core::ValueId matrix) const;
+  bool isRowOfAdds(core::OpId id) const;
+  bool addsToChosen(core::OpId id) const;
+  core::ValueId begunIn(core::Builder& arm, core::ValueId sum) const;
+  std::vector<core::ValueId> choiceOf(core::OpId add) const;
+  std::vector<core::DimId> extentsOf(core::OpId add) const;
+  void emitByChoice(core::Builder& b, core::DimId rows, core::OpId add, std::span<const core::ValueId> arrays,
+                    std::vector<core::ValueId>& sums) const;
+  core::ValueId elementAt(core::Builder& in, core::Cloner& copy, core::ValueId array,
+                          std::span<const core::ValueId> point) const;
+  core::ValueId keysOf(core::Builder& b, core::DimId rows, std::span<const core::ValueId> choice,
+                       std::span<const core::DimId> extents, std::span<const core::ValueId> arrays) const;
+  /// Adds of a set of rows; `known` are values that are the same for all of these.
+  void emitGroup(core::Builder& b, const RowSet& rows, std::span<const core::OpId> adds,
+                 std::span<const core::ValueId> arrays, std::vector<core::ValueId>& sums,
+                 const std::unordered_map<core::ValueId, core::ValueId>& known = {}) const;
 
   core::Module& m_;
   const core::FunctionId f_;

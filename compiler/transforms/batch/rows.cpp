@@ -57,9 +57,12 @@ void Rows::copy(Builder& in, Cloner& copy, std::span<const ValueId> values) cons
   for (OpId id : body.slice(values)) copy.op(id, in);
 }
 
-ValueId Rows::positionOf(Builder& in) const {
+ValueId Rows::positionOf(Builder& in) const { return positionOf(in, Cloner(m_, f_, f_)); }
+
+ValueId Rows::positionOf(Builder& in, const Cloner& copy) const {
   const Dims extents = fn().ops[nest_].dims;
-  const std::vector<ValueId> at(axes().begin(), axes().end());
+  std::vector<ValueId> at;
+  for (ValueId axis : axes()) at.push_back(copy.value(axis));
   ValueId position = at[0];
   for (size_t k = 1; k < at.size(); ++k)
     position = in.binary(OpKind::Add, in.binary(OpKind::Mul, position, in.dimValue(extents[k])), at[k]);

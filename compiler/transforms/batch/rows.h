@@ -35,8 +35,9 @@ public:
   void enter(core::Builder& in, core::Cloner& copy, core::ValueId position) const;
   /// Copies the ops that make values of the body.
   void copy(core::Builder& in, core::Cloner& copy, std::span<const core::ValueId> values) const;
-  /// The position of a point, in the body of the original.
+  /// The position of a point, in the body of the original, or of a nest that `open` has made.
   core::ValueId positionOf(core::Builder& in) const;
+  core::ValueId positionOf(core::Builder& in, const core::Cloner& copy) const;
   /// The number, in the original, of the accumulator that a value of its body continues.
   std::optional<uint32_t> accumulatorOf(core::ValueId v) const;
   /// Arrays over the axes of the original, with one axis for all of these.

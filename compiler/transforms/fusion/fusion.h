@@ -149,6 +149,9 @@ struct RowProduct {
   core::OpId part; ///< of the body of the nest, in which it stands
   core::OpId sum;
 };
+/// Whether a matrix with these axes, of which a product reduces some, fills the tiles that compute it.
+bool fillsTiles(const core::Module& m, const core::Function& f, core::Axes columns,
+                const core::Axes& reduced);
 /// Whether a sum in a nest is the product of a row, which no axis around the sum varies, and a matrix.
 bool isRowTimesMatrix(const core::Module& m, const core::Function& f, core::OpId nest);
 /// Those in the body of the nest.

@@ -60,15 +60,18 @@ bool hasManyPoints(const Costs& costs, const Op& op) {
   return !points || *points >= fewRows;
 }
 
+bool fillsTiles(const Module& m, const Function& f, Axes columns, const Axes& reduced) {
+  if (columns.empty() || !isAbove(m, f, fewColumns - 1, columns)) return false;
+  columns.insert(reduced.begin(), reduced.end());
+  return isAbove(m, f, fewPoints, columns);
+}
+
 bool isRowTimesMatrix(const Module& m, const Function& f, OpId nest) {
   bool is = false;
   forEachSum(m, f, nest, [&](const SumInNest& sum) {
     const bool hasRow = std::ranges::any_of(sum.kept.operands, [](const Axes& axes) { return axes.empty(); });
-    for (Axes columns : sum.kept.operands) {
-      const bool areMany = isAbove(m, f, fewColumns - 1, columns) && !columns.empty();
-      columns.insert(sum.reduced.begin(), sum.reduced.end());
-      is = is || (hasRow && areMany && isAbove(m, f, fewPoints, columns));
-    }
+    for (const Axes& columns : sum.kept.operands)
+      is = is || (hasRow && fillsTiles(m, f, columns, sum.reduced));
   });
   return is;
 }
@@ -79,12 +82,9 @@ std::vector<RowProduct> rowProducts(const Module& m, const Function& f, OpId nes
   auto isOutside = [&](ValueId axis) {
     return std::ranges::find(view.axisParams(), axis) != view.axisParams().end();
   };
-  auto isProduct = [&](const SumInNest& sum, const Axes& rows, Axes columns) {
-    if (!std::ranges::all_of(rows, isOutside) || !std::ranges::none_of(columns, isOutside) ||
-        !isAbove(m, f, fewColumns - 1, columns))
-      return false;
-    columns.insert(sum.reduced.begin(), sum.reduced.end());
-    return isAbove(m, f, fewPoints, columns);
+  auto isProduct = [&](const SumInNest& sum, const Axes& rows, const Axes& columns) {
+    return std::ranges::all_of(rows, isOutside) && std::ranges::none_of(columns, isOutside) &&
+           fillsTiles(m, f, columns, sum.reduced);
   };
   forEachSum(m, f, nest, [&](const SumInNest& sum) {
     sum.kept.forEachPair([&](const Axes& one, const Axes& other) {

@@ -1,8 +1,8 @@
 """generate.py SEED: prints a random program of functions for one row, which run on many.
 
 Bodies have branches, matches, loops of a count of the row, whiles, early exits, calls and recursion, each with
-products of a row and a matrix, and checks of what they compute; in some programs checks fail. Numbers are small and
-whole, so sums are exact in any order. It prints values and gradients.
+products of a row and a matrix, which the row may choose, and checks of what they compute; in some programs checks fail.
+Numbers are small and whole, so sums are exact in any order. It prints values and gradients.
 """
 import random, sys
 
@@ -41,8 +41,13 @@ def check():
     ])
 
 
+def choice():
+    return rand.choice(["n % 5", "(n * 3 + 1) % 5", f"argmax(h[0..{rand.randint(2, 5)}])", f"{rand.randrange(5)}",
+                        f"argmax((x @ u[{rand.randrange(5)}])[0..5])"])
+
+
 def row(depth, calls):
-    kind = rand.randrange(10)
+    kind = rand.randrange(12)
     if kind < 3:
         return f"clamp({rand.choice('hx')} @ w, -4, 4)"
     if kind < 6:
@@ -50,9 +55,12 @@ def row(depth, calls):
     if kind == 6 and depth < 2:
         return f"(if {condition()} {{ {row(depth + 1, calls)} }} else {{ {row(depth + 1, calls)} }})"
     if kind == 7 and calls and helpers:
-        return f"{rand.choice(helpers)}(h, x, n, k, w, v)"
+        return f"{rand.choice(helpers)}(h, x, n, k, w, v, u)"
     if kind == 8 and calls:
         return f"deep(h, n % {rand.randint(2, 6)}, w)"
+    if kind >= 10:
+        product = f"{rand.choice('hx')} @ u[{choice()}]"
+        return rand.choice([product, f"clamp({product}, -2, 2) @ u[{choice()}]", f"{product} + {rand.choice('hx')} @ v"])
     return f"{rand.choice('hx')} @ v + x"
 
 
@@ -95,7 +103,7 @@ def body(statements, calls):
 
 functions = ""
 for number in range(rand.randint(0, 2)):
-    functions += f"""fn g{number}(x: f32[16], y: f32[16], n: int, k: K, w: f32[16, 16], v: f32[16, 16]) -> f32[16] {{
+    functions += f"""fn g{number}(x: f32[16], y: f32[16], n: int, k: K, w: f32[16, 16], v: f32[16, 16], u: f32[5, 16, 16]) -> f32[16] {{
   var h = x + y
   {body(3, False)}
   clamp(h, -4, 4)
@@ -104,7 +112,7 @@ for number in range(rand.randint(0, 2)):
     helpers.append(f"g{number}")
 main = body(4, True)
 two = rand.random() < 0.3
-rows = "[for i in 0..b, j in 0..2: f(x[i], i + j, ks[i], w, v)]" if two else "[for i in 0..b: f(x[i], i, ks[i], w, v)]"
+rows = "[for i in 0..b, j in 0..2: f(x[i], i + j, ks[i], w, v, u)]" if two else "[for i in 0..b: f(x[i], i, ks[i], w, v, u)]"
 print(f"""enum K {{ A, B(s: f32), C }}
 enum T {{ L(a: f32), N(p: T, q: T) }}
 fn deep(x: f32[16], n: int, w: f32[16, 16]) -> f32[16] {{
@@ -122,7 +130,7 @@ fn encoded(t: T, x: f32[16], w: f32[16, 16], v: f32[16, 16]) -> f32[16] = match 
   L(a) => a * {f"(x + v[{place('x', '(a as int + 3)')}])" if checks else "x"}
   N(p, q) => clamp(encoded(p, x, w, v) @ w + {rand.choice(["encoded(q, x, w, v) @ v", "encoded(q, clamp(x @ v, -1, 1), w, v)"])}, -3, 3)
 }}
-{functions}fn f(x: f32[16], n: int, k: K, w: f32[16, 16], v: f32[16, 16]) -> f32[16] {{
+{functions}fn f(x: f32[16], n: int, k: K, w: f32[16, 16], v: f32[16, 16], u: f32[5, 16, 16]) -> f32[16] {{
   var h = x
   {main}
   h
@@ -131,6 +139,7 @@ fn mat(n: int, m: int, s: int) -> f32[n, m] = [for i in 0..n, j in 0..m: ((i * 3
 fn main(b: int = {rand.choice([0, 1, 3, 4, 17, 40])}) {{
   let w = mat(16, 16, 1)
   let v = mat(16, 16, 2)
+  let u: f32[5, 16, 16] = [for e in 0..5: mat(16, 16, 4 + e)]
   let x = mat(b, 16, 3)
   let ks = [for i in 0..b: if i % 3 == 0 {{ A }} else if i % 3 == 1 {{ B((i % 5) as f32) }} else {{ C }}]
   let y = {rows}
@@ -138,7 +147,7 @@ fn main(b: int = {rand.choice([0, 1, 3, 4, 17, 40])}) {{
   let ts = [for i in 0..b: grown(i % 9, i)]
   let z = [for i in 0..b: encoded(ts[i], x[i], w, v)]
   print(sum(z), [for i in 0..b: sum(z[i])])
-  let (gw, gv) = grad(((w, v)) => sum([for i in 0..b: clamp(f(x[i], i, ks[i], w, v), -9, 9)]))((w, v))
-  print(sum(gw), sum(gv), gw[3], gv[5])
+  let (gw, gv, gu) = grad(((w, v, u)) => sum([for i in 0..b: clamp(f(x[i], i, ks[i], w, v, u), -9, 9)]))((w, v, u))
+  print(sum(gw), sum(gv), gw[3], gv[5], sum(gu, over: (1, 2)), gu[2, 4])
   print(grad(w => sum([for i in 0..b: encoded(ts[i], x[i], w, v)]))(w)[2])
 }}""")
