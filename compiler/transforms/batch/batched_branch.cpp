@@ -23,17 +23,23 @@ BatchedBranch::BatchedBranch(Module& m, FunctionId f, OpId nest, OpId branch, st
   for (ValueId v : op().results) sumOf_.push_back(rows_.accumulatorOf(v));
 }
 
-bool BatchedBranch::isPossible() const {
+bool BatchedBranch::isPossible() {
   const AxisVariance body(m_, f_, nest_, effects_, OwnSizes::Copied);
   const std::optional<AxisSet> axes = body.axesOf(tested());
+  if (!axes || arms_.empty() || (axes->empty() && !body.readsWithin(tested()))) return false;
+  isSame_ = axes->empty();
+  if (isSame_) {
+    arms_.clear();
+    for (size_t r = 0; r < op().regions.size(); ++r) arms_.push_back({r, {}, {}, {}});
+  }
   auto mayStore = [&](ValueId v) { return hasOuterSizes(m_, fn(), body_, v); };
   auto isOpen = [&](RegionId r) { return fn().regions[r].dimParams.empty(); };
   auto isKnown = [&](ValueId v) { return !isAccumulator(m_, fn(), v) || rows_.accumulatorOf(v); };
   return std::ranges::all_of(op().results, isKnown) &&
          std::ranges::all_of(arms_,
                              [&](const Arm& arm) { return std::ranges::all_of(sumsOf(arm), isKnown); }) &&
-         !arms_.empty() && !op().results.empty() && op().resultDims.empty() && axes && !axes->empty() &&
-         std::ranges::all_of(op().regions, isOpen) && std::ranges::all_of(op().results, mayStore) &&
+         !op().results.empty() && op().resultDims.empty() && std::ranges::all_of(op().regions, isOpen) &&
+         std::ranges::all_of(op().results, mayStore) &&
          std::ranges::all_of(needs(), [&](ValueId v) { return body.axesOf(v).has_value(); }) &&
          std::ranges::all_of(arms_,
                              [&](const Arm& arm) {
@@ -47,6 +53,7 @@ void BatchedBranch::compact(Builder& b) {
     distribute(b, nest_,
                {AxisSet::first(fn().ops[nest_].dims.size()),
                 AxisVariance(m_, f_, nest_, effects_, OwnSizes::Copied).slice(live), live});
+  if (isSame_) return leave(b);
   for (Arm& arm : arms_) {
     findRows(b, arm);
     runArm(b, arm);
@@ -227,6 +234,91 @@ void BatchedBranch::readArms() {
       yields.push_back(v.valid() ? v : in.getAt(arm.results[next++], std::span(&at, 1)));
     in.yield(yields);
   }
+}
+
+/// All rows take the same arm: the branch stands before the nest, with a nest over all rows in each arm.
+void BatchedBranch::leave(Builder& b) {
+  std::vector<uint32_t> numbers; // of the accumulators that arms continue
+  for (const Arm& arm : arms_)
+    for (ValueId v : sumsOf(arm))
+      if (const uint32_t k = *rows_.accumulatorOf(v); std::ranges::find(numbers, k) == numbers.end())
+        numbers.push_back(k);
+  Op made = Builder::simple(op().kind, {}, op().attr);
+  Cloner outside(m_, f_, f_);
+  const ValueId test = tested();
+  rows_.copy(b, outside, std::span(&test, 1));
+  made.operands = {outside.value(test)};
+  made.loc = op().loc;
+  std::vector<TypeId> types;
+  for (const Arm& arm : arms_) {
+    Builder each = b.in(b.newRegion());
+    const Operands given = runForAll(each, arm, numbers);
+    types.clear();
+    for (ValueId v : given) types.push_back(b.typeOf(v));
+    each.yield(given);
+    made.regions.push_back(each.region);
+  }
+  const Results results = fn().ops[b.append(std::move(made), types)].results;
+  for (size_t k = 0; k < numbers.size(); ++k)
+    fn().ops[nest_].operands[numbers[k]] = results[results.size() - numbers.size() + k];
+  readAll(results);
+}
+
+/// A nest over all rows of what an arm gives them, then these accumulators.
+Operands BatchedBranch::runForAll(Builder& b, const Arm& arm, std::span<const uint32_t> numbers) const {
+  RowNest rows = rows_.open(b);
+  std::vector<ValueId> ends;
+  for (uint32_t k : numbers) ends.push_back(rows.nest.accumulator(fn().ops[nest_].operands[k]));
+  Builder in = b.in(rows.nest.body());
+  const RegionId region = op().regions[arm.number];
+  for (ValueId v : std::vector<ValueId>(fn().regions[region].params))
+    rows.copy.values[v] = b.param(fn().typeOf(v), fn().values[v].hint);
+  rows_.copy(in, rows.copy, needsOf(arm));
+  auto numberOf = [&](uint32_t sum) {
+    return static_cast<size_t>(std::ranges::find(numbers, sum) - numbers.begin());
+  };
+  for (ValueId v : sumsOf(arm)) rows.copy.values[v] = ends[numberOf(*rows_.accumulatorOf(v))];
+  const std::vector<ValueId> yields = rows.copy.body(region, in).values;
+  for (size_t k = 0; k < yields.size(); ++k) {
+    if (sumOf_[k])
+      ends[numberOf(*sumOf_[k])] = yields[k];
+    else
+      rows.nest.collect(yields[k]);
+  }
+  for (ValueId v : ends) rows.nest.end(v);
+  const Results results = fn().ops[rows.nest.finish()].results;
+  return {results.begin(), results.end()};
+}
+
+/// Reads of these arrays stand for the branch.
+void BatchedBranch::readAll(std::span<const ValueId> arrays) {
+  const std::vector<OpId> ops = std::exchange(fn().regions[body_].ops, {});
+  std::unordered_map<ValueId, ValueId> passed;
+  const std::span<const ValueId> params(fn().regions[body_].params);
+  const std::vector<ValueId> axes(params.begin(),
+                                  params.begin() + static_cast<ptrdiff_t>(fn().ops[nest_].dims.size()));
+  const Results of = op().results;
+  for (OpId id : ops) {
+    if (id != branch_) {
+      fn().regions[body_].ops.push_back(id);
+      continue;
+    }
+    Builder in(m_, f_, body_, op().loc);
+    for (size_t k = 0, next = 0; k < of.size(); ++k) {
+      if (sumOf_[k]) {
+        for (const Arm& arm : arms_)
+          for (ValueId v : sumsOf(arm))
+            if (rows_.accumulatorOf(v) == sumOf_[k]) passed[of[k]] = v;
+        continue;
+      }
+      const ValueId read = in.getAt(arrays[next++], axes);
+      takeOver(fn(), fn().values[read].def, std::span(&of[k], 1));
+    }
+  }
+  forEachOp(fn(), body_, [&](OpId id) {
+    for (ValueId& v : fn().ops[id].operands)
+      if (const auto by = passed.find(v); by != passed.end()) v = by->second;
+  });
 }
 
 } // namespace melix::transforms

@@ -13,6 +13,8 @@
 //            %y = nest (b: B) -> collect[b] { %r = if %c { yield (get %u[get %n[%b]]) } { yield %z }   … %r …
 //            }
 //
+// Where all rows take the same arm the branch stands before the nest, with a nest over all rows in each arm.
+//
 // A value of its row that a compacted arm needs becomes an array of all rows before, if it costs more than a
 // read. Other arms stay where they are. An arm of a case of an enum opens its payload for the rows that take
 // it.
@@ -29,9 +31,9 @@ public:
   BatchedBranch(core::Module& m, core::FunctionId f, core::OpId nest, core::OpId branch,
                 std::span<const core::OpId> seeds, const core::Effects& effects, const Costs& costs);
 
-  /// Whether an arm has a seed, rows differ in the arm they take, and all that arms need and give can be
-  /// stored. Requires that nothing in the nest has an effect.
-  bool isPossible() const;
+  /// Whether an arm has a seed, and all that arms need and give can be stored. Requires that nothing in the
+  /// nest has an effect.
+  bool isPossible();
   /// Appends the ops before the nest.
   void compact(core::Builder& b);
 
@@ -57,6 +59,9 @@ private:
   void runArm(core::Builder& b, Arm& arm) const;
   void countRows(core::Builder& b);
   void readArms();
+  void leave(core::Builder& b);
+  core::Operands runForAll(core::Builder& b, const Arm& arm, std::span<const uint32_t> numbers) const;
+  void readAll(std::span<const core::ValueId> arrays);
 
   core::Module& m_;
   const core::FunctionId f_;
@@ -65,6 +70,7 @@ private:
   const core::Effects& effects_;
   const Costs& costs_;
   const Rows rows_;
+  bool isSame_ = false; ///< whether all rows take the same arm: `arms_` are all then
   std::vector<Arm> arms_;
   std::vector<std::optional<uint32_t>> sumOf_; ///< by results: the accumulator that one continues
 };
