@@ -9,6 +9,7 @@
 #include "transforms/walks/distribute_nest.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace melix::transforms {
 
@@ -25,7 +26,7 @@ RowAdds::RowAdds(Module& m, FunctionId f, OpId nest, const Costs& costs, RegionI
     if (std::ranges::none_of(op.results, [&](ValueId v) { return isSum(v); })) continue;
     adds_.push_back(id);
     for (ValueId v : op.results) sumOf_[v] = sumOf_.at(accumulatorOf(m_, fn(), body_, v));
-    for (ValueId v : op.operands) need(v);
+    for (ValueId each : op.operands) need(each);
     for (RegionId r : op.regions)
       forEachOp(fn(), r, [&](OpId each) {
         for (ValueId v : fn().ops[each].operands) need(v);
@@ -74,13 +75,26 @@ void RowAdds::need(ValueId v) {
   if (!value.def.valid()) return;
   if (!own_.contains(value.def) || isCopied_.contains(value.def)) return;
   const Op& op = fn().ops[value.def];
-  const bool isConstant = op.operands.empty() && op.regions.empty() && op.resultDims.empty();
-  isCopied_[value.def] = isConstant || isOuter(op);
+  isCopied_[value.def] = isSameForAll(value.def) || isOuter(op);
   if (!isCopied_[value.def]) return (void)stored_.insert(stored_.end(), op.results.begin(), op.results.end());
+  for (ValueId each : op.operands) need(each);
   for (RegionId r : op.regions)
     forEachOp(fn(), r, [&](OpId each) {
       for (ValueId inner : fn().ops[each].operands) need(inner);
     });
+}
+
+/// Whether an op makes the same numbers for all rows, of numbers from outside.
+bool RowAdds::isSameForAll(OpId id) const {
+  const Op& op = fn().ops[id];
+  return op.regions.empty() && op.kind != OpKind::Call && op.kind != OpKind::Get && op.resultDims.empty() &&
+         std::ranges::all_of(op.results, [&](ValueId v) { return m_.types.isScalar(fn().typeOf(v)); }) &&
+         std::ranges::all_of(op.operands, [&](ValueId v) {
+           const Value& value = fn().values[v];
+           if (!value.def.valid())
+             return value.region != body_ && (!around_.valid() || value.region != around_);
+           return own_.contains(value.def) ? isSameForAll(value.def) : !aroundOps_.contains(value.def);
+         });
 }
 
 /// Whether an op makes a matrix of rows, element by element: what it needs is smaller than what it makes.
@@ -119,11 +133,51 @@ void RowAdds::emit(Builder& b, DimId rows, std::span<const ValueId> arrays,
   const bool areAlone = std::ranges::all_of(adds_, [&](OpId id) { return isAlone(id); });
   if (!areAlone) return emitGroup(b, {{}, rows}, adds_, arrays, sums);
   for (OpId id : adds_) {
-    if (choiceOf(id).empty())
+    if (isAtSameElement(id))
+      emitSum(b, rows, id, arrays, sums);
+    else if (choiceOf(id).empty())
       emitGroup(b, {{}, rows}, std::span(&id, 1), arrays, sums);
     else
       emitByChoice(b, rows, id, arrays, sums);
   }
+}
+
+/// Whether all rows add arrays to the same element of a list.
+bool RowAdds::isAtSameElement(OpId id) const {
+  const Op& op = fn().ops[id];
+  return op.kind == OpKind::AddAt && m_.types.kind(fn().typeOf(op.operands[1])) == TypeKind::Array &&
+         isOfNumbers(m_.types, fn().typeOf(op.operands[1])) &&
+         std::ranges::any_of(op.as<Path>(), [](const PathStep& s) { return s.kind == StepKind::Element; }) &&
+         std::ranges::all_of(std::span(op.operands).subspan(2),
+                             [&](ValueId v) { return std::ranges::find(stored_, v) == stored_.end(); });
+}
+
+/// The sum of what all rows add, and one add of it.
+void RowAdds::emitSum(Builder& b, DimId rows, OpId add, std::span<const ValueId> arrays,
+                      std::vector<ValueId>& sums) const {
+  const Op op = fn().ops[add];
+  NestBuilder nest(b);
+  const std::vector<ValueId> point = nest.openAxes(m_.types[fn().typeOf(op.operands[1])].dims);
+  const ValueId row = nest.axis(rows);
+  Builder in = b.in(nest.body());
+  Cloner copy(m_, f_, f_);
+  for (size_t k = 0; k < stored_.size(); ++k)
+    copy.values[stored_[k]] = in.getAt(arrays[k], std::span(&row, 1));
+  std::vector<uint32_t> keep(point.size());
+  std::iota(keep.begin(), keep.end(), 0U);
+  nest.add(reducing(MonoidKind::Sum, keep), elementAt(in, copy, op.operands[1], point));
+  const ValueId sum = nest.one();
+
+  NestBuilder once(b);
+  Cloner outside(m_, f_, f_);
+  ValueId& accumulator = sums[sumOf_.at(op.operands[0])];
+  outside.values[op.operands[0]] = once.accumulator(accumulator);
+  outside.values[op.operands[1]] = sum;
+  Builder at = b.in(once.body());
+  for (OpId id : copiedFor(std::span(&add, 1)))
+    if (id == add || isSameForAll(id)) outside.op(id, at);
+  once.end(outside.value(op.results[0]));
+  accumulator = once.one();
 }
 
 /// Whether an array is added to an element of the accumulator, so that it can be added point by point.

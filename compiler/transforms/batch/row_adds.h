@@ -48,7 +48,11 @@ public:
 private:
   const core::Function& fn() const { return m_.functions[f_]; }
   bool isSum(core::ValueId v) const;
+  bool isSameForAll(core::OpId id) const;
   bool isOuter(const core::Op& op) const;
+  bool isAtSameElement(core::OpId id) const;
+  void emitSum(core::Builder& b, core::DimId rows, core::OpId add, std::span<const core::ValueId> arrays,
+               std::vector<core::ValueId>& sums) const;
   bool isAlone(core::OpId id) const;
   void store(core::OpId id);
   void need(core::ValueId v);
