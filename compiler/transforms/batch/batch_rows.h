@@ -1,7 +1,8 @@
 #pragma once
 // Batches ops in the body of a nest over rows: loops, branches and calls with products of a row and a matrix,
-// and products by a matrix that the row chooses, run for all rows at once. Over all rows these are products of matrices, which stand in nests of their own
-// then (fission_products.h). A nest is one over rows if it has more than a few points.
+// and products by a matrix that the row chooses, run for all rows at once. Over all rows these are products
+// of matrices, which stand in nests of their own then (fission_products.h). A nest is one over rows if it has
+// more than a few points.
 //
 //   loops     interchanged with the nest (batched_loop.h). Rows of their own trip counts run in the order of
 //             falling counts. Rows of a `while` are compacted when some of them end.
@@ -28,7 +29,8 @@
 // 3. It carries, needs or gives a value that becomes no array of all rows: an array of a size of the row, or
 //    one of which rows update different parts.
 // 4. Arrays of all rows would have more axes than the results of the nest.
-// 5. Branches and calls: the nest stands in another nest, or adds to accumulators. Products by chosen matrices:
+// 5. Branches and calls: the nest stands in another nest, or adds to accumulators. Products by chosen
+// matrices:
 //    the nest stands in another nest.
 // Requires: verified Core without derivatives, orders not chosen. Keeps: values, every effect. `batchSums`
 // changes the order of the terms of accumulators: iteration by iteration, in each the rows in the order in
