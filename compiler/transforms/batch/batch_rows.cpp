@@ -8,6 +8,7 @@
 #include "transforms/batch/batched_loop.h"
 #include "transforms/batch/checks_to_values.h"
 #include "transforms/batch/chosen_sides.h"
+#include "transforms/batch/merged_rows.h"
 #include "transforms/batch/row_checks.h"
 #include "transforms/batch/row_functions.h"
 #include "transforms/batch/speculated_nest.h"
@@ -51,6 +52,7 @@ private:
         run(inner, isInNest || fn().ops[id].kind == OpKind::Nest);
     if (hasManyPoints(costs_, fn().ops[id])) {
       Builder b(m_, f_, region, fn().ops[id].loc);
+      if (!isInNest) id = merged(b, id);
       std::vector<OpId> before = std::exchange(fn().regions[region].ops, {});
       bool isGone = batchAdds(b, id);
       bool isBatched = isGone || batch(b, id, isInNest);
@@ -190,6 +192,24 @@ private:
     checks.move(b);
     rows.leave(b);
     return true;
+  }
+
+  /// The nest, or it and the nest within it as one, if rows of that one choose matrices.
+  OpId merged(Builder& b, OpId nest) {
+    const MergedRows rows(m_, f_, nest, effects_, costs_);
+    const OpId inner = rows.inner();
+    if (!inner.valid() || !(addsToChosen(inner) || !chosenProducts(m_, f_, inner, effects_).empty()))
+      return nest;
+    changed = true;
+    const OpId made = rows.merge(b);
+    std::erase(fn().regions[b.region].ops, made);
+    return made;
+  }
+  /// Whether points of a nest add matrices at places that they choose, and may do so in another order.
+  bool addsToChosen(OpId nest) const {
+    return reordersSums_ && nestAccs(fn().ops[nest]) > 0 &&
+           RowAdds::areAlone(m_, fn(), fn().ops[nest].regions[0]) &&
+           RowAdds(m_, f_, nest, costs_).anyChosen();
   }
 
   /// Products by matrices that rows choose, if the part is one.

@@ -2,7 +2,7 @@
 // Finds products of a row and a matrix that the row chooses, among matrices that all rows share.
 //
 //   nest (b: B) -> collect[b] {
-//     %e = get %kinds[%b]   %m = get %w[%e]          // the choice, and what it is read by
+//     %e = get %kinds[%b]   %m = get %w[%e]          // the choice, and a read by it
 //     %u = nest (j: H, k: D) -> keep[j] sum { … get %x[%b, %k] … get %m[%k, %j] … }   … }
 
 #include "transforms/analysis/axis_variance.h"
@@ -17,8 +17,8 @@ struct ChosenProduct {
   std::vector<core::OpId> reads;     ///< ops of the body that the matrix is read by
 };
 
-/// Those in a nest, in the order of its body. An index that is affine in the axes of the nest is no choice.
-/// Sums whose order is chosen are left out.
+/// Chosen products in a nest, in the order of its body. An index that is affine in the axes of the nest is no
+/// choice. Sums whose order is chosen are left out.
 std::vector<ChosenProduct> chosenProducts(core::Module& m, core::FunctionId f, core::OpId nest,
                                           const core::Effects& effects);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Puts rows with equal keys together, and runs code for one such group after another.
+// Puts rows with equal keys together, and runs code for one group after another.
 //
 //   %before, %counts = …                            // by row: rows before it with its key; by key: its rows
 //   %starts = …                                     // by key: rows with lesser keys
@@ -28,10 +28,11 @@ public:
   struct Group {
     core::ValueId key;
     core::ValueId from;                 ///< where the group begins in the order
-    RowSet rows;                        ///< of which there may be none
+    RowSet rows;                        ///< none, if no row has the key
     std::vector<core::ValueId> carried; ///< the parameters of `begun`
   };
-  /// Appends a loop over the groups. `emit` appends the code for a group and gives what goes around.
+  /// Appends a loop over the groups. `emit` appends the code for a group and gives the
+  /// values that go around.
   std::vector<core::ValueId>
   forEach(core::Builder& b, std::span<const core::ValueId> begun,
           FunctionRef<std::vector<core::ValueId>(core::Builder& in, const Group& group)> emit) const;

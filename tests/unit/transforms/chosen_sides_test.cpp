@@ -117,6 +117,18 @@ TEST(ChosenSides, OtherProductsStay) {
   }
 }
 
+TEST(ChosenSides, RowsOfRowsAreRowsOfOneNest) {
+  const std::string inner = "%row = get %x[%t] : f32[10]\n%e1 = add %e0, %t : i64\n%three = const 3 : i64\n"
+                            "%e = irem %e1, %three : i64\n%m = get %w[%e] : f32[10, 16]\n";
+  PassText m(function("f32[B, 5, 16]", "%out = nest (%r: B) -> collect[r] {\n%e0 = get %c[%r] : i64\n"
+                                       "%in = nest (%t: 5) -> collect[t] {\n" +
+                                           inner + product("%y") +
+                                           "yield %y\n} : f32[5, 16]\nyield %in\n} : f32[B, 5, 16]\n"
+                                           "yield %out\n"));
+  m.apply(batchRows, arguments());
+  EXPECT_EQ(m.count("bind_dim"), 1u) << m.text();
+}
+
 TEST(ChosenSides, TermsAreAddedByGroups) {
   const std::string terms =
       "%sums = zero : f32[3, 10, 16]\n%g = nest (%r: B) -> accs (%s = %sums) {\n%row = get %x[%r] : f32[10]\n"
