@@ -427,11 +427,9 @@ public:
   static std::optional<TransformKind> transformOf(IntrinsicKind kind);
   NodeId callTransform(TransformKind kind, IntrinsicKind intrinsic, const std::vector<CallArg>& args,
                        Span span);
-  NodeId transformed(TransformKind kind, std::string_view name, std::vector<uint32_t> wrt, NodeId function,
+  NodeId transformed(TransformKind kind, std::string_view name, NamedParameters named, NodeId function,
                      Span span);
   NodeId known(NodeId function, Span span);
-  bool readWrt(SynId node, TypeId function, std::vector<uint32_t>& wrt);
-  std::optional<uint32_t> parameterNamed(TypeId function, NameId name);
   std::set<size_t> aritiesOf(TypeId function);
   /// Over 0: a transform is called through an instance of its own, so that it can be transformed.
   Trailed<int> wrapTransforms{trail};

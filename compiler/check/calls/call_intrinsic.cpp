@@ -4,6 +4,7 @@
 #include "check/body/growing.h"
 #include "check/body/iteration.h"
 #include "check/calls/nested_reduction.h"
+#include "check/derivatives/vmap.h"
 #include "check/signatures/suggestions.h"
 
 #include "types/tangent.h"
@@ -67,14 +68,13 @@ NodeId Body::callIntrinsic(IntrinsicKind kind, const std::vector<CallArg>& args,
     const bool turned = isFunction(x) && !isFunction(f); // `xs.map(f)`
     if (turned) std::swap(f, x);
     if (b.kindOf(f) == TypeKind::Error || b.kindOf(x) == TypeKind::Error) return b.error(span);
-    if (b.kindOf(x) == TypeKind::List) x = callPrelude("array", {x}, span);
     TypeKind given = b.kindOf(x);
-    if (given != TypeKind::Array && given != TypeKind::Tuple) {
+    if (given != TypeKind::Array && given != TypeKind::List && given != TypeKind::Tuple) {
       sink.report(DiagId::WantsArray, args[turned ? 0 : 1].span, name, b.show(b.typeOf(x))).hint =
           intrinsicHint(kind);
       return b.error(span);
     }
-    return derivatives.vmap(f, {x}, expected, span);
+    return vmap(b, *this, f, {x}, {}, expected, span);
   }
   case IntrinsicKind::MapLeaves: return callMapLeaves(args, span);
   case IntrinsicKind::FoldLeaves: return callFoldLeaves(args, expected, span);

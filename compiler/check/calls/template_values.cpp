@@ -2,6 +2,8 @@
 #include "check/body/attempt.h"
 #include "check/body/dict_tangents.h"
 #include "check/body/dicts.h"
+#include "check/calls/named_parameters.h"
+#include "check/derivatives/vmap.h"
 #include "check/instances/instances.h"
 #include "check/signatures/constants.h"
 
@@ -155,6 +157,15 @@ NodeId Body::callFunction(NodeId function, std::vector<NodeId> args, Span span) 
 
 void Body::followTarget(NodeId derivative, NodeId call) { follows.push_back({derivative, call}); }
 
+/// Whether the parameters of a template value are declared, so that the call of the declaration reads labels.
+static bool hasDeclaration(KnownKind kind) {
+  return kind == KnownKind::Overloads || kind == KnownKind::Intrinsic || kind == KnownKind::Constructor;
+}
+
+static bool hasLabel(const std::vector<CallArg>& args) {
+  return std::ranges::any_of(args, [](const CallArg& arg) { return arg.label.valid(); });
+}
+
 NodeId Body::callValue(NodeId function, const std::vector<CallArg>& args, TypeId expected, Span span) {
   TypeId type = b.typeOf(function);
   switch (types.kind(type)) {
@@ -162,6 +173,7 @@ NodeId Body::callValue(NodeId function, const std::vector<CallArg>& args, TypeId
   case TypeKind::Known: return callKnown(function, args, expected, span);
   case TypeKind::Function: {
     const types::Type& fn = types[type];
+    if (hasLabel(args)) return callByNames(*this, function, args, expected, span);
     if (fn.parts.size() != args.size()) {
       sink.report(DiagId::ValueArguments, span, "this function", std::to_string(fn.parts.size()),
                   std::to_string(args.size()));
@@ -235,6 +247,8 @@ NodeId Body::callKnown(NodeId function, const std::vector<CallArg>& args, TypeId
   TypeId type = b.typeOf(function);
   KnownId id = types[type].known;
   const Known& known = c.program_.known(id);
+  if (!hasDeclaration(known.kind) && hasLabel(args))
+    return callByNames(*this, function, args, expected, span);
   switch (known.kind) {
   case KnownKind::Overloads: return callOverloads(function, args, nullptr, expected, span);
   case KnownKind::Intrinsic:
@@ -316,9 +330,9 @@ NodeId Body::applyKnown(const Known& known, NodeId capture, const std::vector<Ca
   case KnownKind::ZeroLike: return zeroLikeBody(*this, values[0], span);
   default:
     if (static_cast<TransformKind>(known.number) == TransformKind::Vmap)
-      return derivatives.vmap(capture, std::move(values), expected, span);
-    return derivatives.apply(static_cast<TransformKind>(known.number), capture, std::move(values), known.wrt,
-                             span);
+      return vmap(b, *this, capture, std::move(values), known.named, expected, span);
+    return derivatives.apply(static_cast<TransformKind>(known.number), capture, std::move(values),
+                             known.named.positions, span);
   }
 }
 

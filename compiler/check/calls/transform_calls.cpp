@@ -1,8 +1,7 @@
-// Calls of `grad`, `vmap` and their like: which parameters `wrt:` names, and the template value that comes
-// out.
+// Calls of `grad`, `vmap` and their like: the template value that comes out.
 #include "check/body/attempt.h"
+#include "check/calls/named_parameters.h"
 #include "check/signatures/declaration_table.h"
-#include "check/signatures/suggestions.h"
 #include "types/tangent.h"
 
 namespace melix::check {
@@ -25,38 +24,28 @@ std::optional<TransformKind> Body::transformOf(IntrinsicKind kind) {
 NodeId Body::callTransform(TransformKind kind, IntrinsicKind intrinsic, const std::vector<CallArg>& args,
                            Span span) {
   if (args.empty()) return wrongCount(intrinsic, "1", 0, span);
-  std::string_view name = intrinsicName(intrinsic);
   NodeId function = known(checkArg(args[0]), args[0].span);
   if (b.kindOf(function) == TypeKind::Error) return function;
-  std::vector<uint32_t> wrt;
-  for (size_t k = 1; k < args.size(); ++k) {
+  for (size_t k = 1; k < args.size(); ++k)
     if (!args[k].label) return wrongCount(intrinsic, "1", args.size(), span);
-    if (types.names.text(args[k].label) != "wrt" || kind == TransformKind::Vmap ||
-        kind == TransformKind::Linearize) {
-      const std::string_view label = types.names.text(args[k].label);
-      const std::string_view habit = argumentHabit(label);
-      sink.report(DiagId::UnknownArgument, args[k].span, name, label).hint =
-          habit.empty() ? intrinsicHint(intrinsic) : habit;
-      return b.error(span);
-    }
-    if (!readWrt(args[k].syntax, b.typeOf(function), wrt)) return b.error(span);
-  }
-  return transformed(kind, name, std::move(wrt), function, span);
+  std::optional<NamedParameters> named = readNamed(*this, intrinsic, args, b.typeOf(function));
+  if (!named) return b.error(span);
+  return transformed(kind, intrinsicName(intrinsic), std::move(*named), function, span);
 }
 
-NodeId Body::transformed(TransformKind kind, std::string_view name, std::vector<uint32_t> wrt,
-                         NodeId function, Span span) {
+NodeId Body::transformed(TransformKind kind, std::string_view name, NamedParameters named, NodeId function,
+                         Span span) {
   Known value;
   value.kind = KnownKind::Transform;
   value.module = module;
   value.number = static_cast<uint32_t>(kind);
   value.name = std::string(name);
-  value.wrt = std::move(wrt);
+  value.named = std::move(named);
   return templateValue(std::move(value), {function}, span);
 }
 
 NodeId Body::gradientOf(NodeId function, std::vector<uint32_t> wrt, Span span) {
-  return transformed(TransformKind::Grad, "grad", std::move(wrt), function, span);
+  return transformed(TransformKind::Grad, "grad", {std::move(wrt), {}}, function, span);
 }
 
 NodeId Body::pullbackValue(PullbackShape shape, NodeId saved, Span span) {
@@ -81,26 +70,6 @@ NodeId Body::known(NodeId function, Span span) {
     return templateValue(std::move(value), {function}, span);
   }
   default: sink.report(DiagId::NotCallable, span, b.show(b.typeOf(function))); return b.error(span);
-  }
-}
-
-/// The position of a parameter of a template value.
-std::optional<uint32_t> Body::parameterNamed(TypeId function, NameId name) {
-  if (types.kind(function) != TypeKind::Known) return std::nullopt;
-  const Known& value = c.program_.known(types[function].known);
-  auto among = [&](const auto& params) -> std::optional<uint32_t> {
-    for (uint32_t k = 0; k < params.size(); ++k)
-      if (params[k].name == name) return k;
-    return std::nullopt;
-  };
-  switch (value.kind) {
-  case KnownKind::Overloads:
-    for (DeclId decl : value.candidates)
-      if (auto found = among(c.declarations.function(decl).params)) return found;
-    return std::nullopt;
-  case KnownKind::Lambda: return among((*value.lambda.tree)[value.lambda.node].as<Lambda>().params);
-  case KnownKind::Transform: return parameterNamed(types[function].parts[0], name);
-  default: return std::nullopt;
   }
 }
 
@@ -175,11 +144,14 @@ TypeId Body::expectedArgument(TypeId function, size_t k, size_t count) {
   case KnownKind::Transform: {
     const TypeId inner = types[function].parts[0];
     const auto transform = static_cast<TransformKind>(value.number);
-    if (transform == TransformKind::Vmap) return TypeId::none();
+    const std::vector<uint32_t>& named = value.named.positions;
+    if (transform == TransformKind::Vmap) // what is asked of an element asks nothing of the whole
+      return named.empty() || std::ranges::count(named, k) > 0 ? TypeId::none()
+                                                               : expectedArgument(inner, k, count);
     if (transform != TransformKind::Hvp) return expectedArgument(inner, k, count);
     return k + 1 < count
                ? expectedArgument(inner, k, count - 1)
-               : expectedTangent(inner, value.wrt.empty() ? std::vector<uint32_t>{0} : value.wrt, count - 1);
+               : expectedTangent(inner, named.empty() ? std::vector<uint32_t>{0} : named, count - 1);
   }
   default: return TypeId::none();
   }
@@ -214,31 +186,6 @@ TypeId Body::expectedInput(TypeId function, SynId x) {
 NodeId Body::transformArg(const CallArg& arg, TypeId asked) {
   NodeId value = checkArg(arg, asked);
   return asked && b.kindOf(value) == TypeKind::List ? coerce(value, asked, arg.span) : value;
-}
-
-/// What `wrt:` says: a name, a position, or a tuple of these.
-bool Body::readWrt(SynId node, TypeId function, std::vector<uint32_t>& wrt) {
-  std::vector<SynId> items{node};
-  if (ast.kind(node) == SynKind::Tuple) items = ast[node].as<Many>().items;
-  for (SynId item : items) {
-    std::optional<uint32_t> position;
-    if (ast.kind(item) == SynKind::IntLit)
-      position = static_cast<uint32_t>(Checker::literalBits(ast[item].as<Text>().text));
-    else if (ast.kind(item) == SynKind::Name)
-      position = parameterNamed(function, ast[item].as<Name>().name);
-    std::string_view text = c.modules.sources.text(ast.span(item));
-    std::set<size_t> arities = aritiesOf(function);
-    if (!position || *position >= *arities.rbegin()) {
-      sink.report(DiagId::NoSuchParameter, ast.span(item), text, std::to_string(*arities.rbegin()));
-      return false;
-    }
-    if (std::find(wrt.begin(), wrt.end(), *position) != wrt.end()) {
-      sink.report(DiagId::RepeatedParameter, ast.span(item), text);
-      return false;
-    }
-    wrt.push_back(*position);
-  }
-  return true;
 }
 
 /// How many arguments a function value may be called with.

@@ -14,17 +14,6 @@ std::vector<NodeId> Derivatives::bindAll(std::vector<NodeId> args, std::vector<N
   return args;
 }
 
-/// The sizes in a type that are newer than the first `before` symbols: those that a call found.
-static std::vector<types::DimSym> sizesFoundSince(NodeBuilder& b, TypeId type, size_t before) {
-  std::vector<types::DimSym> symbols;
-  b.types.collectSymbols(b.infer.zonk(type), symbols);
-  std::erase_if(symbols, [&](types::DimSym s) {
-    return s.index < before || b.types.dims.info(s).kind == types::DimSymKind::Inference ||
-           b.types.dims.info(s).kind == types::DimSymKind::Bound;
-  });
-  return symbols;
-}
-
 /// Whether the arguments are passed as they are: the derivative of one has its own type. Says so if not.
 bool Derivatives::passesAsGiven(const Callee& callee, const std::vector<NodeId>& args) {
   const std::vector<NodeId>& passed = b.instance.nodes[callee.call].children;
@@ -107,8 +96,8 @@ NodeId Derivatives::apply(TransformKind kind, NodeId function, std::vector<NodeI
                           const std::vector<uint32_t>& given, Span span) {
   const std::vector<uint32_t> wrt = given.empty() ? std::vector<uint32_t>{0} : given;
   const size_t arity = kind == TransformKind::Hvp ? args.size() - 1 : args.size();
-  if (kind != TransformKind::Vmap && (args.empty() || *std::max_element(wrt.begin(), wrt.end()) >= arity)) {
-    b.sink.report(DiagId::TooFewArguments, span, std::to_string(args.size()));
+  if (args.empty() || *std::max_element(wrt.begin(), wrt.end()) >= arity) {
+    b.sink.report(DiagId::TooFewArguments, span, std::to_string(args.size()), "what is differentiated by");
     return b.error(span);
   }
   switch (kind) {
@@ -118,7 +107,7 @@ NodeId Derivatives::apply(TransformKind kind, NodeId function, std::vector<NodeI
   case TransformKind::Hessian: return hessian(function, std::move(args), wrt, span);
   case TransformKind::Hvp: return hvp(function, std::move(args), wrt, span);
   case TransformKind::Linearize: return linearize(function, std::move(args), span);
-  case TransformKind::Vmap: return vmap(function, std::move(args), TypeId::none(), span);
+  case TransformKind::Vmap: break; // no derivative: vmap.h
   }
   return b.error(span);
 }
@@ -266,84 +255,6 @@ NodeId Derivatives::jvp(NodeId function, NodeId x, NodeId dx, Span span) {
     tangents.push_back(part);
   }
   nodes.push_back(jvpAt(function, args, wrt, tangents, span));
-  return b.block(std::move(nodes), span);
-}
-
-/// Adds the first axis of every array in an argument of `vmap(f)`: tuples are mapped part by part.
-bool Derivatives::collectLanes(TypeId type, NodeId arg, Lanes& lanes) {
-  if (b.types.kind(type) == TypeKind::Tuple && !b.types.isUnit(type)) {
-    const std::vector<TypeId>& parts = b.types[type].parts;
-    return std::all_of(parts.begin(), parts.end(),
-                       [&](TypeId part) { return collectLanes(part, arg, lanes); });
-  }
-  if (b.types.kind(type) != TypeKind::Array) {
-    if (b.types.kind(type) != TypeKind::Error)
-      b.sink.report(DiagId::WantsArray, b.spanOf(arg), "vmap(f)", b.show(type));
-    return false;
-  }
-  DimId mine = b.dimsOf(type)[0];
-  if (!lanes.count) {
-    lanes.count = mine;
-    lanes.first = type;
-    return true;
-  }
-  UnifyKind match = b.infer.unifyDim(lanes.count, mine);
-  if (match == UnifyKind::DimsDiffer) {
-    Diagnostic& told = b.shapesDiffer(lanes.first, 0, type, 0, b.spanOf(arg));
-    b.noteNames(told, b.dimsOf(lanes.first)[0]);
-    b.noteOrigin(told, arg, 0);
-    return false;
-  }
-  if (match == UnifyKind::NeedsCheck) lanes.checks.push_back(b.shapesFit(lanes.first, 0, type, 0));
-  return true;
-}
-
-/// The argument at one lane.
-NodeId Derivatives::atLane(NodeId arg, const std::vector<LocalId>& lane, Span span) {
-  if (b.kindOf(arg) != TypeKind::Tuple) return b.at(arg, lane, span);
-  std::vector<NodeId> parts;
-  for (uint32_t k = 0; k < b.types[b.typeOf(arg)].parts.size(); ++k)
-    parts.push_back(atLane(b.tuplePart(arg, k, span), lane, span));
-  return b.tuple(std::move(parts), span);
-}
-
-/// What a function made of one element. An array with a size that was first found by the call, a symbol newer
-/// than `before`, keeps it beside its elements where a ragged array is asked for, and is an error elsewhere.
-NodeId Derivatives::withExistentialSizes(NodeId made, size_t before, TypeId asked, Span span) {
-  TypeId type = b.infer.zonk(b.typeOf(made));
-  std::vector<types::DimSym> own = sizesFoundSince(b, type, before);
-  if (own.empty()) return made;
-  TypeId wanted = asked ? b.infer.zonk(asked) : b.types.error();
-  if (b.types.kind(wanted) != TypeKind::Array || b.types.kind(b.types.element(wanted)) != TypeKind::Pack) {
-    b.sink.report(DiagId::RaggedBuilder, span, b.show(type));
-    return b.error(span);
-  }
-  Dims sizes;
-  for (types::DimSym s : own) sizes.dims.push_back(b.types.dims.symbol(s));
-  return b.make(NodeKind::Pack, b.types.pack(type, own), span, {made}, std::move(sizes));
-}
-
-/// `[for b: f(x[b], y[b], …)]`; all arguments share the first axis.
-NodeId Derivatives::vmap(NodeId function, std::vector<NodeId> args, TypeId asked, Span span) {
-  if (args.empty()) {
-    b.sink.report(DiagId::ArgumentCount, span, "vmap(f)", "at least 1", "0");
-    return b.error(span);
-  }
-  std::vector<NodeId> nodes;
-  args = bindAll(std::move(args), nodes);
-  Lanes lanes;
-  for (NodeId arg : args)
-    if (!collectLanes(b.typeOf(arg), arg, lanes)) return b.error(span);
-  if (!lanes.checks.empty()) nodes.push_back(b.dimChecks(std::move(lanes.checks), span));
-  const size_t before = b.types.dims.symCount();
-  nodes.push_back(b.collect({lanes.count}, span, [&](const std::vector<LocalId>& lane) {
-    std::vector<NodeId> elements;
-    for (NodeId arg : args) elements.push_back(atLane(arg, lane, span));
-    NodeId made = calls_.callFunction(function, std::move(elements), span);
-    if (b.kindOf(made) != TypeKind::Never) return withExistentialSizes(made, before, asked, span);
-    b.sink.report(DiagId::NoElement, span);
-    return b.error(span);
-  }));
   return b.block(std::move(nodes), span);
 }
 

@@ -48,9 +48,6 @@ public:
   /// parameter 0.
   NodeId apply(TransformKind kind, NodeId function, std::vector<NodeId> args,
                const std::vector<uint32_t>& wrt, Span span);
-  /// The function at each element of the first axes. Results with sizes of their own are the elements of a
-  /// ragged array, where such a one is `asked` for.
-  NodeId vmap(NodeId function, std::vector<NodeId> args, TypeId asked, Span span);
   /// `(y, dy)`; several arguments are given as tuples.
   NodeId jvp(NodeId function, NodeId x, NodeId dx, Span span);
   /// `(y, pullback)`; several arguments are given as a tuple, and so are their cotangents.
@@ -109,15 +106,6 @@ private:
   NodeId tangentAsked(NodeId tangent, TypeId wanted, std::string_view what, Span span);
   NodeId jvpAt(NodeId function, const std::vector<NodeId>& args, const std::vector<uint32_t>& wrt,
                std::vector<NodeId> tangents, Span span);
-  /// The axis that `vmap` maps over, as its arguments give it.
-  struct Lanes {
-    DimId count;
-    TypeId first; ///< of the array that gave it
-    std::vector<DimCheckItem> checks;
-  };
-  bool collectLanes(TypeId type, NodeId arg, Lanes& lanes);
-  NodeId atLane(NodeId arg, const std::vector<LocalId>& lane, Span span);
-  NodeId withExistentialSizes(NodeId made, size_t before, TypeId asked, Span span);
   bool differentiable(NodeId function, size_t k, NodeId arg);
   bool carriesTangent(NodeId function, size_t k, NodeId arg);
   std::vector<NodeId> bindAll(std::vector<NodeId> args, std::vector<NodeId>& into);

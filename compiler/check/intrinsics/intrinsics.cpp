@@ -77,6 +77,8 @@ bool infersFromExpected(IntrinsicKind kind) {
   return kind == IntrinsicKind::Reshape || kind == IntrinsicKind::ZeroOf || kind == IntrinsicKind::Build;
 }
 
+bool namesParameters(std::string_view label) { return label == "wrt" || label == "each"; }
+
 NodeId GivenArgs::positional() {
   for (size_t k = 0; k < args_.size(); ++k)
     if (!used_[k] && args_[k].label.empty()) {
@@ -117,12 +119,9 @@ std::optional<std::vector<size_t>> ArrayIntrinsics::axesAsWritten(NodeId over, s
   if (b.instance.nodes[over].kind == NodeKind::Tuple) items = b.instance.nodes[over].children;
   std::vector<size_t> axes;
   for (NodeId item : items) {
-    std::optional<int64_t> axis = b.literal(item);
-    if (!axis || *axis < -static_cast<int64_t>(rank) || *axis >= static_cast<int64_t>(rank)) {
-      b.reportBadAxis(rank, span);
-      return std::nullopt;
-    }
-    axes.push_back(static_cast<size_t>(*axis < 0 ? *axis + static_cast<int64_t>(rank) : *axis));
+    auto axis = b.axisOf(b.literal(item), rank, span);
+    if (!axis) return std::nullopt;
+    axes.push_back(*axis);
   }
   return axes;
 }

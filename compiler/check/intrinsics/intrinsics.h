@@ -21,6 +21,9 @@ size_t leastArguments(IntrinsicKind kind);
 /// Whether the expected type determines the result of a call, beside its arguments.
 bool infersFromExpected(IntrinsicKind kind);
 
+/// Whether arguments of this label name parameters of a function: `wrt: x`, `each: (x, y)`.
+bool namesParameters(std::string_view label);
+
 /// An argument as the call gives it, already checked.
 struct GivenArg {
   NodeId node;

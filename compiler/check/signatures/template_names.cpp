@@ -37,7 +37,7 @@ private:
     case SynKind::Lambda: params(n.as<Lambda>().params); break;
     case SynKind::Call:
       for (const Argument& a : n.as<Call>().args) // names parameters
-        if (a.label && c_.types.names.text(a.label) == "wrt") notUses_.insert(a.value);
+        if (a.label && namesParameters(c_.types.names.text(a.label))) notUses_.insert(a.value);
       break;
     case SynKind::Brackets:
       for (const Argument& item : n.as<Brackets>().items)

@@ -92,6 +92,16 @@ struct WrittenLambda {
   const syntax::Ast* tree = nullptr;
   syntax::NodeId node;
 };
+/// The axis of a parameter that `vmap` maps over.
+struct BatchAxis {
+  std::optional<int64_t> number = 0; ///< as `over:` gives it: below 0 from the end; none if it is no literal
+  Span written;
+};
+/// The parameters that a transform is for.
+struct NamedParameters {
+  std::vector<uint32_t> positions; ///< of `wrt:` or `each:`; empty where it is not written
+  std::vector<BatchAxis> axes;     ///< of `over:`: one for each of these, or one for all; empty: axis 0
+};
 /// The captures of a lambda, as they are where the lambda stands.
 struct Captures {
   std::vector<NameId> names;
@@ -104,7 +114,7 @@ struct Known {
   uint32_t number = 0;            ///< TransformKind, IntrinsicKind, enum case; BinaryKind of Scaled
   std::string literal;            ///< of Scaled: the scalar, where it is an open literal
   DeclId constructor;
-  std::vector<uint32_t> wrt; ///< of Transform
+  NamedParameters named; ///< of Transform
   // Lambda:
   ModuleId module;
   WrittenLambda lambda;

@@ -30,6 +30,14 @@ void SizeChecks::reportBadAxis(size_t rank, Span span) {
   sink.report(DiagId::BadAxis, span, std::to_string(rank), std::to_string(static_cast<int64_t>(rank) - 1));
 }
 
+std::optional<size_t> SizeChecks::axisOf(std::optional<int64_t> literal, size_t rank, Span span) {
+  const auto count = static_cast<int64_t>(rank);
+  if (literal && *literal >= -count && *literal < count)
+    return static_cast<size_t>(*literal < 0 ? *literal + count : *literal);
+  reportBadAxis(rank, span);
+  return std::nullopt;
+}
+
 DimCheckItem SizeChecks::withMessage(DimCheckItem check, DiagId id, TypeId left, TypeId right,
                                      std::vector<std::string> args) {
   Diagnostic message{id, Span(), {}, {}, {}};

@@ -58,6 +58,8 @@ public:
   NodeId checked(NodeId value, TypeId type, std::vector<DimCheckItem> checks, Span span,
                  bool written = false);
   void reportBadAxis(size_t rank, Span span);
+  /// The axis of `rank` that a literal names, below 0 from the end; none after a report.
+  std::optional<size_t> axisOf(std::optional<int64_t> literal, size_t rank, Span span);
 
 private:
   bool areSame(DimId a, DimId b) { return infer.zonk(a) == infer.zonk(b); }
