@@ -35,14 +35,23 @@ public:
 
   bool changed = false;
 
-  void run(RegionId region, bool isInNest = false) {
-    const std::vector<OpId> ops = std::exchange(fn().regions[region].ops, {});
-    work.ops += ops.size();
-    for (OpId id : ops) place(region, id, isInNest);
+  void run() {
+    run(fn().body, false);
+    if (becomes_.empty()) return;
+    forEachOp(fn(), fn().body, [&](OpId id) {
+      for (ValueId& v : fn().ops[id].operands)
+        for (auto by = becomes_.find(v); by != becomes_.end(); by = becomes_.find(v)) v = by->second;
+    });
   }
 
 private:
   Function& fn() const { return m_.functions[f_]; }
+
+  void run(RegionId region, bool isInNest) {
+    const std::vector<OpId> ops = std::exchange(fn().regions[region].ops, {});
+    work.ops += ops.size();
+    for (OpId id : ops) place(region, id, isInNest);
+  }
 
   /// Appends an op to the region, after what batching puts before it.
   void place(RegionId region, OpId id, bool isInNest) {
@@ -109,7 +118,7 @@ private:
     functions_.speculate(copy);
     copies_.push_back(copy);
     RowBatcher rows(m_, copy, effects_, functions_, false, copies_);
-    rows.run(m_.functions[copy].body);
+    rows.run();
     eliminateDeadValues(m_, copy, effects_);
     if (!rows.changed) return fn().regions[b.region].ops.pop_back(), false;
     fallBack(b, nest, call);
@@ -248,10 +257,7 @@ private:
     adds.emit(b, rows.count(), rows.flat(b, stored), sums);
     given.resize(results.size() - sums.size());
     given.insert(given.end(), sums.begin(), sums.end());
-    for (size_t k = 0; k < results.size(); ++k) {
-      const ValueId same = b.one(Builder::simple(OpKind::Reshape, {given[k]}), b.typeOf(given[k]));
-      takeOver(fn(), fn().values[same].def, std::span(&results[k], 1));
-    }
+    for (size_t k = 0; k < results.size(); ++k) becomes_[results[k]] = given[k];
     return true;
   }
 
@@ -279,9 +285,10 @@ private:
   RowFunctions& functions_;
   const Costs costs_;
   const bool reordersSums_;
-  std::vector<FunctionId>& copies_;    ///< of nests that are speculated
-  std::unordered_set<OpId> visited_;   ///< ops whose regions are done
-  std::unordered_set<OpId> originals_; ///< nests that run where their copy fails
+  std::vector<FunctionId>& copies_;              ///< of nests that are speculated
+  std::unordered_map<ValueId, ValueId> becomes_; ///< results of nests that are gone, and what stands for them
+  std::unordered_set<OpId> visited_;             ///< ops whose regions are done
+  std::unordered_set<OpId> originals_;           ///< nests that run where their copy fails
 };
 
 bool batch(Module& m, bool reordersSums) {
@@ -291,7 +298,7 @@ bool batch(Module& m, bool reordersSums) {
   std::vector<FunctionId> copies;
   const bool changed = changeBodies(m, [&](FunctionId f) {
     RowBatcher s(m, f, effects, functions, reordersSums, copies);
-    s.run(m.functions[f].body);
+    s.run();
     if (s.changed) eliminateDeadValues(m, f, effects);
     return s.changed;
   });

@@ -22,16 +22,15 @@
 //            %y = nest (b: B) -> collect[b] { … get %h[%b], get %s[:, %b] … }
 //
 // Nests before make the values that these ops need of a row, for all rows. Checks of values that are read
-// become a nest before those. The first row that fails stays the same, at its first iteration that fails.
-// A loop, branch or call stays in each of these cases:
+// become a nest before those. The first row that fails stays the same, at its first iteration that fails. If
+// other checks are in the way, and nothing but checks has an effect, a copy of the nest is batched, which
+// gives whether all hold (speculated_nest.h). A loop, branch or call stays in each of these cases:
 // 1. It is at few rows, or its products have matrices that fit in registers.
-// 2. A row may fail in it in another way, or has another effect.
+// 2. A row has an effect other than a check in it; or may fail in it, and adds to accumulators.
 // 3. It carries, needs or gives a value that becomes no array of all rows: an array of a size of the row, or
 //    one of which rows update different parts.
 // 4. Arrays of all rows would have more axes than the results of the nest.
-// 5. Branches and calls: the nest stands in another nest, or adds to accumulators. Products by chosen
-// matrices:
-//    the nest stands in another nest.
+// 5. Branches, calls and products by chosen matrices: the nest stands in another nest.
 // Requires: verified Core without derivatives, orders not chosen. Keeps: values, every effect. `batchSums`
 // changes the order of the terms of accumulators: iteration by iteration, in each the rows in the order in
 // which it takes them.
@@ -42,8 +41,8 @@ namespace melix::transforms {
 
 /// Whether anything changed.
 bool batchRows(core::Module& module);
-/// The same, also for loops in which rows add to accumulators, and for matrices that a row adds at a place
-/// that it chooses (row_adds.h).
+/// The same, also for loops, branches and calls in which rows add to accumulators, and for matrices that rows
+/// add (row_adds.h).
 bool batchSums(core::Module& module);
 
 } // namespace melix::transforms

@@ -31,8 +31,8 @@ public:
   BatchedBranch(core::Module& m, core::FunctionId f, core::OpId nest, core::OpId branch,
                 std::span<const core::OpId> seeds, const core::Effects& effects, const Costs& costs);
 
-  /// Whether an arm has a seed, and all that arms need and give can be stored. Requires that nothing in the
-  /// nest has an effect.
+  /// Whether an arm has a seed, and all that arms need and give can be stored. Requires that nothing before
+  /// the branch in the nest has an effect.
   bool isPossible();
   /// Appends the ops before the nest.
   void compact(core::Builder& b);

@@ -21,8 +21,8 @@ public:
   BatchedCall(core::Module& m, core::FunctionId f, core::OpId nest, core::OpId call,
               const core::Effects& effects, const Costs& costs, RowFunctions& functions);
 
-  /// Whether the callee has an instance and its arguments can be stored. Requires that nothing in the nest
-  /// has an effect.
+  /// Whether the callee has an instance and its arguments can be stored. Requires that nothing before
+  /// the call in the nest has an effect.
   bool isPossible();
   /// Appends the ops before the nest.
   void leave(core::Builder& b);

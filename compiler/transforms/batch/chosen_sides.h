@@ -18,8 +18,8 @@
 //            %y = nest (b: B) -> collect[b] { %u = get %us[get %ranks[%b]]   … %u … }
 //
 // All products with the same choice stand in one loop, with the ops between them, unless others need a value
-// that they make for each other. Values of a row that they need become arrays before, if they cost more than a
-// read. Both forms sum in chains: the bits of a row do not depend on how many rows there are.
+// that they make for each other. Values of a row that they need become arrays before, if they cost more than
+// a read. Both forms sum in chains: the bits of a row do not depend on how many rows there are.
 
 #include "transforms/batch/chosen_products.h"
 #include "transforms/batch/rows.h"

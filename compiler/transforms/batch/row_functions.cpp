@@ -2,6 +2,7 @@
 
 #include "core/analysis/footprint.h"
 #include "core/ir/call_graph.h"
+#include "core/ir/nest.h"
 #include "core/ir/walk.h"
 #include "core/order/clone.h"
 #include "transforms/batch/accumulators.h"

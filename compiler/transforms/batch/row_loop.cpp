@@ -62,8 +62,8 @@ size_t RowLoop::axesOf(const types::Type& type) const {
   return most;
 }
 
-/// Whether what becomes an array of all rows is no larger than what all rows give, or, where these are
-/// reduced, is a row of rows that are read.
+/// Whether the values that are stored for all rows take no more room than the results of all rows, or, where
+/// these are reduced, than rows that are read.
 bool RowLoop::hasRoom() const {
   const NestView nest(fn(), fn().ops[nest_]);
   bool isRead = false;
@@ -102,14 +102,18 @@ bool RowLoop::hasPoints() const {
   return std::ranges::all_of(fn().ops[nest_].dims, [&](DimId d) { return m_.types.dims.atLeast(d, 1); });
 }
 
-/// The checks of the body and of iterations; false if anything else has an effect, or they need what is made
-/// elsewhere.
+/// The checks of the body and of iterations; false if anything else has an effect, or they cannot stand
+/// before the nest: they need what takes long or cannot be copied, or a row has a loop that may not end.
 bool RowLoop::findChecks(const AxisVariance& body) {
   checks_.clear();
   checksOfIteration_.clear();
-  if (!findChecks(body_, body, checks_) || !mayMove(checks_, body)) return false;
-  if (trips_ == RowTrips::Unknown) return isSilent(view().condition()) && isSilent(iterationBody());
-  return findChecks(iterationBody(), iterationVariance(), checksOfIteration_);
+  if (!findChecks(body_, body, checks_) || !needLittle(checks_, body)) return false;
+  const bool isWhile = trips_ == RowTrips::Unknown;
+  if (isWhile && (!isSilent(view().condition()) || !isSilent(iterationBody()))) return false;
+  if (!isWhile && !findChecks(iterationBody(), iterationVariance(), checksOfIteration_)) return false;
+  return (checks_.empty() && checksOfIteration_.empty()) ||
+         std::ranges::none_of(fn().regions[body_].ops,
+                              [&](OpId id) { return functions_.mayNotEnd(fn(), id); });
 }
 
 bool RowLoop::findChecks(RegionId region, const AxisVariance& sweep, std::vector<OpId>& checks) const {
@@ -122,15 +126,11 @@ bool RowLoop::findChecks(RegionId region, const AxisVariance& sweep, std::vector
   });
 }
 
-/// Whether checks of the body can stand before the nest: they need nothing that takes long, and no row has a
-/// loop that may not end.
-bool RowLoop::mayMove(const std::vector<OpId>& checks, const AxisVariance& body) const {
-  if (checks.empty()) return true;
+/// Whether checks of the body need nothing that has regions.
+bool RowLoop::needLittle(const std::vector<OpId>& checks, const AxisVariance& body) const {
   std::vector<ValueId> needed;
   for (OpId id : checks) std::ranges::copy(fn().ops[id].operands, std::back_inserter(needed));
-  return std::ranges::all_of(body.slice(needed), [&](OpId id) { return fn().ops[id].regions.empty(); }) &&
-         std::ranges::none_of(fn().regions[body_].ops,
-                              [&](OpId id) { return functions_.mayNotEnd(fn(), id); });
+  return std::ranges::all_of(body.slice(needed), [&](OpId id) { return fn().ops[id].regions.empty(); });
 }
 
 bool RowLoop::isSilent(RegionId region) const {

@@ -71,7 +71,7 @@ private:
   bool findTrips(const AxisVariance& body);
   bool findChecks(const AxisVariance& body);
   bool findChecks(core::RegionId region, const AxisVariance& sweep, std::vector<core::OpId>& checks) const;
-  bool mayMove(const std::vector<core::OpId>& checks, const AxisVariance& body) const;
+  bool needLittle(const std::vector<core::OpId>& checks, const AxisVariance& body) const;
   bool isSilent(core::RegionId region) const;
   bool findCarries(const AxisVariance& body);
   std::optional<BatchedCarry> carryOf(uint32_t k, const std::unordered_map<core::ValueId, uint32_t>& uses,

@@ -104,6 +104,18 @@ TEST(BatchedBranches, ChecksMoveBefore) {
   }
 }
 
+TEST(BatchedBranches, AnArmThatAllRowsTakeStandsBeforeThem) {
+  for (const char* compare : {"gt", "lt"}) {
+    PassText m(rows("    %one = const 1 : i64\n    %at = const 2 : i64\n    %c = cmp " +
+                    std::string(compare) + " %at, %one : bool\n" + branch(productArm("1"), zeros)));
+    const size_t before = m.text().find("= if "), nest = m.text().find("nest (%");
+    EXPECT_LT(nest, before);
+    m.apply(batchRows, arguments());
+    EXPECT_LT(m.text().find("= if "), m.text().find("nest (%")) << m.text();
+    EXPECT_EQ(m.count("filter defines"), 0u) << m.text();
+  }
+}
+
 TEST(BatchedBranches, OtherBranchesStay) {
   const std::string same = "    %zero = const 0.0 : f32\n    %at = const 2 : i64\n"
                            "    %first = get %m[%at, %at] : f32\n    %c = cmp gt %first, %zero : bool\n";

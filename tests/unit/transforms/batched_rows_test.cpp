@@ -138,5 +138,68 @@ TEST(BatchedRows, RecursionGoesByDepth) {
                                       << m.text();
 }
 
+// --- accumulators
+
+const std::string adding =
+    "fn g [D] (%x: f32[D], %n: i64, %w: f32[D, D], %sum: acc f32[D, D]) -> (f32[D], acc f32[D, D]) inout 3=1 "
+    "{\n"
+    "%one = const 1 : i64\n%c = cmp lt %n, %one : bool\n%r, %se = if %c {\nyield %x, %sum\n} {\n"
+    "%less = sub %n, %one : i64\n" +
+    step("%h", "%x", "2") + "%a, %sa = call @g %h, %less, %w, %sum dims [D] : f32[D], acc f32[D, D]\n" +
+    outer("%so", "%sa", "%x", "%h") +
+    "%two = const 2 : i64\n%half = idiv %less, %two : i64\n"
+    "%b, %sb = call @g %x, %half, %w, %so dims [D] : f32[D], acc f32[D, D]\n" +
+    "%t = nest (%z: D) -> collect[z] {\n%ra = get %a[%z] : f32\n%rb = get %b[%z] : f32\n%dv = sub %ra, %rb "
+    ": f32\nyield %dv\n} : f32[D]\nyield %t, %sb\n} : f32[D], acc f32[D, D]\nyield %r, %se\n}\n";
+
+/// Calls that add to one accumulator do not need each other.
+TEST(BatchedSums, RecursionThatAdds) {
+  const std::string nest = "%zero = zero : f32[D, D]\n"
+                           "%all, %grad = nest (%b: B) -> collect[b] accs (%sum = %zero) {\n"
+                           "%row = get %x[%b] : f32[D]\n%count = get %n[%b] : i64\n"
+                           "%y, %s = call @g %row, %count, %w, %sum dims [D] : f32[D], acc f32[D, D]\n"
+                           "yield %y, %s\n} : f32[B, D], f32[D, D]\nyield %all, %grad\n";
+  PassText m(function("f32[B, D], f32[D, D]", nest) + adding);
+  m.apply(batchSums, arguments());
+  EXPECT_EQ(m.count("call @g$1"), 4u) << "of both calls, of all rows and of a part\n" << m.text();
+  EXPECT_EQ(m.count("filter defines"), 1u) << m.text();
+  PassText none(function("f32[B, D], f32[D, D]", nest) + adding);
+  none.apply(batchSums, arguments({0, -1, 0, 0, 0, 0, 0}));
+}
+
+TEST(BatchedSums, AddsInAnArm) {
+  const std::string body =
+      "%zero = zero : f32[D, D]\n%all, %grad = nest (%b: B) -> collect[b] accs (%sum = %zero) {\n"
+      "%row = get %x[%b] : f32[D]\n%count = get %n[%b] : i64\n%two = const 2 : i64\n"
+      "%c = cmp gt %count, %two : bool\n" +
+      outer("%s0", "%sum", "%row", "%row") + "%y, %s1 = if %c {\n" + step("%h", "%row", "1") +
+      "%s2 = nest (%u2: D, %v2: D) -> accs (%t2 = %s0) {\n%xu2 = get %h[%u2] : f32\n%yv2 = get %row[%v2] : "
+      "f32\n"
+      "%xy2 = mul %xu2, %yv2 : f32\n%t3 = add_at %t2[%u2, %v2] += %xy2 : acc f32[D, D]\nyield %t3\n} : acc "
+      "f32[D, "
+      "D]\n"
+      "yield %h, %s2\n} {\nyield %row, %s0\n} : f32[D], acc f32[D, D]\n"
+      "yield %y, %s1\n} : f32[B, D], f32[D, D]\nyield %all, %grad\n";
+  PassText m(function("f32[B, D], f32[D, D]", body));
+  m.apply(batchSums, arguments());
+  EXPECT_EQ(m.count("filter defines"), 1u) << m.text();
+}
+
+/// More rows than a call of a recursive function takes.
+TEST(BatchedRows, RecursionOfManyRowsGoesByParts) {
+  const std::string callee =
+      "fn g [D] (%x: f32[D], %n: i64, %w: f32[D, D]) -> (f32[D]) {\n%one = const 1 : i64\n"
+      "%c = cmp lt %n, %one : bool\n%r = if %c {\nyield %x\n} {\n%less = sub %n, %one : i64\n" +
+      step("%h", "%x", "2") +
+      "%a = call @g %h, %less, %w dims [D] : f32[D]\nyield %a\n} : f32[D]\nyield %r\n}\n";
+  constexpr int64_t many = 1030;
+  std::vector<int64_t> counts;
+  for (int64_t k = 0; k < many; ++k) counts.push_back(k % 3);
+  PassText m(collected("%y = call @g %row, %count, %w dims [D] : f32[D]\n") + callee);
+  m.apply(batchRows, {Value::floats(numbers(many * columns), {many, columns}),
+                      Value::floats(numbers(columns * columns), {columns, columns}),
+                      Value::array(types::TypeKind::I64, std::vector<int64_t>{many}, counts.data())});
+}
+
 } // namespace
 } // namespace melix::transforms

@@ -33,6 +33,25 @@ TEST(ProvedChecks, AnAxisThatABranchComparesWithAnother) {
   expectProved({"of either length", body.c_str(), true});
 }
 
+TEST(ProvedChecks, AnIndexOfALoopOverAList) {
+  auto text = [](const std::string& extent, const std::string& index) {
+    return "  %l = list %n, %one : List[i64]\n  %len = length %l : i64\n  bind_dim %len defines [L]\n"
+           "  %size = dim_value dims [L] : i64\n" +
+           sweep("L", "    %next = add %i, %one : i64\n    check list_index \"\" %" + index + ", %" + extent +
+                          "\n");
+  };
+  expectProved({"below the size", text("size", "i").c_str(), true});
+  expectProved({"one more", text("size", "next").c_str(), false});
+  expectProved({"another size", text("n", "i").c_str(), false});
+  const std::string loop = "  %l = list %n, %one : List[i64]\n  %len = length %l : i64\n"
+                           "  %s = for collects 0 %len, %zero { (%i: i64, %c: i64)\n"
+                           "    %next = add %i, %one : i64\n    check list_index \"\" ";
+  const std::string end = "    %d = add %c, %i : i64\n    yield %d\n  } : i64\n";
+  expectProved({"of a loop", (loop + "%i, %len\n" + end).c_str(), true});
+  expectProved({"of a loop, one more", (loop + "%next, %len\n" + end).c_str(), false});
+  expectProved({"of a loop of another count", (loop + "%i, %n\n" + end).c_str(), false});
+}
+
 TEST(ProvedChecks, RangesOfAnAxisAround) {
   for (auto [what, range, index, proved] :
        std::initializer_list<std::tuple<const char*, const char*, const char*, bool>>{
