@@ -3,6 +3,7 @@
 #include "core/ir/walk.h"
 #include "transforms/batch/accumulators.h"
 #include "transforms/walks/distribute_nest.h"
+#include "types/leaves.h"
 
 #include <algorithm>
 
@@ -49,11 +50,15 @@ bool BatchedBranch::isPossible() {
 }
 
 void BatchedBranch::compact(Builder& b) {
+  // What all rows test is copied first: afterwards it may be a read of the row's.
+  Cloner outside(m_, f_, f_);
+  const ValueId test = tested();
+  if (isSame_) rows_.copy(b, outside, std::span(&test, 1));
   if (const std::vector<ValueId> live = stored(); !live.empty())
     distribute(b, nest_,
                {AxisSet::first(fn().ops[nest_].dims.size()),
                 AxisVariance(m_, f_, nest_, effects_, OwnSizes::Copied).slice(live), live});
-  if (isSame_) return leave(b);
+  if (isSame_) return leave(b, outside.value(test));
   for (Arm& arm : arms_) {
     findRows(b, arm);
     runArm(b, arm);
@@ -110,25 +115,63 @@ Cloner BatchedBranch::rowAt(Builder& in, ValueId position, std::span<const Value
   return copy;
 }
 
-/// A match of an enum or number that gives whether it is the arm's case; if it `opens`, the payload of that.
-OpId BatchedBranch::choose(Builder& in, ValueId tested, const Arm& arm, bool opens) const {
-  Op match = Builder::simple(OpKind::Match, {tested}, op().as<MatchAttr>());
+/// The types of the parts of a payload that a branch may give: where records are flat, their leaves.
+std::vector<types::Leaf> BatchedBranch::leavesOf(ValueId payload) const {
+  const TypeId type = fn().typeOf(payload);
+  return m_.recordsFlat ? types::leavesOf(m_.types, type) : std::vector<types::Leaf>{{type, {}}};
+}
+
+/// A match of an enum or number that gives whether it is the arm's case.
+ValueId BatchedBranch::isCase(Builder& in, ValueId tested, const Arm& arm) const {
+  const OpId made = matchOf(in, tested, {m_.types.boolean()},
+                            [&](Builder& each, size_t r) { return Operands{each.boolean(r == arm.number)}; });
+  return in.result(made);
+}
+
+/// Opens the payload of the arm's case, for its region.
+void BatchedBranch::open(Builder& in, Cloner& copy, const Arm& arm) const {
+  const std::vector<ValueId> payload = fn().regions[op().regions[arm.number]].params;
   std::vector<TypeId> types;
-  if (opens)
-    for (ValueId v : fn().regions[op().regions[arm.number]].params) types.push_back(fn().typeOf(v));
-  else
-    types = {m_.types.boolean()};
+  for (ValueId v : payload)
+    for (const types::Leaf& leaf : leavesOf(v)) types.push_back(leaf.type);
+  const OpId made = matchOf(in, copy.value(tested()), types, [&](Builder& each, size_t r) {
+    Operands out;
+    if (r != arm.number)
+      for (TypeId type : types) out.push_back(each.undef(type));
+    const std::vector<ValueId> params = fn().regions[each.region].params;
+    for (size_t k = 0; r == arm.number && k < payload.size(); ++k)
+      for (const types::Leaf& leaf : leavesOf(payload[k])) {
+        Path path;
+        for (uint32_t part : leaf.path) path.push_back({StepKind::Field, part, {}, 1});
+        out.push_back(path.empty() ? params[k] : each.get(params[k], path, {}));
+      }
+    return out;
+  });
+  const Results opened = fn().ops[made].results;
+  std::span<const ValueId> leaves(opened.begin(), opened.size());
+  auto make = [&](auto& self, TypeId type) -> ValueId {
+    if (!m_.recordsFlat || !types::isFlattened(m_.types, type)) {
+      const ValueId leaf = leaves.front();
+      leaves = leaves.subspan(1);
+      return leaf;
+    }
+    Operands parts;
+    for (uint32_t k = 0; k < types::partsOf(m_.types, type); ++k)
+      parts.push_back(self(self, types::partOf(m_.types, type, k)));
+    return in.make(type, std::move(parts));
+  };
+  for (ValueId v : payload) copy.values[v] = make(make, fn().typeOf(v));
+}
+
+/// A match like the branch, whose regions give these values.
+OpId BatchedBranch::matchOf(Builder& in, ValueId tested, const std::vector<TypeId>& types,
+                            FunctionRef<Operands(Builder&, size_t)> give) const {
+  Op match = Builder::simple(OpKind::Match, {tested}, op().as<MatchAttr>());
   for (size_t r = 0; r < op().regions.size(); ++r) {
     Builder each = in.in(in.newRegion());
-    Operands yields;
-    for (ValueId v : std::vector<ValueId>(fn().regions[op().regions[r]].params)) {
-      const ValueId param = each.param(fn().typeOf(v), fn().values[v].hint);
-      if (opens && r == arm.number) yields.push_back(param);
-    }
-    if (!opens) yields = {each.boolean(r == arm.number)};
-    if (opens && r != arm.number)
-      for (TypeId type : types) yields.push_back(each.undef(type));
-    each.yield(yields);
+    for (ValueId v : std::vector<ValueId>(fn().regions[op().regions[r]].params))
+      each.param(fn().typeOf(v), fn().values[v].hint);
+    each.yield(give(each, r));
     match.regions.push_back(each.region);
   }
   return in.append(std::move(match), types);
@@ -137,7 +180,7 @@ OpId BatchedBranch::choose(Builder& in, ValueId tested, const Arm& arm, bool ope
 /// Whether a row takes the arm.
 ValueId BatchedBranch::takes(Builder& in, ValueId tested, const Arm& arm) const {
   if (op().kind == OpKind::If) return arm.number == 0 ? tested : in.unary(OpKind::Not, tested);
-  return in.result(choose(in, tested, arm, false));
+  return isCase(in, tested, arm);
 }
 
 void BatchedBranch::findRows(Builder& b, Arm& arm) const {
@@ -167,10 +210,7 @@ void BatchedBranch::runArm(Builder& b, Arm& arm) const {
   const std::vector<ValueId>& payload = fn().regions[op().regions[arm.number]].params;
   if (!payload.empty()) needed.push_back(tested());
   Cloner copy = rowAt(in, position, needed);
-  if (!payload.empty()) {
-    const OpId opened = choose(in, copy.value(tested()), arm, true);
-    for (size_t k = 0; k < payload.size(); ++k) copy.values[payload[k]] = in.result(opened, k);
-  }
+  if (!payload.empty()) open(in, copy, arm);
   for (size_t k = 0; k < params.size(); ++k) copy.values[continued[k]] = params[k];
   std::vector<ValueId> ends = params;
   const std::vector<ValueId> yields = copy.body(op().regions[arm.number], in).values;
@@ -237,17 +277,14 @@ void BatchedBranch::readArms() {
 }
 
 /// All rows take the same arm: the branch stands before the nest, with a nest over all rows in each arm.
-void BatchedBranch::leave(Builder& b) {
+void BatchedBranch::leave(Builder& b, ValueId tested) {
   std::vector<uint32_t> numbers; // of the accumulators that arms continue
   for (const Arm& arm : arms_)
     for (ValueId v : sumsOf(arm))
       if (const uint32_t k = *rows_.accumulatorOf(v); std::ranges::find(numbers, k) == numbers.end())
         numbers.push_back(k);
   Op made = Builder::simple(op().kind, {}, op().attr);
-  Cloner outside(m_, f_, f_);
-  const ValueId test = tested();
-  rows_.copy(b, outside, std::span(&test, 1));
-  made.operands = {outside.value(test)};
+  made.operands = {tested};
   made.loc = op().loc;
   std::vector<TypeId> types;
   for (const Arm& arm : arms_) {

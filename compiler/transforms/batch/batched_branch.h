@@ -19,7 +19,9 @@
 // read. Other arms stay where they are. An arm of a case of an enum opens its payload for the rows that take
 // it.
 
+#include "support/function_ref.h"
 #include "transforms/batch/rows.h"
+#include "types/leaves.h"
 
 namespace melix::transforms {
 
@@ -53,13 +55,17 @@ private:
   std::vector<core::ValueId> sumsOf(const Arm& arm) const;
   std::vector<core::ValueId> stored() const;
   core::Cloner rowAt(core::Builder& in, core::ValueId position, std::span<const core::ValueId> values) const;
-  core::OpId choose(core::Builder& in, core::ValueId tested, const Arm& arm, bool opens) const;
+  std::vector<types::Leaf> leavesOf(core::ValueId payload) const;
+  core::ValueId isCase(core::Builder& in, core::ValueId tested, const Arm& arm) const;
+  void open(core::Builder& in, core::Cloner& copy, const Arm& arm) const;
+  core::OpId matchOf(core::Builder& in, core::ValueId tested, const std::vector<core::TypeId>& types,
+                     FunctionRef<core::Operands(core::Builder&, size_t)> give) const;
   core::ValueId takes(core::Builder& in, core::ValueId tested, const Arm& arm) const;
   void findRows(core::Builder& b, Arm& arm) const;
   void runArm(core::Builder& b, Arm& arm) const;
   void countRows(core::Builder& b);
   void readArms();
-  void leave(core::Builder& b);
+  void leave(core::Builder& b, core::ValueId tested);
   core::Operands runForAll(core::Builder& b, const Arm& arm, std::span<const uint32_t> numbers) const;
   void readAll(std::span<const core::ValueId> arrays);
 

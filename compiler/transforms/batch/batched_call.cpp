@@ -43,12 +43,12 @@ bool BatchedCall::isPossible() {
 /// An accumulator of the nest: all rows add to it.
 bool BatchedCall::isShared(ValueId v) const { return rows_.accumulatorOf(v).has_value(); }
 
-/// The arguments of the calls, without accumulators.
+/// The arguments of the calls that vary.
 std::vector<ValueId> BatchedCall::arguments() const {
   std::vector<ValueId> out;
   for (OpId id : calls_)
-    for (ValueId v : fn().ops[id].operands)
-      if (!isShared(v)) out.push_back(v);
+    for (size_t k = 0; k < varies_.size(); ++k)
+      if (varies_[k]) out.push_back(fn().ops[id].operands[k]);
   return out;
 }
 
@@ -107,6 +107,11 @@ bool BatchedCall::isSame(OpId other, const AxisVariance& body) const {
 }
 
 void BatchedCall::leave(Builder& b) {
+  // What is the same for all rows is copied first: afterwards it may be a read of the row's.
+  Cloner outside(m_, f_, f_);
+  for (size_t k = 0; k < varies_.size(); ++k)
+    if (const ValueId v = op().operands[k]; !varies_[k] && !isShared(v))
+      rows_.copy(b, outside, std::span(&v, 1));
   if (const std::vector<ValueId> live = storedFor(fn(), costs_, body_, arguments()); !live.empty())
     distribute(b, nest_,
                {AxisSet::first(fn().ops[nest_].dims.size()),
@@ -115,9 +120,6 @@ void BatchedCall::leave(Builder& b) {
   const DimId rows =
       m_.types.dims.mul(rows_.count(), m_.types.dims.constant(static_cast<int64_t>(calls_.size())));
   const std::vector<ValueId> columns = collectArguments(b, rows);
-  Cloner outside(m_, f_, f_);
-  for (size_t k = 0; k < varies_.size(); ++k)
-    if (!varies_[k] && !isShared(call.operands[k])) rows_.copy(b, outside, std::span(&call.operands[k], 1));
   // Accumulators are continued in the body of a nest, here one of a single point.
   NestBuilder point(b);
   Op made = Builder::simple(OpKind::Call, {}, CallAttr{callee_});

@@ -12,6 +12,7 @@ using namespace core;
 
 void BatchedLoop::leave(Builder& b) {
   if (!checks_.empty() || !checksOfIteration_.empty()) checkBefore(b);
+  takeShared(b);
   if (const std::vector<ValueId> stored = storedFor(fn(), costs_, body_, needs_); !stored.empty())
     distribute(b, nest_, {AxisSet::first(fn().ops[nest_].dims.size()), bodyVariance().slice(stored), stored});
   around(b);

@@ -26,6 +26,9 @@ protected:
     std::vector<core::ValueId> stored; ///< arrays of the values that the adds need
   };
 
+  /// Computes what the loop around needs that is the same for all rows: afterwards it may be a read of the
+  /// row's.
+  virtual void takeShared(core::Builder&) {}
   /// Appends the loop around all rows, and enters its results in `given_`.
   virtual void around(core::Builder& b) = 0;
   /// The indices, in the body of the nest, of its row in the results of the loop around.

@@ -7,7 +7,7 @@ using namespace core;
 void LoopOfSameTrips::around(Builder& b) {
   const Op loop = fn().ops[loop_];
   const LoopView view(fn(), loop);
-  Op made = Builder::simple(OpKind::For, {count(b)}, loop.as<LoopAttr>());
+  Op made = Builder::simple(OpKind::For, {count_}, loop.as<LoopAttr>());
   for (ValueId v : begun(b, nullptr)) made.operands.push_back(v);
   for (ValueId v : sumsBegun()) made.operands.push_back(v);
   made.resultDims = loop.resultDims;
@@ -27,12 +27,13 @@ void LoopOfSameTrips::around(Builder& b) {
 }
 
 /// The trip count; 0 if there are no rows and what it is made of may not be read then.
-ValueId LoopOfSameTrips::count(Builder& b) const {
+void LoopOfSameTrips::takeShared(Builder& b) {
   const ValueId count = view().count();
   Cloner outside(m_, f_, f_);
   if (bodyVariance().readsWithin(count)) {
     rows_.copy(b, outside, std::span(&count, 1));
-    return outside.value(count);
+    count_ = outside.value(count);
+    return;
   }
   Op branch =
       Builder::simple(OpKind::If, {b.compare(ops::CmpKind::Gt, b.dimValue(rows_.count()), b.integer(0))});
@@ -41,7 +42,7 @@ ValueId LoopOfSameTrips::count(Builder& b) const {
   some.yield({outside.value(count)});
   none.yield({none.integer(0)});
   branch.regions = {some.region, none.region};
-  return b.one(std::move(branch), m_.types.int64());
+  count_ = b.one(std::move(branch), m_.types.int64());
 }
 
 std::vector<ValueId> LoopOfSameTrips::rowIndices(Builder&) const {

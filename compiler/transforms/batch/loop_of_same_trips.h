@@ -12,8 +12,10 @@ public:
 private:
   void around(core::Builder& b) override;
   std::vector<core::ValueId> rowIndices(core::Builder& in) const override;
-  core::ValueId count(core::Builder& b) const;
+  void takeShared(core::Builder& b) override;
   core::Operands emitIteration(core::Builder& in, std::span<const core::ValueId> begun) const;
+
+  core::ValueId count_;
 };
 
 } // namespace melix::transforms
