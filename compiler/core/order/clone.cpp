@@ -107,10 +107,10 @@ LocId inlinedLoc(Module& m, LocId inner, LocId call, const std::string& function
   return m.locs.add(std::move(link));
 }
 
-FunctionId copyFunction(Module& m, FunctionId source, const std::string& purpose) {
+FunctionId copyFunction(Module& m, FunctionId source, const std::string& suffix) {
   Function made;
   made.name = m.functions[source].name;
-  made.key = m.functions[source].key + " " + purpose;
+  made.key = m.functions[source].key + " " + suffix;
   made.device = m.functions[source].device;
   made.isCold = m.functions[source].isCold;
   made.loc = m.functions[source].loc;

@@ -59,8 +59,8 @@ private:
 /// The location of code at `inner` inlined at `call` into another function; `function` names the callee.
 LocId inlinedLoc(Module& m, LocId inner, LocId call, const std::string& function);
 
-/// A copy of a function; `purpose` tells its key from that of the original.
-FunctionId copyFunction(Module& m, FunctionId source, const std::string& purpose);
+/// A copy of a function; its key is that of the original and `suffix`.
+FunctionId copyFunction(Module& m, FunctionId source, const std::string& suffix);
 
 /// Appends a copy of the callee's body in place of the call; gives the values that replace its results. The
 /// call's result dims are replaced through `outer`, to be applied to the ops after it.

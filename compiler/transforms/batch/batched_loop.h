@@ -26,8 +26,8 @@ protected:
     std::vector<core::ValueId> stored; ///< arrays of the values that the adds need
   };
 
-  /// Computes what the loop around needs that is the same for all rows: afterwards it may be a read of the
-  /// row's.
+  /// Computes the values for the loop around that are the same for all rows: once others are stored by row, a
+  /// copy of their ops may read the row's.
   virtual void takeShared(core::Builder&) {}
   /// Appends the loop around all rows, and enters its results in `given_`.
   virtual void around(core::Builder& b) = 0;

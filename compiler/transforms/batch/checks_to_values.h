@@ -29,8 +29,8 @@ namespace melix::transforms {
 bool canGiveChecks(const core::Module& m, const core::Function& f, core::OpId op,
                    const core::Effects& effects);
 
-/// Each of these functions gets a last result more, in place. Requires: verified Core; all ops of the
-/// functions, and of those that they call, `canGiveChecks`. Keeps: results where all checks hold.
+/// Each of these functions gets a last result more, in place. Requires: verified Core; all ops of these
+/// functions and of their callees `canGiveChecks`. Keeps: results where all checks hold.
 void checksToValues(core::Module& m, const std::vector<core::FunctionId>& functions);
 
 } // namespace melix::transforms

@@ -13,7 +13,7 @@ namespace melix::transforms {
 
 /// Appends a call of a new function whose body is a copy of the nest, and `true` as its last result.
 core::OpId callOfCopy(core::Builder& b, core::OpId nest);
-/// Appends the nest, which stands nowhere, as the other way to compute what the call gives.
+/// Appends the nest, which stands nowhere, as the other way to compute the results of the call.
 void fallBack(core::Builder& b, core::OpId nest, core::OpId call);
 /// Removes the last result of the function of such a call.
 void dropLastResult(core::Module& m, core::FunctionId f);
