@@ -36,7 +36,9 @@ public:
   bool changed = false;
 
   void run() {
+    functions_.enter(f_);
     run(fn().body, false);
+    functions_.leave(f_);
     if (becomes_.empty()) return;
     forEachOp(fn(), fn().body, [&](OpId id) {
       for (ValueId& v : fn().ops[id].operands)
@@ -303,7 +305,7 @@ bool batch(Module& m, bool reordersSums) {
     return s.changed;
   });
   for (FunctionId f : copies) dropLastResult(m, f);
-  checksToValues(m, {functions.speculated().begin(), functions.speculated().end()});
+  checksToValues(m, {functions.speculated().begin(), functions.speculated().end()}, copies);
   return changed;
 }
 

@@ -36,9 +36,10 @@ std::vector<bool> findFailing(const Module& m) {
 
 class Converter {
 public:
-  Converter(Module& m, const std::vector<FunctionId>& functions)
+  Converter(Module& m, const std::vector<FunctionId>& functions, const std::vector<FunctionId>& expecting)
       : m_(m), fails_(findFailing(m)), left_(functions) {
     for (FunctionId f : functions) of_[f] = f;
+    for (FunctionId f : expecting) of_[f] = FunctionId();
   }
 
   void run() {
@@ -61,9 +62,9 @@ private:
   }
 
   Module& m_;
-  const std::vector<bool> fails_; ///< by functions that were there at the beginning
-  std::unordered_map<FunctionId, FunctionId> of_;
-  std::vector<FunctionId> left_; ///< to be converted
+  const std::vector<bool> fails_;                 ///< by functions that were there at the beginning
+  std::unordered_map<FunctionId, FunctionId> of_; ///< what is called instead; none: the same
+  std::vector<FunctionId> left_;                  ///< to be converted
 };
 
 } // namespace
@@ -80,9 +81,9 @@ bool canGiveChecks(const Module& m, const Function& f, OpId id, const Effects& e
   return isCheck(op.kind) || op.kind == OpKind::While || !effects.ofItself(f, id).any();
 }
 
-void checksToValues(Module& m, const std::vector<FunctionId>& functions) {
-  if (functions.empty()) return;
-  Converter(m, functions).run();
+void checksToValues(Module& m, const std::vector<FunctionId>& functions,
+                    const std::vector<FunctionId>& expecting) {
+  if (!functions.empty()) Converter(m, functions, expecting).run();
 }
 
 } // namespace melix::transforms

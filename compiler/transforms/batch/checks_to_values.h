@@ -29,8 +29,10 @@ namespace melix::transforms {
 bool canGiveChecks(const core::Module& m, const core::Function& f, core::OpId op,
                    const core::Effects& effects);
 
-/// Each of these functions gets a last result more, in place. Requires: verified Core; all ops of these
-/// functions and of their callees `canGiveChecks`. Keeps: results where all checks hold.
-void checksToValues(core::Module& m, const std::vector<core::FunctionId>& functions);
+/// Each of these functions gets a last result more, in place. Calls of some, `expecting`, take it already.
+/// Requires: verified Core; all ops of these functions and of their callees `canGiveChecks`. Keeps: results
+/// where all checks hold.
+void checksToValues(core::Module& m, const std::vector<core::FunctionId>& functions,
+                    const std::vector<core::FunctionId>& expecting = {});
 
 } // namespace melix::transforms

@@ -103,8 +103,9 @@ bool RowFunctions::mayNotEnd(const Function& f, OpId id) const {
 
 bool RowFunctions::mayBatch(FunctionId id, bool isSpeculated) const {
   const Function& f = m_.functions[id];
-  return hasProduct(id) && !factOf(id, isSpeculated ? &Facts::hasOther : &Facts::hasEffect) &&
-         f.body.valid() && !f.staysCalled() && !f.customJvp.valid() && f.resultDims.empty() &&
+  return hasProduct(id) && !open_.contains(id) &&
+         !factOf(id, isSpeculated ? &Facts::hasOther : &Facts::hasEffect) && f.body.valid() &&
+         !f.staysCalled() && !f.customJvp.valid() && f.resultDims.empty() &&
          std::ranges::all_of(
              f.inouts, [&](const InoutPair& pair) { return isAccumulator(m_, f, f.params()[pair.param]); });
 }

@@ -38,11 +38,15 @@ public:
   bool isRecursive(core::FunctionId f) const { return factOf(f, &Facts::isRecursive); }
 
   /// Whether there may be an instance: it has a product and no effect, no results of sizes of its own, no
-  /// parameters that it updates, no rule for its derivative, and is not declared to stay called. It may have
-  /// checks if it is called from where these are speculated.
+  /// parameters that it updates but accumulators, no rule for its derivative, and is not declared to stay
+  /// called. It may have checks if it is called from where these are speculated.
   bool mayBatch(core::FunctionId f, bool isSpeculated) const;
   /// Invalid beyond `mostInstances` of a function. An instance with checks is speculated too.
   core::FunctionId instance(core::FunctionId f, const std::vector<bool>& varies);
+
+  /// The body of a function is taken apart until it is left: it has no instance meanwhile.
+  void enter(core::FunctionId f) { open_.insert(f); }
+  void leave(core::FunctionId f) { open_.erase(f); }
 
   /// From here on checks of the function run in any order.
   void speculate(core::FunctionId f) { speculated_.insert(f); }
@@ -70,7 +74,7 @@ private:
   std::vector<Facts> facts_;                                ///< by functions that were there at the beginning
   std::unordered_map<std::string, core::FunctionId> byKey_; ///< the same functions
   std::map<core::FunctionId, std::map<std::vector<bool>, core::FunctionId>> instances_;
-  std::set<core::FunctionId> speculated_;
+  std::set<core::FunctionId> speculated_, open_;
 };
 
 } // namespace melix::transforms
