@@ -3,6 +3,7 @@
 #include "core/ir/walk.h"
 #include "core/order/verify.h"
 #include "transforms/analysis/cost_model.h"
+#include "transforms/batch/accumulators.h"
 #include "transforms/batch/batched_branch.h"
 #include "transforms/batch/batched_call.h"
 #include "transforms/batch/batched_loop.h"
@@ -39,11 +40,6 @@ public:
     functions_.enter(f_);
     run(fn().body, false);
     functions_.leave(f_);
-    if (becomes_.empty()) return;
-    forEachOp(fn(), fn().body, [&](OpId id) {
-      for (ValueId& v : fn().ops[id].operands)
-        for (auto by = becomes_.find(v); by != becomes_.end(); by = becomes_.find(v)) v = by->second;
-    });
   }
 
 private:
@@ -259,8 +255,19 @@ private:
     adds.emit(b, rows.count(), rows.flat(b, stored), sums);
     given.resize(results.size() - sums.size());
     given.insert(given.end(), sums.begin(), sums.end());
-    for (size_t k = 0; k < results.size(); ++k) becomes_[results[k]] = given[k];
+    for (size_t k = 0; k < results.size(); ++k) {
+      const ValueId same = sameAs(b, given[k]);
+      takeOver(fn(), fn().values[same].def, std::span(&results[k], 1));
+    }
     return true;
+  }
+
+  /// The result of an op of its own that is the same value.
+  ValueId sameAs(Builder& b, ValueId v) const {
+    if (!isAccumulator(m_, fn(), v)) return b.one(Builder::simple(OpKind::Reshape, {v}), b.typeOf(v));
+    NestBuilder point(b);
+    point.end(point.accumulator(v));
+    return point.one();
   }
 
   RowChecks checksOf(OpId nest) const {
@@ -287,10 +294,9 @@ private:
   RowFunctions& functions_;
   const Costs costs_;
   const bool reordersSums_;
-  std::vector<FunctionId>& copies_;              ///< of nests that are speculated
-  std::unordered_map<ValueId, ValueId> becomes_; ///< results of nests that are gone, and what stands for them
-  std::unordered_set<OpId> visited_;             ///< ops whose regions are done
-  std::unordered_set<OpId> originals_;           ///< nests that run where their copy fails
+  std::vector<FunctionId>& copies_;    ///< of nests that are speculated
+  std::unordered_set<OpId> visited_;   ///< ops whose regions are done
+  std::unordered_set<OpId> originals_; ///< nests that run where their copy fails
 };
 
 bool batch(Module& m, bool reordersSums) {
