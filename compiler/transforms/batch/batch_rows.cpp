@@ -8,6 +8,7 @@
 #include "transforms/batch/batched_loop.h"
 #include "transforms/batch/row_checks.h"
 #include "transforms/batch/row_functions.h"
+#include "transforms/batch/rows_left.h"
 #include "transforms/fusion/fusion.h"
 #include "transforms/walks/dce.h"
 #include "transforms/walks/for_each_function.h"
@@ -23,9 +24,10 @@ namespace {
 /// The nests of one function.
 class RowBatcher {
 public:
-  RowBatcher(Module& m, FunctionId f, const Effects& effects, RowFunctions& functions, bool reordersSums)
+  RowBatcher(Module& m, FunctionId f, const Effects& effects, RowFunctions& functions, bool reordersSums,
+             BatchingLog* log)
       : m_(m), f_(f), effects_(effects), functions_(functions), costs_(m, m.functions[f]),
-        reordersSums_(reordersSums) {}
+        reordersSums_(reordersSums), log_(log) {}
 
   bool changed = false;
 
@@ -54,6 +56,9 @@ private:
         if (!isGone) place(region, id, isInNest);
         return;
       }
+    } else if (log_ && fn().ops[id].kind == OpKind::Nest) {
+      for (const RowProduct& seed : seedsOf(id))
+        if (isBatchedAlone(fn().ops[seed.part].kind)) note(BatchingKind::FewRows, seed.part);
     }
     fn().regions[region].ops.push_back(id);
   }
@@ -61,25 +66,27 @@ private:
   /// One loop, branch or call in the body of a nest over rows: the first that can be batched.
   bool batch(Builder& b, OpId nest, bool isInNest) {
     const std::vector<RowProduct> seeds = seedsOf(nest);
+    BatchingLog left = log_ ? rowsLeft(m_, fn(), nest, functions_) : BatchingLog();
     for (size_t k = 0; k < seeds.size(); ++k) {
       const OpId part = seeds[k].part;
-      if (k > 0 && seeds[k - 1].part == part) continue;
-      switch (fn().ops[part].kind) {
-      case OpKind::For:
-      case OpKind::While:
-        if (batchLoop(b, nest, part)) return true;
-        break;
-      case OpKind::If:
-      case OpKind::Match:
-        if (!isInNest && batchBranch(b, nest, part, seeds)) return true;
-        break;
-      case OpKind::Call:
-        if (!isInNest && batchCall(b, nest, part)) return true;
-        break;
-      default: break;
-      }
+      if ((k > 0 && seeds[k - 1].part == part) || !isBatchedAlone(fn().ops[part].kind)) continue;
+      const Refused why = batchPart(b, nest, part, isInNest, seeds);
+      if (!why) return true;
+      left.push_back({why->reason, fn().ops[part].loc, why->cause});
     }
+    if (log_) log_->insert(log_->end(), left.begin(), left.end());
     return false;
+  }
+
+  Refused batchPart(Builder& b, OpId nest, OpId part, bool isInNest, const std::vector<RowProduct>& seeds) {
+    const OpKind kind = fn().ops[part].kind;
+    if (kind == OpKind::For || kind == OpKind::While) return batchLoop(b, nest, part);
+    if (isInNest) return Refusal{BatchingKind::Nested};
+    return kind == OpKind::Call ? batchCall(b, nest, part) : batchBranch(b, nest, part, seeds);
+  }
+
+  void note(BatchingKind kind, OpId op) {
+    if (log_) log_->push_back({kind, fn().ops[op].loc});
   }
 
   /// Products of a row and a matrix in the body, and calls of functions with such, in the order of the body.
@@ -99,36 +106,41 @@ private:
     return out;
   }
 
-  bool batchLoop(Builder& b, OpId nest, OpId loop) {
+  Refused batchLoop(Builder& b, OpId nest, OpId loop) {
     RowLoop rows(m_, f_, nest, loop, effects_, costs_, functions_);
-    if (!rows.canInterchange() || (rows.addsToSums() && !reordersSums_)) return false;
+    if (const Refused why = rows.refusal()) return why;
+    if (rows.addsToSums() && !reordersSums_) return Refusal{BatchingKind::OrderKept};
+    note(batchedAs(rows.trips()), loop);
+    if (rows.addsToSums()) note(BatchingKind::Sums, loop);
     batchedLoop(std::move(rows))->leave(b);
-    return true;
+    return std::nullopt;
   }
 
-  bool batchBranch(Builder& b, OpId nest, OpId branch, const std::vector<RowProduct>& seeds) {
-    if (!gives(nest)) return false;
+  Refused batchBranch(Builder& b, OpId nest, OpId branch, const std::vector<RowProduct>& seeds) {
+    if (const Refused why = refusalOfResults(nest)) return why;
     std::vector<OpId> own;
     for (const RowProduct& seed : seeds)
       if (seed.part == branch) own.push_back(seed.sum);
     RowChecks checks = checksOf(nest);
-    if (!checks.mayMove() || (checks.any() && mayNotEnd(nest))) return false;
+    if (const Refused why = refusalOf(checks, nest)) return why;
     BatchedBranch rows(m_, f_, nest, branch, own, effects_, costs_);
-    if (!rows.isPossible()) return false;
+    if (const Refused why = rows.refusal()) return why;
+    note(BatchingKind::Arms, branch);
     checks.move(b);
     rows.compact(b);
-    return true;
+    return std::nullopt;
   }
 
-  bool batchCall(Builder& b, OpId nest, OpId call) {
-    if (!gives(nest)) return false;
+  Refused batchCall(Builder& b, OpId nest, OpId call) {
+    if (const Refused why = refusalOfResults(nest)) return why;
     RowChecks checks = checksOf(nest);
-    if (!checks.mayMove() || (checks.any() && mayNotEnd(nest))) return false;
+    if (const Refused why = refusalOf(checks, nest)) return why;
     BatchedCall rows(m_, f_, nest, call, effects_, costs_, functions_);
-    if (!rows.isPossible()) return false;
+    if (const Refused why = rows.refusal()) return why;
+    note(BatchingKind::Call, call);
     checks.move(b);
     rows.leave(b);
-    return true;
+    return std::nullopt;
   }
 
   /// Of rows that have products and add to accumulators, the adds, once no loop among them is to be batched:
@@ -141,6 +153,7 @@ private:
         !std::ranges::all_of(nestResults(fn().ops[nest]), isCollected) ||
         !RowAdds::areAlone(m_, fn(), body) || functions_.hasEffect(fn(), nest) || seedsOf(nest).empty())
       return false;
+    note(BatchingKind::Sums, nest);
     const RowAdds adds(m_, f_, nest, costs_);
     const Rows rows(m_, f_, nest, effects_);
     const Operands begun = fn().ops[nest].operands;
@@ -161,18 +174,29 @@ private:
     return {m_, f_, nest, costs_, [&](OpId id) { return functions_.hasEffect(fn(), id); }};
   }
 
-  /// Whether a row may not end: checks of others do not move before it.
-  bool mayNotEnd(OpId nest) const {
-    return std::ranges::any_of(fn().regions[fn().ops[nest].regions[0]].ops,
-                               [&](OpId id) { return functions_.mayNotEnd(fn(), id); });
+  /// None if nothing but checks has an effect, and they may stand before the nest: not if a row may not end.
+  Refused refusalOf(const RowChecks& checks, OpId nest) const {
+    if (!checks.mayMove()) return functions_.refusalOf(fn(), checks.obstacle());
+    return checks.any() ? functions_.endlessIn(fn(), fn().ops[nest].regions[0]) : Refused();
   }
 
-  /// Whether all rows give something, and in any order.
-  bool gives(OpId nest) const {
-    return nestAccs(fn().ops[nest]) == 0 &&
-           std::ranges::all_of(nestResults(fn().ops[nest]), [](const NestResult& r) {
-             return r.kind == NestResultKind::Collect || (r.kind == NestResultKind::Reduce && !isCombine(r));
-           });
+  /// None if all rows give something, and in any order.
+  Refused refusalOfResults(OpId nest) const {
+    if (nestAccs(fn().ops[nest]) > 0)
+      return Refusal{reordersSums_ ? BatchingKind::AddsInside : BatchingKind::OrderKept};
+    const bool inAnyOrder = std::ranges::all_of(nestResults(fn().ops[nest]), [](const NestResult& r) {
+      return r.kind == NestResultKind::Collect || (r.kind == NestResultKind::Reduce && !isCombine(r));
+    });
+    return inAnyOrder ? Refused() : Refusal{BatchingKind::OtherResult};
+  }
+
+  static BatchingKind batchedAs(RowTrips trips) {
+    switch (trips) {
+    case RowTrips::Same: return BatchingKind::SameTrips;
+    case RowTrips::Own: return BatchingKind::OwnTrips;
+    case RowTrips::Unknown: break;
+    }
+    return BatchingKind::WhileOfRows;
   }
 
   Module& m_;
@@ -181,15 +205,17 @@ private:
   RowFunctions& functions_;
   const Costs costs_;
   const bool reordersSums_;
+  BatchingLog* const log_;
   std::unordered_set<OpId> visited_; ///< ops whose regions are done
 };
 
-bool batch(Module& m, bool reordersSums) {
+bool batch(Module& m, bool reordersSums, BatchingLog* log) {
   require(m, {State::DerivativesGone, State::SumsUnordered});
   const Effects effects(m);
   RowFunctions functions(m, effects);
+  if (log) forgetRefused(*log);
   return changeBodies(m, [&](FunctionId f) {
-    RowBatcher s(m, f, effects, functions, reordersSums);
+    RowBatcher s(m, f, effects, functions, reordersSums, log);
     s.run(m.functions[f].body);
     if (s.changed) eliminateDeadValues(m, f, effects);
     return s.changed;
@@ -198,7 +224,7 @@ bool batch(Module& m, bool reordersSums) {
 
 } // namespace
 
-bool batchRows(Module& m) { return batch(m, false); }
-bool batchSums(Module& m) { return batch(m, true); }
+bool batchRows(Module& m, BatchingLog* log) { return batch(m, false, log); }
+bool batchSums(Module& m, BatchingLog* log) { return batch(m, true, log); }
 
 } // namespace melix::transforms

@@ -21,19 +21,21 @@ BatchedBranch::BatchedBranch(Module& m, FunctionId f, OpId nest, OpId branch, st
   }
 }
 
-bool BatchedBranch::isPossible() const {
+Refused BatchedBranch::refusal() const {
   const AxisVariance body(m_, f_, nest_, effects_, OwnSizes::Copied);
-  const std::optional<AxisSet> axes = body.axesOf(tested());
   auto mayStore = [&](ValueId v) { return hasOuterSizes(m_, fn(), body_, v); };
   auto isOpen = [&](RegionId r) { return fn().regions[r].dimParams.empty(); };
-  return !arms_.empty() && !op().results.empty() && op().resultDims.empty() && axes && !axes->empty() &&
-         std::ranges::all_of(op().regions, isOpen) && std::ranges::all_of(op().results, mayStore) &&
-         std::ranges::all_of(needs(), [&](ValueId v) { return body.axesOf(v).has_value(); }) &&
-         std::ranges::all_of(arms_,
-                             [&](const Arm& arm) {
-                               return knowsSizes(m_, fn(), body_, branch_, body.slice(needsOf(arm)));
-                             }) &&
-         std::ranges::all_of(stored(), mayStore);
+  auto knowsSizesOf = [&](const Arm& arm) {
+    return knowsSizes(m_, fn(), body_, branch_, body.slice(needsOf(arm)));
+  };
+  if (arms_.empty() || op().results.empty()) return Refusal{BatchingKind::GivesNothing};
+  if (const Refused late = lateAmong(fn(), body, needs())) return late;
+  if (body.axesOf(tested())->empty()) return Refusal{BatchingKind::SameArm};
+  if (!op().resultDims.empty() || !std::ranges::all_of(op().regions, isOpen) ||
+      !std::ranges::all_of(op().results, mayStore) || !std::ranges::all_of(arms_, knowsSizesOf) ||
+      !std::ranges::all_of(stored(), mayStore))
+    return Refusal{BatchingKind::OwnSize};
+  return std::nullopt;
 }
 
 void BatchedBranch::compact(Builder& b) {

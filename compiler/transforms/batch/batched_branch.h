@@ -17,6 +17,7 @@
 // read. Other arms stay where they are. An arm of a case of an enum opens its payload for the rows that take
 // it.
 
+#include "transforms/batch/batching_log.h"
 #include "transforms/batch/rows.h"
 
 namespace melix::transforms {
@@ -29,9 +30,9 @@ public:
   BatchedBranch(core::Module& m, core::FunctionId f, core::OpId nest, core::OpId branch,
                 std::span<const core::OpId> seeds, const core::Effects& effects, const Costs& costs);
 
-  /// Whether an arm has a seed, rows differ in the arm they take, and all that arms need and give can be
+  /// None if an arm has a seed, rows differ in the arm they take, and all that arms need and give can be
   /// stored. Requires that nothing in the nest has an effect.
-  bool isPossible() const;
+  Refused refusal() const;
   /// Appends the ops before the nest.
   void compact(core::Builder& b);
 

@@ -67,21 +67,56 @@ bool RowFunctions::hasEffect(const Function& f, OpId id) const {
   return has;
 }
 
-bool RowFunctions::mayNotEnd(const Function& f, OpId id) const {
-  bool may = false;
+Refused RowFunctions::endlessIn(const Function& f, RegionId region) const {
+  Refused found;
+  forEachOp(f, region, [&](OpId id) {
+    const OpKind kind = f.ops[id].kind;
+    const bool may = (kind == OpKind::While || kind == OpKind::Call) && effects_.ofItself(f, id).any();
+    if (may && !found) found = Refusal{BatchingKind::Endless, f.ops[id].loc};
+  });
+  return found;
+}
+
+Refused RowFunctions::refusalOf(FunctionId id) const {
+  const Function& f = m_.functions[id];
+  FunctionSet seen;
+  if (hasEffect(id)) return findEffect(id, seen);
+  if (!f.body.valid() || f.staysCalled()) return Refusal{BatchingKind::StaysCalled};
+  if (f.customJvp.valid()) return Refusal{BatchingKind::OwnDerivative};
+  if (!f.resultDims.empty()) return Refusal{BatchingKind::OwnSize};
+  if (f.inouts.empty()) return std::nullopt;
+  const bool adds =
+      std::ranges::any_of(f.params(), [&](ValueId v) { return m_.types.kind(f.typeOf(v)) == TypeKind::Acc; });
+  return Refusal{adds ? BatchingKind::SumsOfGradient : BatchingKind::UpdatesParameter};
+}
+
+Refused RowFunctions::refusalOf(const Function& f, OpId id) const {
+  FunctionSet seen;
+  return findEffect(f, id, seen);
+}
+
+Refused RowFunctions::findEffect(const Function& f, OpId id, FunctionSet& seen) const {
+  Refused found;
   auto look = [&](OpId each) {
-    const OpKind kind = f.ops[each].kind;
-    may = may || ((kind == OpKind::While || kind == OpKind::Call) && effects_.ofItself(f, each).any());
+    const Op& op = f.ops[each];
+    if (found) return;
+    if (op.kind == OpKind::Call && hasEffect(op.as<CallAttr>().callee))
+      found = findEffect(op.as<CallAttr>().callee, seen);
+    if (!hasOwnEffect(f, each)) return;
+    const EffectSet effects = effects_.ofItself(f, each);
+    found = Refusal{effects.io || effects.debug ? BatchingKind::Output : BatchingKind::Check, op.loc};
   };
   look(id);
   for (RegionId r : f.ops[id].regions) forEachOp(f, r, look);
-  return may;
+  return found;
 }
 
-bool RowFunctions::mayBatch(FunctionId id) const {
+Refused RowFunctions::findEffect(FunctionId id, FunctionSet& seen) const {
   const Function& f = m_.functions[id];
-  return hasProduct(id) && !hasEffect(id) && f.body.valid() && !f.staysCalled() && !f.customJvp.valid() &&
-         f.resultDims.empty() && f.inouts.empty();
+  if (!f.body.valid() || !seen.insert(id).second) return std::nullopt;
+  for (OpId op : f.regions[f.body].ops)
+    if (Refused found = findEffect(f, op, seen)) return found;
+  return std::nullopt;
 }
 
 FunctionId RowFunctions::instance(FunctionId f, const std::vector<bool>& varies) {

@@ -8,9 +8,11 @@
 //     %y = nest (i: m) -> collect[i] { %x = get %xs[%i]   … the body of f … }   yield %y }
 
 #include "core/ir/build.h"
+#include "transforms/batch/batching_log.h"
 
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace melix::core {
 class Effects;
@@ -26,8 +28,8 @@ public:
   bool hasProduct(core::FunctionId f) const { return f.index < facts_.size() && facts_[f.index].hasProduct; }
   /// Whether an op, or any in its regions, has an effect other than that a `while` does not end.
   bool hasEffect(const core::Function& f, core::OpId op) const;
-  /// Whether an op, or any in its regions, may not end.
-  bool mayNotEnd(const core::Function& f, core::OpId op) const;
+  /// A refusal if an op of the region, or any in the regions of one, may not end.
+  Refused endlessIn(const core::Function& f, core::RegionId region) const;
   bool hasEffect(core::FunctionId f) const { return f.index < facts_.size() && facts_[f.index].hasEffect; }
 
   bool isRecursive(core::FunctionId f) const {
@@ -36,7 +38,12 @@ public:
 
   /// Whether there may be an instance: it has a product and no effect, no results of sizes of its own, no
   /// parameters that it updates, no rule for its derivative, and is not declared to stay called.
-  bool mayBatch(core::FunctionId f) const;
+  bool mayBatch(core::FunctionId f) const { return hasProduct(f) && !refusalOf(f); }
+  /// Why there is no instance of a function that has a product.
+  Refused refusalOf(core::FunctionId f) const;
+  /// The first effect of an op, in its regions or in functions that it calls, as a reason to leave the op
+  /// with its row.
+  Refused refusalOf(const core::Function& f, core::OpId op) const;
   /// Invalid beyond `mostInstances` of a function.
   core::FunctionId instance(core::FunctionId f, const std::vector<bool>& varies);
 
@@ -46,6 +53,9 @@ private:
   };
   bool hasOwnProduct(const core::Function& f) const;
   bool hasOwnEffect(const core::Function& f, core::OpId op) const;
+  using FunctionSet = std::unordered_set<core::FunctionId>;
+  Refused findEffect(const core::Function& f, core::OpId op, FunctionSet& seen) const;
+  Refused findEffect(core::FunctionId f, FunctionSet& seen) const;
   core::FunctionId make(core::FunctionId f, const std::vector<bool>& varies);
 
   static constexpr size_t mostInstances = 4;

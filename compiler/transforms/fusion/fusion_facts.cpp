@@ -73,18 +73,18 @@ bool isRowTimesMatrix(const Module& m, const Function& f, OpId nest) {
   return is;
 }
 
-std::vector<RowProduct> rowProducts(const Module& m, const Function& f, OpId nest) {
+std::vector<RowProduct> rowProducts(const Module& m, const Function& f, OpId nest, MatrixSize size) {
   std::vector<RowProduct> out;
   const NestView view(f, f.ops[nest]);
   auto isOutside = [&](ValueId axis) {
     return std::ranges::find(view.axisParams(), axis) != view.axisParams().end();
   };
   auto isProduct = [&](const SumInNest& sum, const Axes& rows, Axes columns) {
-    if (!std::ranges::all_of(rows, isOutside) || !std::ranges::none_of(columns, isOutside) ||
-        !isAbove(m, f, fewColumns - 1, columns))
+    if (columns.empty() || !std::ranges::all_of(rows, isOutside) || !std::ranges::none_of(columns, isOutside))
       return false;
+    const bool areMany = isAbove(m, f, fewColumns - 1, columns);
     columns.insert(sum.reduced.begin(), sum.reduced.end());
-    return isAbove(m, f, fewPoints, columns);
+    return (areMany && isAbove(m, f, fewPoints, columns)) == (size == MatrixSize::Large);
   };
   forEachSum(m, f, nest, [&](const SumInNest& sum) {
     sum.kept.forEachPair([&](const Axes& one, const Axes& other) {
