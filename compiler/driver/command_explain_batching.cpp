@@ -11,7 +11,7 @@ namespace {
 using transforms::BatchingDecision;
 using transforms::BatchingLog;
 
-std::string sentence(const BatchingDecision& d, const std::string& cause) {
+std::string decisionText(const BatchingDecision& d, const std::string& cause) {
   std::string text(textOf(d.kind));
   if (const size_t at = text.find("{}"); at != std::string::npos) text.replace(at, 2, cause);
   return (isRefused(d.kind) ? "an example at a time: " : "") + text;
@@ -24,7 +24,7 @@ std::string batchingText(const session::Session& session, const core::Module& mo
   LineSentences lines;
   for (const BatchingDecision& d : log) {
     const Line at = lineOf(session, module, d.op, program), cause = lineOf(session, module, d.cause, program);
-    if (at.line != 0) lines[at][sentence(d, placeFrom(at, cause))] = 1;
+    if (at.line != 0) lines[at][decisionText(d, placeFrom(at, cause))] = 1;
   }
   const std::string out = textOf(lines);
   return out.empty() ? "nothing here is batched\n" : out;

@@ -242,8 +242,9 @@ private:
   }
 
   Refusal refusalOf(OpId obstacle) const {
-    const Refused effect = RowFunctions(m_, effects_).refusalOf(fn(), obstacle);
-    return effect ? *effect : Refusal{BatchingKind::Endless, fn().ops[obstacle].loc};
+    const RowFunctions functions(m_, effects_);
+    return functions.hasEffect(fn(), obstacle) ? functions.refusalOf(fn(), obstacle)
+                                               : Refusal{BatchingKind::Endless, fn().ops[obstacle].loc};
   }
 
   /// A nest of more than a few rows, of which strips are made: in another nest only if some are collected.

@@ -80,7 +80,7 @@ Refused RowFunctions::endlessIn(const Function& f, RegionId region) const {
 Refused RowFunctions::refusalOf(FunctionId id) const {
   const Function& f = m_.functions[id];
   FunctionSet seen;
-  if (hasEffect(id)) return findEffect(id, seen);
+  if (hasEffect(id)) return findEffect(id, seen).value_or(Refusal{BatchingKind::Check, f.loc});
   if (!f.body.valid() || f.staysCalled()) return Refusal{BatchingKind::StaysCalled};
   if (f.customJvp.valid()) return Refusal{BatchingKind::OwnDerivative};
   if (!f.resultDims.empty()) return Refusal{BatchingKind::OwnSize};
@@ -90,9 +90,9 @@ Refused RowFunctions::refusalOf(FunctionId id) const {
   return Refusal{adds ? BatchingKind::SumsOfGradient : BatchingKind::UpdatesParameter};
 }
 
-Refused RowFunctions::refusalOf(const Function& f, OpId id) const {
+Refusal RowFunctions::refusalOf(const Function& f, OpId id) const {
   FunctionSet seen;
-  return findEffect(f, id, seen);
+  return findEffect(f, id, seen).value_or(Refusal{BatchingKind::Check, f.ops[id].loc});
 }
 
 Refused RowFunctions::findEffect(const Function& f, OpId id, FunctionSet& seen) const {

@@ -41,9 +41,9 @@ public:
   bool mayBatch(core::FunctionId f) const { return hasProduct(f) && !refusalOf(f); }
   /// Why there is no instance of a function that has a product.
   Refused refusalOf(core::FunctionId f) const;
-  /// The first effect of an op, in its regions or in functions that it calls, as a reason to leave the op
-  /// with its row.
-  Refused refusalOf(const core::Function& f, core::OpId op) const;
+  /// The first effect of an op that has one, in its regions or in functions that it calls, as a reason to
+  /// leave the op with its row.
+  Refusal refusalOf(const core::Function& f, core::OpId op) const;
   /// Invalid beyond `mostInstances` of a function.
   core::FunctionId instance(core::FunctionId f, const std::vector<bool>& varies);
 
