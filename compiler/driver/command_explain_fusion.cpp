@@ -32,19 +32,13 @@ std::string_view reasonText(FusionReason reason) {
   return "";
 }
 
-std::string place(const Line& line, const Line& from) {
-  const std::string number = "line " + std::to_string(line.line);
-  if (line == from) return "this line";
-  return line.file == from.file || line.file.empty() ? number : line.file + ", " + number;
-}
-
 /// One line of the answer, without how often.
 std::string sentence(const FusionDecision& d, const Line& at, const Line& other) {
   switch (d.kind) {
-  case FusionKind::Inlined: return "computed where " + place(other, at) + " reads it";
-  case FusionKind::Joined: return "one sweep with " + place(other, at);
+  case FusionKind::Inlined: return "computed where " + placeFrom(at, other) + " reads it";
+  case FusionKind::Joined: return "one sweep with " + placeFrom(at, other);
   case FusionKind::Kept:
-    return "an array for " + place(other, at) + ": it " + std::string(reasonText(d.reason));
+    return "an array for " + placeFrom(at, other) + ": it " + std::string(reasonText(d.reason));
   }
   return "";
 }
@@ -66,7 +60,7 @@ std::string fusionText(const session::Session& session, const core::Module& modu
 int commandExplainFusion(const Invocation& invocation) {
   return onBigStack([&]() -> int {
     transforms::FusionLog log;
-    const SessionPtr session = makeSession(invocation.code, {&log, {}});
+    const SessionPtr session = makeSession(invocation.code, {{.fusion = &log}, {}});
     if (!advanceProgram(invocation.program, *session, session::CoreStage::Optimised)) return Failure;
     writeOutput(fusionText(*session, session->module(), log, nameOf(invocation.program)));
     return Success;

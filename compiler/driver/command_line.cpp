@@ -261,6 +261,14 @@ void addExplainFusion(CLI::App& command, Invocation& invocation) {
       "whether it became one sweep with them, and if not, why it writes an array.");
 }
 
+void addExplainBatching(CLI::App& command, Invocation& invocation) {
+  addProgram(command, invocation);
+  addStrictness(command, invocation.code);
+  command.footer(
+      "For each loop, branch and call with products in the body of a comprehension: how it runs for all\n"
+      "examples at once, or why it runs for an example at a time.");
+}
+
 void addExplainDevice(CLI::App& command, Invocation& invocation) {
   addProgram(command, invocation);
   command.add_flag("--count", invocation.show.count, "how many kernels there are on each side, and why");
@@ -352,6 +360,9 @@ constexpr Command commands[] = {
      "melix show --stage STAGE [options] FILE", addShow},
     {"explain-fusion", CommandKind::ExplainFusion, "say which sweeps over arrays became one, and which not",
      "melix explain-fusion [options] FILE", addExplainFusion},
+    {"explain-batching", CommandKind::ExplainBatching,
+     "say what runs for all examples at once, and what does not", "melix explain-batching [options] FILE",
+     addExplainBatching},
     {"explain-device", CommandKind::ExplainDevice,
      "say what runs on a GPU, and what keeps the rest on the host", "melix explain-device [options] FILE",
      addExplainDevice},
@@ -384,7 +395,7 @@ std::vector<std::string> splitProgramArguments(std::vector<std::string>& argumen
 bool takesProgram(CommandKind kind) {
   return kind == CommandKind::Run || kind == CommandKind::Build || kind == CommandKind::Check ||
          kind == CommandKind::Show || kind == CommandKind::ExplainFusion ||
-         kind == CommandKind::ExplainDevice;
+         kind == CommandKind::ExplainBatching || kind == CommandKind::ExplainDevice;
 }
 
 /// What is wrong although every option alone is right; empty if nothing is.

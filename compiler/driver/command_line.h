@@ -14,6 +14,7 @@ enum class CommandKind {
   Check,
   Show,
   ExplainFusion,
+  ExplainBatching,
   Test,
   Bench,
   Fmt,
@@ -63,7 +64,7 @@ struct ShowOptions {
 /// A command line that was understood. Members that a command does not take have their default.
 struct Invocation {
   CommandKind command = CommandKind::Run;
-  ProgramSource program;                     ///< run, build, check, show, explain-fusion
+  ProgramSource program;                     ///< run, build, check, show, explain-…
   std::vector<std::string> files;            ///< check, test, bench, fmt
   std::vector<std::string> programArguments; ///< run
   CodeOptions code;

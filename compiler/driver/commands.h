@@ -10,6 +10,7 @@ int commandBuild(const Invocation& invocation);
 int commandCheck(const Invocation& invocation);
 int commandShow(const Invocation& invocation);
 int commandExplainFusion(const Invocation& invocation);
+int commandExplainBatching(const Invocation& invocation);
 int commandTest(const Invocation& invocation);
 int commandBench(const Invocation& invocation);
 int commandFmt(const Invocation& invocation);

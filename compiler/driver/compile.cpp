@@ -26,6 +26,12 @@ static bool verifies() {
 /// Whether the analyses that passes keep are made anew and compared after each.
 static bool checksPasses() { return std::getenv("MELIX_CHECK_PASSES") != nullptr; }
 
+/// The value of MELIX_LANES; empty if it is not set.
+static std::string_view lanes() {
+  const char* text = std::getenv("MELIX_LANES");
+  return text ? text : "";
+}
+
 void EndLater::operator()(session::Session* session) const {
   static std::atomic<session::Session*> last;
   delete last.exchange(session);
@@ -49,7 +55,8 @@ SessionPtr makeSession(const CodeOptions& code, Onlooker onlooker) {
   };
   options.verify = verifies();
   options.checkPasses = checksPasses();
-  options.fusion = onlooker.fusion;
+  options.logs = onlooker.logs;
+  options.batchesRows = lanes() != "off";
   options.afterPass = std::move(onlooker.afterPass);
   options.strictFloats = code.strictFp;
   options.strictShapes = code.strictShapes;
@@ -59,6 +66,10 @@ SessionPtr makeSession(const CodeOptions& code, Onlooker onlooker) {
 }
 
 bool accepts(const CodeOptions& options) {
+  if (!lanes().empty() && lanes() != "off") {
+    writeProblem("MELIX_LANES is `off` or is not set, not `" + std::string(lanes()) + "`");
+    return false;
+  }
   if (options.cpu.empty() || options.cpu == "native" || options.cpu == "x86-64-v3") return true;
   writeProblem("there is no processor `" + options.cpu + "`, only native and x86-64-v3");
   return false;

@@ -22,13 +22,14 @@ using SessionPtr = std::unique_ptr<session::Session, EndLater>;
 
 /// Observers of the passes on Core.
 struct Onlooker {
-  transforms::FusionLog* fusion = nullptr; ///< where fusion writes its decisions
+  session::PassLogs logs;
   std::function<void(const core::Module&, std::string_view pass)> afterPass;
 };
 
 /// A session over the embedded library and the file system.
 SessionPtr makeSession(const CodeOptions& options, Onlooker onlooker = {});
-/// Whether these options can be followed; if not, writes the reason to standard error.
+/// Whether these options, and the variables of the environment, can be followed; if not, writes the reason to
+/// standard error.
 bool accepts(const CodeOptions& options);
 /// The processor asked for, else `usual`.
 codegen::TargetKind targetOf(const CodeOptions& options, codegen::TargetKind usual);

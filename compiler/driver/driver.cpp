@@ -21,6 +21,7 @@ int runCommand(const Invocation& invocation) {
   case CommandKind::Check: return commandCheck(invocation);
   case CommandKind::Show: return commandShow(invocation);
   case CommandKind::ExplainFusion: return commandExplainFusion(invocation);
+  case CommandKind::ExplainBatching: return commandExplainBatching(invocation);
   case CommandKind::Test: return commandTest(invocation);
   case CommandKind::Bench: return commandBench(invocation);
   case CommandKind::Fmt: return commandFmt(invocation);

@@ -15,6 +15,12 @@ Line lineOf(const session::Session& session, const core::Module& module, core::L
   return {std::string(session.sources.path(found.file)), session.sources.lineColumn(found).line};
 }
 
+std::string placeFrom(const Line& from, const Line& line) {
+  const std::string number = "line " + std::to_string(line.line);
+  if (line == from) return "this line";
+  return line.file == from.file || line.file.empty() ? number : line.file + ", " + number;
+}
+
 std::string_view textOf(const session::Session& session, const Line& line) {
   for (FileId file(0); file.index < session.sources.fileCount(); ++file.index)
     if (session.sources.path(file) == line.file) return session.sources.lineText(file, line.line);

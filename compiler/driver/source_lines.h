@@ -20,6 +20,9 @@ struct Line {
 Line lineOf(const session::Session& session, const core::Module& module, core::LocId loc,
             std::string_view program);
 
+/// How a sentence about a line names another: `this line`, `line 3`, `other.mlx, line 3`.
+std::string placeFrom(const Line& from, const Line& line);
+
 /// The text of the line; empty if the session does not have the file.
 std::string_view textOf(const session::Session& session, const Line& line);
 

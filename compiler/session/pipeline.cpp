@@ -10,6 +10,8 @@
 #include "transforms/accumulation/sink_zeros.h"
 #include "transforms/accumulation/split_nest_results.h"
 #include "transforms/axis_splitting/delinearise_axes.h"
+#include "transforms/batch/batch_rows.h"
+#include "transforms/batch/fission_products.h"
 #include "transforms/calls/deduplicate_functions.h"
 #include "transforms/calls/defunctionalise.h"
 #include "transforms/calls/inline_calls.h"
@@ -21,8 +23,6 @@
 #include "transforms/canonical/scalarise_collected_records.h"
 #include "transforms/contractions/contract_fma.h"
 #include "transforms/contractions/factor_reductions.h"
-#include "transforms/batch/fission_products.h"
-#include "transforms/batch/batch_rows.h"
 #include "transforms/contractions/scalarise_reductions.h"
 #include "transforms/contractions/split_reductions.h"
 #include "transforms/counted_loops/carry_stored_values.h"
@@ -52,24 +52,23 @@ namespace melix::session {
 namespace {
 
 using Problems = std::optional<std::vector<transforms::AdProblem>>;
-using transforms::FusionLog;
 
 /// Passes that refuse nothing. One that says whether it changed anything raises the versions of the functions
 /// that it changed; after another one any function may have changed.
 template <void (*run)(core::Module&)>
-Problems plain(core::Module& module, FusionLog*) {
+Problems plain(core::Module& module, const PassLogs&) {
   run(module);
   core::raiseAll(module);
   return std::nullopt;
 }
 template <bool (*run)(core::Module&)>
-Problems plain(core::Module& module, FusionLog*) {
+Problems plain(core::Module& module, const PassLogs&) {
   run(module);
   return std::nullopt;
 }
-template <bool (*run)(core::Module&, FusionLog*)>
-Problems plain(core::Module& module, FusionLog* log) {
-  run(module, log);
+template <bool (*run)(core::Module&, const PassLogs&)>
+Problems plain(core::Module& module, const PassLogs& logs) {
+  run(module, logs);
   return std::nullopt;
 }
 
@@ -100,6 +99,10 @@ bool simplified(core::Module& module, bool changed) {
 template <bool (*run)(core::Module&)>
 bool thenSimplify(core::Module& module) {
   return simplified(module, run(module));
+}
+template <bool (*run)(core::Module&, transforms::BatchingLog*)>
+bool thenSimplify(core::Module& module, const PassLogs& logs) {
+  return simplified(module, run(module, logs.batching));
 }
 
 bool loopsToNests(core::Module& module) {
@@ -135,17 +138,17 @@ bool deferAccumulation(core::Module& module) {
   return true;
 }
 
-Problems expandDerivatives(core::Module& module, FusionLog*) {
+Problems expandDerivatives(core::Module& module, const PassLogs&) {
   return transforms::expandDerivatives(module).problems;
 }
 
-bool fuse(core::Module& module, FusionLog* log) { return transforms::fuse(module, log); }
+bool fuse(core::Module& module, const PassLogs& logs) { return transforms::fuse(module, logs.fusion); }
 
 /// What a branch kept is the branch again once fusion reads it where it was made: adds in it are sums too.
-bool scatterToGatherAndFuse(core::Module& module, FusionLog* log) {
+bool scatterToGatherAndFuse(core::Module& module, const PassLogs& logs) {
   if (!transforms::scatterToGather(module)) return false;
   for (const Pass& pass : passes())
-    if (pass.isFusing && !pass.mayRound) pass.run(module, log);
+    if (pass.isFusing && !pass.mayRound) pass.run(module, logs);
   return true;
 }
 
@@ -161,11 +164,12 @@ Table makeTable() {
   Table table;
 #define NONE States()
 #define STATES(...) (States{__VA_ARGS__})
-#define ROW(Name, run, Requires, Establishes, Ends, MayRound, Sentence, fusing)                              \
-  table.rows.push_back({#Name, Sentence, run, Requires, Establishes, Ends, MayRound, fusing});
-#define PASS(Name, run, ...) ROW(Name, plain<run>, __VA_ARGS__, false)
-#define FUSING(Name, run, ...) ROW(Name, plain<run>, __VA_ARGS__, true)
-#define EXPAND(Name, run, ...) ROW(Name, run, __VA_ARGS__, false)
+#define ROW(Name, run, Requires, Establishes, Ends, MayRound, Sentence, fusing, batching)                    \
+  table.rows.push_back({#Name, Sentence, run, Requires, Establishes, Ends, MayRound, fusing, batching});
+#define PASS(Name, run, ...) ROW(Name, plain<run>, __VA_ARGS__, false, false)
+#define FUSING(Name, run, ...) ROW(Name, plain<run>, __VA_ARGS__, true, false)
+#define BATCHING(Name, run, ...) ROW(Name, plain<run>, __VA_ARGS__, false, true)
+#define EXPAND(Name, run, ...) ROW(Name, run, __VA_ARGS__, false, false)
 #define DERIVATIVES_END table.derivativesEnd = table.rows.size();
 #include "session/passes.def"
 #undef ROW

@@ -3,6 +3,7 @@
 
 #include "core/ir/ir.h"
 #include "core/ir/states.h"
+#include "transforms/batch/batching_log.h"
 #include "transforms/derivatives/expand_derivatives.h"
 #include "transforms/fusion/fusion_log.h"
 
@@ -11,16 +12,22 @@
 
 namespace melix::session {
 
+/// Where passes write their decisions, if anyone asks for these.
+struct PassLogs {
+  transforms::FusionLog* fusion = nullptr;
+  transforms::BatchingLog* batching = nullptr;
+};
+
 /// A row of passes.def.
 struct Pass {
   std::string_view name;
   std::string_view sentence; ///< its transformation
-  /// Gives problems for the user, if it may refuse a program. Fusion writes its decisions into a log, if one
-  /// is given.
-  std::optional<std::vector<transforms::AdProblem>> (*run)(core::Module&, transforms::FusionLog*);
+  /// Gives problems for the user, if it may refuse a program.
+  std::optional<std::vector<transforms::AdProblem>> (*run)(core::Module&, const PassLogs&);
   core::States needs, establishes, ends; ///< before it; from here on; no longer
   bool mayRound = false;                 ///< decides how floats are rounded: not under `--strict-fp`
   bool isFusing = false;                 ///< runs again where scatter_to_gather found a sum
+  bool isBatching = false;               ///< runs ops for all rows of a nest at once
 };
 
 /// States of Core as it is lowered.

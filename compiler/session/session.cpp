@@ -287,7 +287,7 @@ RunnableFunction Session::runnable(check::InstanceId id) {
   std::unique_ptr<Lowered> lowering = makeLowering(*out.module);
   out.function = out.module->entry = lowering->add(id);
   for (const Pass& pass : derivativePasses())
-    if (auto problems = pass.run(*out.module, nullptr)) {
+    if (auto problems = pass.run(*out.module, {})) {
       keepWritten(*problems, *out.module, *lowering);
       if (problems->empty()) continue;
       out.problem = "asks for a derivative that there is not";
@@ -327,7 +327,7 @@ void Session::reportDerivative(const transforms::AdProblem& problem) {
 bool Session::runPass(const Pass& pass, core::EffectAudit* audit) {
   assert(reached_.states.has(pass.needs) && "the passes before it establish what it requires");
   if (options_.checkPasses) module_->analyses->checks = core::Analyses::Checks::On;
-  if (auto problems = pass.run(*module_, options_.fusion)) {
+  if (auto problems = pass.run(*module_, options_.logs)) {
     keepWritten(*problems, *module_, *lowering_);
     for (const transforms::AdProblem& p : *problems) reportDerivative(p);
     if (!problems->empty()) return false;
@@ -345,7 +345,9 @@ bool Session::advance(CoreStage wanted) {
   if (options_.verify) audit.emplace(*module_);
   auto run = [&](std::span<const Pass> passes) {
     return std::ranges::all_of(passes, [&](const Pass& pass) {
-      return (pass.mayRound && options_.strictFloats) || runPass(pass, audit ? &*audit : nullptr);
+      const bool isLeftOut =
+          (pass.mayRound && options_.strictFloats) || (pass.isBatching && !options_.batchesRows);
+      return isLeftOut || runPass(pass, audit ? &*audit : nullptr);
     });
   };
   if (reached_.stage < CoreStage::Derivatives && wanted >= CoreStage::Derivatives) {

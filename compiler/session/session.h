@@ -9,7 +9,6 @@
 #include "session/pipeline.h"
 #include "support/function_ref.h"
 #include "transforms/derivatives/expand_derivatives.h"
-#include "transforms/fusion/fusion_log.h"
 
 #include <functional>
 #include <memory>
@@ -33,7 +32,8 @@ struct Options {
   bool checkOverflow = false; ///< a sum, difference, product or negative of integers that wraps is a panic
   bool opensPrivate = false;  ///< modules see private items of others
   bool strictShapes = false;  ///< sizes that only the run can compare are errors
-  transforms::FusionLog* fusion = nullptr; ///< log of the decisions of fusion, if it is asked
+  bool batchesRows = true;    ///< ops at the points of a nest run for all points at once
+  PassLogs logs;
   /// The services of the host for the interpreter while macros are expanded: builtins and texts of values.
   std::function<interp::Hooks(types::TypeStore&)> hooks;
   bool verify = false; ///< check Core after every pass (a bug of the compiler is then reported and stops)

@@ -1,5 +1,6 @@
 #include "transforms/batch/batch_rows.h"
 
+#include "core/ir/call_graph.h"
 #include "core/ir/walk.h"
 #include "core/order/verify.h"
 #include "transforms/analysis/cost_model.h"
@@ -12,6 +13,7 @@
 #include "transforms/batch/merged_rows.h"
 #include "transforms/batch/row_checks.h"
 #include "transforms/batch/row_functions.h"
+#include "transforms/batch/rows_left.h"
 #include "transforms/batch/speculated_nest.h"
 #include "transforms/fusion/fusion.h"
 #include "transforms/walks/dce.h"
@@ -30,9 +32,9 @@ namespace {
 class RowBatcher {
 public:
   RowBatcher(Module& m, FunctionId f, const Effects& effects, RowFunctions& functions, bool reordersSums,
-             std::vector<FunctionId>& copies)
+             std::vector<FunctionId>& copies, BatchingLog* log)
       : m_(m), f_(f), effects_(effects), functions_(functions), costs_(m, m.functions[f]),
-        reordersSums_(reordersSums), copies_(copies) {}
+        reordersSums_(reordersSums), copies_(copies), log_(log), logged_(log ? log->size() : 0) {}
 
   bool changed = false;
 
@@ -71,56 +73,72 @@ private:
         if (!isGone) place(region, id, isInNest);
         return;
       }
+    } else if (log_ && fn().ops[id].kind == OpKind::Nest) {
+      for (const RowProduct& seed : seedsOf(id))
+        if (isBatchedAlone(fn().ops[seed.part].kind)) note(BatchingKind::FewRows, seed.part);
     }
     fn().regions[region].ops.push_back(id);
   }
 
-  /// One loop, branch or call in the body of a nest over rows: the first that can be batched.
+  /// One loop, branch, call or product in the body of a nest over rows: the first that can be batched.
   bool batch(Builder& b, OpId nest, bool isInNest) {
-    const std::vector<RowProduct> seeds = seedsOf(nest);
+    const std::vector<RowProduct> products = productsOf(nest), seeds = seedsOf(nest, products);
+    std::vector<BatchingDecision> left;
+    if (log_) left = rowsLeft(m_, f_, nest, products, functions_);
     for (size_t k = 0; k < seeds.size(); ++k) {
       const OpId part = seeds[k].part;
       if (k > 0 && seeds[k - 1].part == part) continue;
       const size_t before = fn().regions[b.region].ops.size();
-      if (functions_.isSpeculated(f_) && !checkBefore(b, nest, part)) continue;
-      switch (fn().ops[part].kind) {
-      case OpKind::For:
-      case OpKind::While:
-        if (batchLoop(b, nest, part)) return true;
-        break;
-      case OpKind::If:
-      case OpKind::Match:
-        if (!isInNest && batchBranch(b, nest, part, seeds)) return true;
-        break;
-      case OpKind::Call:
-        if (!isInNest && batchCall(b, nest, part)) return true;
-        break;
-      case OpKind::Nest:
-        if (!isInNest && groupChosen(b, nest, part)) return true;
-        // A product of all rows, if nothing before it may fail.
-        if (fn().regions[b.region].ops.size() > before) return true;
-        break;
-      default: break;
-      }
+      Refused why;
+      if (functions_.isSpeculated(f_) && !checkBefore(b, nest, part))
+        why = Refusal{BatchingKind::OwnSize};
+      else if (batchPart(b, nest, part, isInNest, seeds, why))
+        return true;
+      else if (fn().ops[part].kind == OpKind::Nest && fn().regions[b.region].ops.size() > before)
+        return true; // A product of all rows, if nothing before it may fail.
+      if (why) left.push_back({why->reason, fn().ops[part].loc, why->cause});
     }
+    if (log_) log_->add(left);
     return false;
   }
 
+  /// Whether a part is batched; else why it is not, if there is a reason. A product of a row alone has none.
+  bool batchPart(Builder& b, OpId nest, OpId part, bool isInNest, const std::vector<RowProduct>& seeds,
+                 Refused& why) {
+    switch (fn().ops[part].kind) {
+    case OpKind::For:
+    case OpKind::While: return !(why = batchLoop(b, nest, part));
+    case OpKind::If:
+    case OpKind::Match: return !(why = isInNest ? nested() : batchBranch(b, nest, part, seeds));
+    case OpKind::Call: return !(why = isInNest ? nested() : batchCall(b, nest, part));
+    case OpKind::Nest: {
+      ChosenSides rows(m_, f_, nest, part, effects_, costs_);
+      return rows.any() && !(why = isInNest ? nested() : groupChosen(b, nest, part, rows));
+    }
+    default: return false;
+    }
+  }
+  static Refused nested() { return Refusal{BatchingKind::Nested}; }
+
   /// Speculates that no check of a nest fails, if that lets a part of it be batched (speculated_nest.h).
   bool speculate(Builder& b, OpId nest) {
-    if (reordersSums_ || functions_.isSpeculated(f_) || !gives(nest) || !functions_.hasEffect(fn(), nest) ||
-        functions_.hasOther(fn(), nest) || seedsOf(nest, true).empty())
+    if (reordersSums_ || functions_.isSpeculated(f_) || refusalOfResults(nest) ||
+        !functions_.hasEffect(fn(), nest) || functions_.hasOther(fn(), nest) ||
+        seedsOf(nest, productsOf(nest), true).empty())
       return false;
     const OpId call = callOfCopy(b, nest);
     const FunctionId copy = fn().ops[call].as<CallAttr>().callee;
     functions_.speculate(copy);
     copies_.push_back(copy);
-    RowBatcher rows(m_, copy, effects_, functions_, false, copies_);
+    BatchingLog ofCopy;
+    RowBatcher rows(m_, copy, effects_, functions_, false, copies_, log_ ? &ofCopy : nullptr);
     rows.run();
     eliminateDeadValues(m_, copy, effects_);
     if (!rows.changed) return fn().regions[b.region].ops.pop_back(), false;
     fallBack(b, nest, call);
     originals_.insert(nest);
+    if (log_) log_->forgetNest(m_, f_, nest, logged_);
+    if (log_) log_->add(ofCopy.decisions());
     return true;
   }
 
@@ -149,12 +167,26 @@ private:
     return true;
   }
 
-  /// Products of a row and a matrix in the body, and calls of functions with such, in the order of the body.
-  std::vector<RowProduct> seedsOf(OpId nest) const { return seedsOf(nest, functions_.isSpeculated(f_)); }
-  std::vector<RowProduct> seedsOf(OpId nest, bool isSpeculated) const {
-    std::vector<RowProduct> products = rowProducts(m_, fn(), nest), out;
+  void note(BatchingKind kind, OpId op) {
+    if (log_) log_->add({kind, fn().ops[op].loc});
+  }
+
+  /// Products in the body of a row and a matrix that all rows share, or that the row chooses.
+  std::vector<RowProduct> productsOf(OpId nest) const {
+    std::vector<RowProduct> out = rowProducts(m_, fn(), nest);
     for (const ChosenProduct& each : chosenProducts(m_, f_, nest, effects_))
-      products.push_back({each.part, each.sum});
+      out.push_back({each.part, each.sum});
+    return out;
+  }
+
+  /// Such products, and calls of functions with such, in the order of the body.
+  std::vector<RowProduct> seedsOf(OpId nest) const { return seedsOf(nest, productsOf(nest)); }
+  std::vector<RowProduct> seedsOf(OpId nest, const std::vector<RowProduct>& products) const {
+    return seedsOf(nest, products, functions_.isSpeculated(f_));
+  }
+  std::vector<RowProduct> seedsOf(OpId nest, const std::vector<RowProduct>& products,
+                                  bool isSpeculated) const {
+    std::vector<RowProduct> out;
     for (OpId part : fn().regions[fn().ops[nest].regions[0]].ops) {
       auto call = [&](OpId id) {
         const Op& op = fn().ops[id];
@@ -169,36 +201,41 @@ private:
     return out;
   }
 
-  bool batchLoop(Builder& b, OpId nest, OpId loop) {
+  Refused batchLoop(Builder& b, OpId nest, OpId loop) {
     RowLoop rows(m_, f_, nest, loop, effects_, costs_, functions_);
-    if (!rows.canInterchange() || (rows.addsToSums() && !reordersSums_)) return false;
+    if (const Refused why = rows.refusal()) return why;
+    if (rows.addsToSums() && !reordersSums_) return Refusal{BatchingKind::OrderKept};
+    note(batchedAs(rows.trips()), loop);
+    if (rows.addsToSums()) note(BatchingKind::Sums, loop);
     batchedLoop(std::move(rows))->leave(b);
-    return true;
+    return std::nullopt;
   }
 
-  bool batchBranch(Builder& b, OpId nest, OpId branch, const std::vector<RowProduct>& seeds) {
-    if (!gives(nest)) return false;
+  Refused batchBranch(Builder& b, OpId nest, OpId branch, const std::vector<RowProduct>& seeds) {
+    if (const Refused why = refusalOfResults(nest)) return why;
     std::vector<OpId> own;
     for (const RowProduct& seed : seeds)
       if (seed.part == branch) own.push_back(seed.sum);
     RowChecks checks = checksOf(nest);
-    if (!checks.mayMove() || (checks.any() && mayNotEnd(nest))) return false;
+    if (const Refused why = refusalOf(checks, nest)) return why;
     BatchedBranch rows(m_, f_, nest, branch, own, effects_, costs_);
-    if (!rows.isPossible()) return false;
+    if (const Refused why = rows.refusal()) return why;
+    note(rows.isSame() ? BatchingKind::SameArm : BatchingKind::Arms, branch);
     checks.move(b);
     rows.compact(b);
-    return true;
+    return std::nullopt;
   }
 
-  bool batchCall(Builder& b, OpId nest, OpId call) {
-    if (!gives(nest)) return false;
+  Refused batchCall(Builder& b, OpId nest, OpId call) {
+    if (const Refused why = refusalOfResults(nest)) return why;
     RowChecks checks = checksOf(nest);
-    if (!checks.mayMove() || (checks.any() && mayNotEnd(nest))) return false;
+    if (const Refused why = refusalOf(checks, nest)) return why;
     BatchedCall rows(m_, f_, nest, call, effects_, costs_, functions_);
-    if (!rows.isPossible()) return false;
+    if (const Refused why = rows.refusal()) return why;
+    note(BatchingKind::Call, call);
     checks.move(b);
     rows.leave(b);
-    return true;
+    return std::nullopt;
   }
 
   /// The nest, or it and the nest within it as one, if rows of that one choose matrices.
@@ -219,16 +256,16 @@ private:
            RowAdds(m_, f_, nest, costs_).anyChosen();
   }
 
-  /// Products by matrices that rows choose, if the part is one.
-  bool groupChosen(Builder& b, OpId nest, OpId part) {
-    ChosenSides rows(m_, f_, nest, part, effects_, costs_);
-    if (!rows.isPossible()) return false;
-    if (rows.storeChoice(b)) return true;
+  /// Products by matrices that rows choose.
+  Refused groupChosen(Builder& b, OpId nest, OpId part, ChosenSides& rows) {
+    if (const Refused why = rows.refusal()) return why;
+    if (rows.storeChoice(b)) return std::nullopt;
     RowChecks checks = checksOf(nest);
-    if (!checks.mayMove() || (checks.any() && mayNotEnd(nest))) return false;
+    if (const Refused why = refusalOf(checks, nest)) return why;
+    note(BatchingKind::Chosen, part);
     checks.move(b);
     rows.group(b);
-    return true;
+    return std::nullopt;
   }
 
   /// Of rows that have products and add to accumulators, the adds, once no loop among them is to be batched:
@@ -247,6 +284,7 @@ private:
     if ((!addAll && !adds.anyChosen()) ||
         !std::ranges::all_of(adds.stored(), [&](ValueId v) { return hasOuterSizes(m_, fn(), body, v); }))
       return false;
+    note(BatchingKind::Sums, nest);
     const Rows rows(m_, f_, nest, effects_);
     const Operands begun = fn().ops[nest].operands;
     std::vector<ValueId> sums(begun.begin(), begun.end()), given = adds.makeBefore(b);
@@ -274,18 +312,28 @@ private:
     return {m_, f_, nest, costs_, [&](OpId id) { return functions_.isOrdered(f_, id); }};
   }
 
-  /// Whether a row may not end: checks of others do not move before it.
-  bool mayNotEnd(OpId nest) const {
-    return std::ranges::any_of(fn().regions[fn().ops[nest].regions[0]].ops,
-                               [&](OpId id) { return functions_.mayNotEnd(fn(), id); });
+  /// None if nothing but checks has an effect, and they may stand before the nest: not if a row may not end.
+  Refused refusalOf(const RowChecks& checks, OpId nest) const {
+    if (!checks.mayMove()) return functions_.refusalOf(f_, checks.obstacle());
+    return checks.any() ? functions_.endlessIn(fn(), fn().ops[nest].regions[0]) : Refused();
   }
 
-  /// Whether all rows give something, and in any order.
-  bool gives(OpId nest) const {
-    return (nestAccs(fn().ops[nest]) == 0 || reordersSums_) &&
-           std::ranges::all_of(nestResults(fn().ops[nest]), [](const NestResult& r) {
-             return r.kind == NestResultKind::Collect || (r.kind == NestResultKind::Reduce && !isCombine(r));
-           });
+  /// None if all rows give something, and in any order.
+  Refused refusalOfResults(OpId nest) const {
+    if (nestAccs(fn().ops[nest]) > 0 && !reordersSums_) return Refusal{BatchingKind::OrderKept};
+    const bool inAnyOrder = std::ranges::all_of(nestResults(fn().ops[nest]), [](const NestResult& r) {
+      return r.kind == NestResultKind::Collect || (r.kind == NestResultKind::Reduce && !isCombine(r));
+    });
+    return inAnyOrder ? Refused() : Refusal{BatchingKind::OtherResult};
+  }
+
+  static BatchingKind batchedAs(RowTrips trips) {
+    switch (trips) {
+    case RowTrips::Same: return BatchingKind::SameTrips;
+    case RowTrips::Own: return BatchingKind::OwnTrips;
+    case RowTrips::Unknown: break;
+    }
+    return BatchingKind::WhileOfRows;
   }
 
   Module& m_;
@@ -294,18 +342,26 @@ private:
   RowFunctions& functions_;
   const Costs costs_;
   const bool reordersSums_;
-  std::vector<FunctionId>& copies_;    ///< of nests that are speculated
+  std::vector<FunctionId>& copies_; ///< of nests that are speculated
+  BatchingLog* const log_;
+  const size_t logged_;                ///< decisions before the first of this function
   std::unordered_set<OpId> visited_;   ///< ops whose regions are done
   std::unordered_set<OpId> originals_; ///< nests that run where their copy fails
 };
 
-bool batch(Module& m, bool reordersSums) {
+bool batch(Module& m, bool reordersSums, BatchingLog* log) {
   require(m, {State::DerivativesGone, State::SumsUnordered});
   const Effects effects(m);
   RowFunctions functions(m, effects);
   std::vector<FunctionId> copies;
+  if (log) log->forgetRefused();
+  const std::vector<bool> reached = reachedFunctions(m);
+  // Decisions in a copy are logged where it is made, if it is called.
+  auto isLogged = [&](FunctionId f) {
+    return (f.index >= reached.size() || reached[f.index]) && std::ranges::find(copies, f) == copies.end();
+  };
   const bool changed = changeBodies(m, [&](FunctionId f) {
-    RowBatcher s(m, f, effects, functions, reordersSums, copies);
+    RowBatcher s(m, f, effects, functions, reordersSums, copies, isLogged(f) ? log : nullptr);
     s.run();
     if (s.changed) eliminateDeadValues(m, f, effects);
     return s.changed;
@@ -317,7 +373,7 @@ bool batch(Module& m, bool reordersSums) {
 
 } // namespace
 
-bool batchRows(Module& m) { return batch(m, false); }
-bool batchSums(Module& m) { return batch(m, true); }
+bool batchRows(Module& m, BatchingLog* log) { return batch(m, false, log); }
+bool batchSums(Module& m, BatchingLog* log) { return batch(m, true, log); }
 
 } // namespace melix::transforms

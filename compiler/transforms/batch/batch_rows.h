@@ -35,14 +35,14 @@
 // changes the order of the terms of accumulators: iteration by iteration, in each the rows in the order in
 // which it takes them.
 
-#include "core/ir/ir.h"
+#include "transforms/batch/batching_log.h"
 
 namespace melix::transforms {
 
-/// Whether anything changed.
-bool batchRows(core::Module& module);
+/// Whether anything changed. Writes its decisions into a log, if one is given.
+bool batchRows(core::Module& module, BatchingLog* log = nullptr);
 /// The same, also for loops, branches and calls in which rows add to accumulators, and for matrices that rows
 /// add (row_adds.h).
-bool batchSums(core::Module& module);
+bool batchSums(core::Module& module, BatchingLog* log = nullptr);
 
 } // namespace melix::transforms

@@ -24,28 +24,39 @@ BatchedBranch::BatchedBranch(Module& m, FunctionId f, OpId nest, OpId branch, st
   for (ValueId v : op().results) sumOf_.push_back(rows_.accumulatorOf(v));
 }
 
-bool BatchedBranch::isPossible() {
+Refused BatchedBranch::refusal() {
   const AxisVariance body(m_, f_, nest_, effects_, OwnSizes::Copied);
-  const std::optional<AxisSet> axes = body.axesOf(tested());
-  if (!axes || arms_.empty() || (axes->empty() && !body.readsWithin(tested()))) return false;
-  isSame_ = axes->empty();
+  if (arms_.empty() || op().results.empty()) return Refusal{BatchingKind::GivesNothing};
+  const ValueId test = tested();
+  if (const Refused late = lateAmong(fn(), body, std::span(&test, 1))) return late;
+  isSame_ = body.axesOf(test)->empty();
   if (isSame_) {
+    if (!body.readsWithin(test)) return Refusal{BatchingKind::TestOfNoRows};
     arms_.clear();
     for (size_t r = 0; r < op().regions.size(); ++r) arms_.push_back({r, {}, {}, {}});
   }
+  if (!continuesSums()) return Refusal{BatchingKind::Nested};
+  if (const Refused late = lateAmong(fn(), body, needs())) return late;
+  return knowsAllSizes(body) ? Refused() : Refusal{BatchingKind::OwnSize};
+}
+
+/// Whether all accumulators that the branch gives and its arms continue are those of the nest.
+bool BatchedBranch::continuesSums() const {
+  auto isKnown = [&](ValueId v) { return !isAccumulator(m_, fn(), v) || rows_.accumulatorOf(v); };
+  return std::ranges::all_of(op().results, isKnown) && std::ranges::all_of(arms_, [&](const Arm& arm) {
+           return std::ranges::all_of(sumsOf(arm), isKnown);
+         });
+}
+
+/// Whether nothing that arms need and give has a size of the row.
+bool BatchedBranch::knowsAllSizes(const AxisVariance& body) const {
   auto mayStore = [&](ValueId v) { return hasOuterSizes(m_, fn(), body_, v); };
   auto isOpen = [&](RegionId r) { return fn().regions[r].dimParams.empty(); };
-  auto isKnown = [&](ValueId v) { return !isAccumulator(m_, fn(), v) || rows_.accumulatorOf(v); };
-  return std::ranges::all_of(op().results, isKnown) &&
-         std::ranges::all_of(arms_,
-                             [&](const Arm& arm) { return std::ranges::all_of(sumsOf(arm), isKnown); }) &&
-         !op().results.empty() && op().resultDims.empty() && std::ranges::all_of(op().regions, isOpen) &&
-         std::ranges::all_of(op().results, mayStore) &&
-         std::ranges::all_of(needs(), [&](ValueId v) { return body.axesOf(v).has_value(); }) &&
-         std::ranges::all_of(arms_,
-                             [&](const Arm& arm) {
-                               return knowsSizes(m_, fn(), body_, branch_, body.slice(needsOf(arm)));
-                             }) &&
+  auto knowsSizesOf = [&](const Arm& arm) {
+    return knowsSizes(m_, fn(), body_, branch_, body.slice(needsOf(arm)));
+  };
+  return op().resultDims.empty() && std::ranges::all_of(op().regions, isOpen) &&
+         std::ranges::all_of(op().results, mayStore) && std::ranges::all_of(arms_, knowsSizesOf) &&
          std::ranges::all_of(stored(), mayStore);
 }
 

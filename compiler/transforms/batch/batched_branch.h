@@ -20,6 +20,7 @@
 // it.
 
 #include "support/function_ref.h"
+#include "transforms/batch/batching_log.h"
 #include "transforms/batch/rows.h"
 #include "types/leaves.h"
 
@@ -33,9 +34,11 @@ public:
   BatchedBranch(core::Module& m, core::FunctionId f, core::OpId nest, core::OpId branch,
                 std::span<const core::OpId> seeds, const core::Effects& effects, const Costs& costs);
 
-  /// Whether an arm has a seed, and all that arms need and give can be stored. Requires that nothing before
+  /// None if an arm has a seed, and all that arms need and give can be stored. Requires that nothing before
   /// the branch in the nest has an effect.
-  bool isPossible();
+  Refused refusal();
+  /// Whether all rows take the same arm, once there is no refusal.
+  bool isSame() const { return isSame_; }
   /// Appends the ops before the nest.
   void compact(core::Builder& b);
 
@@ -48,6 +51,8 @@ private:
   };
   core::Function& fn() const { return m_.functions[f_]; }
   const core::Op& op() const { return fn().ops[branch_]; }
+  bool continuesSums() const;
+  bool knowsAllSizes(const AxisVariance& body) const;
   core::ValueId tested() const { return op().operands[0]; }
 
   std::vector<core::ValueId> needs() const;

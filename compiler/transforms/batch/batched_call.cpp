@@ -18,26 +18,25 @@ BatchedCall::BatchedCall(Module& m, FunctionId f, OpId nest, OpId call, const Ef
     : m_(m), f_(f), nest_(nest), call_(call), body_(fn().ops[nest].regions[0]), effects_(effects),
       costs_(costs), functions_(functions), rows_(m, f, nest, effects) {}
 
-bool BatchedCall::isPossible() {
+Refused BatchedCall::refusal() {
   const FunctionId callee = op().as<CallAttr>().callee;
-  if (!functions_.mayBatch(callee, functions_.isSpeculated(f_))) return false;
+  if (const Refused stays = functions_.refusalOf(callee, functions_.isSpeculated(f_))) return stays;
   const AxisVariance body(m_, f_, nest_, effects_, OwnSizes::Copied);
-  if (!knowsSizes(m_, fn(), body_, call_, {})) return false;
-  auto mayLeave = [&](ValueId v) {
-    return isShared(v) || (body.axesOf(v) && hasOuterSizes(m_, fn(), body_, v));
-  };
-  if (!std::ranges::all_of(op().operands, mayLeave) ||
-      !std::ranges::all_of(op().results, [&](ValueId v) { return hasOuterSizes(m_, fn(), body_, v); }))
-    return false;
+  auto hasOuter = [&](ValueId v) { return hasOuterSizes(m_, fn(), body_, v); };
+  std::vector<ValueId> own(op().operands.begin(), op().operands.end());
+  std::erase_if(own, [&](ValueId v) { return isShared(v); });
+  if (const Refused late = lateAmong(fn(), body, own)) return late;
+  if (!knowsSizes(m_, fn(), body_, call_, {}) || !std::ranges::all_of(own, hasOuter) ||
+      !std::ranges::all_of(op().results, hasOuter))
+    return Refusal{BatchingKind::OwnSize};
   varies_ = variesOf(call_, body);
   findCalls(body);
   const std::vector<ValueId> args = arguments();
-  if (std::ranges::find(varies_, true) == varies_.end() ||
-      !std::ranges::all_of(storedFor(fn(), costs_, body_, args),
-                           [&](ValueId v) { return hasOuterSizes(m_, fn(), body_, v); }))
-    return false;
+  if (std::ranges::find(varies_, true) == varies_.end()) return Refusal{BatchingKind::SameArguments};
+  if (!std::ranges::all_of(storedFor(fn(), costs_, body_, args), hasOuter))
+    return Refusal{BatchingKind::OwnSize};
   callee_ = functions_.instance(callee, varies_);
-  return callee_.valid();
+  return callee_.valid() ? Refused() : Refusal{BatchingKind::ManyInstances};
 }
 
 /// An accumulator of the nest: all rows add to it.

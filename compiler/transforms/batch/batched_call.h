@@ -9,6 +9,7 @@
 //            %rs = call @f.rows %xs, %w dims [B]
 //            %y = nest (b: B) -> collect[b] { %r = get %rs[%b] … %r … }
 
+#include "transforms/batch/batching_log.h"
 #include "transforms/batch/rows.h"
 
 namespace melix::transforms {
@@ -21,9 +22,9 @@ public:
   BatchedCall(core::Module& m, core::FunctionId f, core::OpId nest, core::OpId call,
               const core::Effects& effects, const Costs& costs, RowFunctions& functions);
 
-  /// Whether the callee has an instance and its arguments can be stored. Requires that nothing before
+  /// None if the callee has an instance and its arguments can be stored. Requires that nothing before
   /// the call in the nest has an effect.
-  bool isPossible();
+  Refused refusal();
   /// Appends the ops before the nest.
   void leave(core::Builder& b);
 

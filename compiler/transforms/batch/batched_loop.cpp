@@ -88,7 +88,7 @@ std::vector<ValueId> BatchedLoop::begun(Builder& b, const RowSet* set) const {
 std::vector<ValueId> BatchedLoop::sumsBegun() const {
   std::vector<ValueId> out;
   for (const BatchedCarry& carry : carries_)
-    if (carry.kind == CarryKind::Sums) out.push_back(fn().ops[nest_].operands[carry.accumulator]);
+    if (carry.kind == CarryKind::Sums) out.push_back(fn().ops[nest_].operands[*carry.accumulator]);
   return out;
 }
 
@@ -231,7 +231,7 @@ void BatchedLoop::readBy(Builder& b) {
   for (size_t k = 0; k < carries_.size(); ++k) {
     if (carries_[k].kind != CarryKind::Sums) continue;
     passed[loop.results[k]] = view().carryOperands()[k];
-    fn().ops[nest_].operands[carries_[k].accumulator] = given_[k];
+    fn().ops[nest_].operands[*carries_[k].accumulator] = given_[k];
   }
   fn().regions[body_].ops.clear();
   Builder in(m_, f_, body_, b.loc);

@@ -15,7 +15,7 @@ public:
   virtual ~BatchedLoop() = default;
 
   /// Appends the loop at `b`. Before it come nests that make the values its iterations need of a row, and
-  /// all checks. The nest then reads the results of the loop. Requires: `canInterchange`.
+  /// all checks. The nest then reads the results of the loop. Requires: no `refusal`.
   void leave(core::Builder& b);
 
 protected:

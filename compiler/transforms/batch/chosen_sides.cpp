@@ -96,19 +96,21 @@ std::vector<ValueId> ChosenSides::given() const {
   return out;
 }
 
-bool ChosenSides::isPossible() const {
-  if (isMoved_.empty()) return false;
+Refused ChosenSides::refusal() const {
   const AxisVariance body = variance();
-  const std::vector<ValueId> needed = needs(), stored = storedFor(fn(), costs_, body_, needed),
-                             made = given();
+  const std::vector<ValueId> needed = needs(), made = given();
   auto mayStore = [&](ValueId v) { return canBeStored(m_, fn(), body_, v); };
-  auto mayCopy = [&](OpId id) {
-    return !isCopied(id) ||
-           (fn().ops[id].resultDims.empty() && body.axesOf(id) && knowsSizes(m_, fn(), body_, id, {}));
-  };
-  return !made.empty() && std::ranges::all_of(fn().regions[body_].ops, mayCopy) &&
-         std::ranges::all_of(needed, [&](ValueId v) { return body.axesOf(v).has_value(); }) &&
-         std::ranges::all_of(stored, mayStore) && std::ranges::all_of(made, mayStore);
+  if (made.empty()) return Refusal{BatchingKind::GivesNothing};
+  for (OpId id : fn().regions[body_].ops) {
+    if (!isCopied(id)) continue;
+    if (!body.axesOf(id)) return Refusal{BatchingKind::LateValue, fn().ops[id].loc};
+    if (!fn().ops[id].resultDims.empty() || !knowsSizes(m_, fn(), body_, id, {}))
+      return Refusal{BatchingKind::OwnSize};
+  }
+  if (const Refused late = lateAmong(fn(), body, needed)) return late;
+  const bool mayAll = std::ranges::all_of(storedFor(fn(), costs_, body_, needed), mayStore) &&
+                      std::ranges::all_of(made, mayStore);
+  return mayAll ? Refused() : Refusal{BatchingKind::OwnSize};
 }
 
 /// Appends a nest that makes values, and expensive ones on the way to them that others need as well.

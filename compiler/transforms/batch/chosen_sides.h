@@ -34,9 +34,10 @@ public:
   ChosenSides(core::Module& m, core::FunctionId f, core::OpId nest, core::OpId part,
               const core::Effects& effects, const Costs& costs);
 
-  /// Whether the part is a product whose matrix is chosen by values of the body, and all that it needs and
-  /// gives can be stored.
-  bool isPossible() const;
+  /// Whether the part is a product whose matrix is chosen by values of the body.
+  bool any() const { return !isMoved_.empty(); }
+  /// None if all that it needs and gives can be stored.
+  Refused refusal() const;
   /// Appends a nest that makes the choice, if that costs more than a read and no check comes before it.
   /// Checks of the choice are cheap from then on. Whether it did.
   bool storeChoice(core::Builder& b);

@@ -1,10 +1,12 @@
 #include "transforms/batch/fission_products.h"
 
 #include "core/analysis/sizes.h"
+#include "core/ir/call_graph.h"
 #include "core/ir/walk.h"
 #include "core/order/verify.h"
 #include "transforms/analysis/cost_model.h"
 #include "transforms/batch/row_checks.h"
+#include "transforms/batch/row_functions.h"
 #include "transforms/fusion/fusion.h"
 #include "transforms/walks/dce.h"
 #include "transforms/walks/distribute_nest.h"
@@ -38,6 +40,7 @@ public:
   }
 
   bool any() const { return !products_.empty() && areArrays_; }
+  const std::vector<OpId>& products() const { return products_; }
 
   /// Appends the nests before at `b`.
   void separate(Builder& b) {
@@ -205,8 +208,8 @@ private:
 
 class ProductFission {
 public:
-  ProductFission(Module& m, FunctionId f, const Effects& effects)
-      : m_(m), f_(f), effects_(effects), costs_(m, m.functions[f]) {}
+  ProductFission(Module& m, FunctionId f, const Effects& effects, BatchingLog* log)
+      : m_(m), f_(f), effects_(effects), costs_(m, m.functions[f]), log_(log) {}
 
   bool changed = false;
 
@@ -218,6 +221,7 @@ public:
       BodyPhases phases(m_, f_, id, effects_, costs_);
       if (!phases.any()) return true;
       RowChecks checks(m_, f_, id, costs_, [&](OpId each) { return effects_.ofOp(fn(), each).any(); });
+      if (log_) note(phases.products(), checks);
       if (!checks.mayMove()) return true;
       Builder b(m_, f_, region, fn().ops[id].loc);
       checks.move(b);
@@ -229,6 +233,19 @@ public:
 
 private:
   Function& fn() const { return m_.functions[f_]; }
+
+  void note(const std::vector<OpId>& products, const RowChecks& checks) const {
+    Refused why;
+    if (!checks.mayMove()) why = refusalOf(checks.obstacle());
+    for (OpId id : products)
+      log_->add({why ? why->reason : BatchingKind::Product, fn().ops[id].loc, why ? why->cause : LocId()});
+  }
+
+  Refusal refusalOf(OpId obstacle) const {
+    const RowFunctions functions(m_, effects_);
+    return functions.hasEffect(fn(), obstacle) ? functions.refusalOf(f_, obstacle)
+                                               : Refusal{BatchingKind::Endless, fn().ops[obstacle].loc};
+  }
 
   /// A nest of more than a few rows, of which strips are made: in another nest only if some are collected.
   bool isOfRows(const Op& op, bool isInNest) const {
@@ -259,15 +276,17 @@ private:
   FunctionId f_;
   const Effects& effects_;
   const Costs costs_;
+  BatchingLog* const log_;
 };
 
 } // namespace
 
-bool fissionProducts(Module& m) {
+bool fissionProducts(Module& m, BatchingLog* log) {
   require(m, {State::DerivativesGone, State::SumsUnordered});
   const Effects effects(m);
+  const std::vector<bool> reached = reachedFunctions(m);
   return changeBodies(m, [&](FunctionId f) {
-    ProductFission s(m, f, effects);
+    ProductFission s(m, f, effects, reached[f.index] ? log : nullptr);
     s.run(m.functions[f].body);
     if (s.changed) eliminateDeadValues(m, f, effects);
     return s.changed;

@@ -21,11 +21,11 @@
 // Sizes have to be the sizes of all rows, and there are four rows or more. Requires: verified Core without
 // derivatives, orders not chosen. Keeps: values.
 
-#include "core/ir/ir.h"
+#include "transforms/batch/batching_log.h"
 
 namespace melix::transforms {
 
-/// Whether any nest changed.
-bool fissionProducts(core::Module& module);
+/// Whether any nest changed. Writes its decisions into a log, if one is given.
+bool fissionProducts(core::Module& module, BatchingLog* log = nullptr);
 
 } // namespace melix::transforms

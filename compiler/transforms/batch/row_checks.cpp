@@ -13,9 +13,9 @@ using namespace core;
 
 RowChecks::RowChecks(Module& m, FunctionId f, OpId nest, const Costs& costs,
                      FunctionRef<bool(OpId)> hasEffect)
-    : m_(m), f_(f), nest_(nest), mayMove_(find(costs, hasEffect)) {}
+    : m_(m), f_(f), nest_(nest), obstacle_(find(costs, hasEffect)) {}
 
-bool RowChecks::find(const Costs& costs, FunctionRef<bool(OpId)> hasEffect) {
+OpId RowChecks::find(const Costs& costs, FunctionRef<bool(OpId)> hasEffect) {
   const std::vector<OpId>& ops = fn().regions[fn().ops[nest_].regions[0]].ops;
   const std::unordered_set<OpId> own(ops.begin(), ops.end());
   std::unordered_set<DimSym> sizes;
@@ -32,10 +32,9 @@ bool RowChecks::find(const Costs& costs, FunctionRef<bool(OpId)> hasEffect) {
       return !def.valid() || !own.contains(def) || self(self, def);
     });
   };
-  return std::ranges::all_of(ops, [&](OpId id) {
-    if (!hasEffect(id)) return true;
-    return fn().ops[id].kind == OpKind::Check && take(take, id);
-  });
+  for (OpId id : ops)
+    if (hasEffect(id) && (fn().ops[id].kind != OpKind::Check || !take(take, id))) return id;
+  return {};
 }
 
 void RowChecks::move(Builder& b) {

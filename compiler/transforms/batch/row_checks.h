@@ -17,20 +17,22 @@ public:
   RowChecks(core::Module& m, core::FunctionId f, core::OpId nest, const Costs& costs,
             FunctionRef<bool(core::OpId)> hasEffect);
   /// Whether nothing but checks of values that are cheap to compute has an effect.
-  bool mayMove() const { return mayMove_; }
+  bool mayMove() const { return !obstacle_.valid(); }
+  /// The first op whose effect keeps it in the nest, if there is one.
+  core::OpId obstacle() const { return obstacle_; }
   bool any() const { return !ops_.empty(); }
   /// Appends the nest of checks, if there are any.
   void move(core::Builder& b);
 
 private:
   core::Function& fn() const { return m_.functions[f_]; }
-  bool find(const Costs& costs, FunctionRef<bool(core::OpId)> hasEffect);
+  core::OpId find(const Costs& costs, FunctionRef<bool(core::OpId)> hasEffect);
 
   core::Module& m_;
   const core::FunctionId f_;
   const core::OpId nest_;
   std::unordered_set<core::OpId> ops_; ///< the checks, and the ops that make their operands
-  bool mayMove_;
+  core::OpId obstacle_;
 };
 
 } // namespace melix::transforms

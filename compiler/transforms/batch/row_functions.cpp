@@ -90,24 +90,60 @@ bool RowFunctions::isOrdered(FunctionId f, OpId id) const {
   return isSpeculated(f) ? hasOther(m_.functions[f], id) : hasEffect(m_.functions[f], id);
 }
 
-bool RowFunctions::mayNotEnd(const Function& f, OpId id) const {
-  bool may = false;
+Refused RowFunctions::endlessIn(const Function& f, RegionId region) const {
+  Refused found;
+  forEachOp(f, region, [&](OpId id) {
+    const OpKind kind = f.ops[id].kind;
+    const bool may = (kind == OpKind::While || kind == OpKind::Call) && effects_.ofItself(f, id).any();
+    if (may && !found) found = Refusal{BatchingKind::Endless, f.ops[id].loc};
+  });
+  return found;
+}
+
+Refused RowFunctions::refusalOf(FunctionId id, bool isSpeculated) const {
+  const Function& f = m_.functions[id];
+  FunctionSet seen;
+  if (open_.contains(id)) return Refusal{BatchingKind::CallsItself};
+  if (factOf(id, isSpeculated ? &Facts::hasOther : &Facts::hasEffect))
+    return findEffect(id, isSpeculated, seen).value_or(Refusal{BatchingKind::Check, f.loc});
+  if (!f.body.valid() || f.staysCalled()) return Refusal{BatchingKind::StaysCalled};
+  if (f.customJvp.valid()) return Refusal{BatchingKind::OwnDerivative};
+  if (!f.resultDims.empty()) return Refusal{BatchingKind::OwnSize};
+  const bool onlyAdds = std::ranges::all_of(
+      f.inouts, [&](const InoutPair& pair) { return isAccumulator(m_, f, f.params()[pair.param]); });
+  return onlyAdds ? Refused() : Refusal{BatchingKind::UpdatesParameter};
+}
+
+Refusal RowFunctions::refusalOf(FunctionId f, OpId id) const {
+  FunctionSet seen;
+  const Function& fn = m_.functions[f];
+  return findEffect(fn, id, isSpeculated(f), seen).value_or(Refusal{BatchingKind::Check, fn.ops[id].loc});
+}
+
+Refused RowFunctions::findEffect(const Function& f, OpId id, bool isSpeculated, FunctionSet& seen) const {
+  Refused found;
+  const Test own = isSpeculated ? &RowFunctions::hasOwnOther : &RowFunctions::hasOwnEffect;
+  bool Facts::* const ofCallee = isSpeculated ? &Facts::hasOther : &Facts::hasEffect;
   auto look = [&](OpId each) {
-    const OpKind kind = f.ops[each].kind;
-    may = may || ((kind == OpKind::While || kind == OpKind::Call) && effects_.ofItself(f, each).any());
+    const Op& op = f.ops[each];
+    if (found) return;
+    if (op.kind == OpKind::Call && factOf(op.as<CallAttr>().callee, ofCallee))
+      found = findEffect(op.as<CallAttr>().callee, isSpeculated, seen);
+    if (found || !(this->*own)(f, each)) return;
+    const EffectSet effects = effects_.ofItself(f, each);
+    found = Refusal{effects.io || effects.debug ? BatchingKind::Output : BatchingKind::Check, op.loc};
   };
   look(id);
   for (RegionId r : f.ops[id].regions) forEachOp(f, r, look);
-  return may;
+  return found;
 }
 
-bool RowFunctions::mayBatch(FunctionId id, bool isSpeculated) const {
+Refused RowFunctions::findEffect(FunctionId id, bool isSpeculated, FunctionSet& seen) const {
   const Function& f = m_.functions[id];
-  return hasProduct(id) && !open_.contains(id) &&
-         !factOf(id, isSpeculated ? &Facts::hasOther : &Facts::hasEffect) && f.body.valid() &&
-         !f.staysCalled() && !f.customJvp.valid() && f.resultDims.empty() &&
-         std::ranges::all_of(
-             f.inouts, [&](const InoutPair& pair) { return isAccumulator(m_, f, f.params()[pair.param]); });
+  if (!f.body.valid() || !seen.insert(id).second) return std::nullopt;
+  for (OpId op : f.regions[f.body].ops)
+    if (Refused found = findEffect(f, op, isSpeculated, seen)) return found;
+  return std::nullopt;
 }
 
 FunctionId RowFunctions::instance(FunctionId f, const std::vector<bool>& varies) {

@@ -8,10 +8,12 @@
 //     %y = nest (i: m) -> collect[i] { %x = get %xs[%i]   … the body of f … }   yield %y }
 
 #include "core/ir/build.h"
+#include "transforms/batch/batching_log.h"
 
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace melix::core {
 class Effects;
@@ -32,15 +34,22 @@ public:
   bool isOrdered(core::FunctionId f, core::OpId op) const;
   /// Whether an op, or any in its regions, has an effect other than checks that `canGiveChecks`.
   bool hasOther(const core::Function& f, core::OpId op) const;
-  /// Whether an op, or any in its regions, may not end.
-  bool mayNotEnd(const core::Function& f, core::OpId op) const;
+  /// A refusal if an op of the region, or any in the regions of one, may not end.
+  Refused endlessIn(const core::Function& f, core::RegionId region) const;
 
   bool isRecursive(core::FunctionId f) const { return factOf(f, &Facts::isRecursive); }
 
   /// Whether there may be an instance: it has a product and no effect, no results of sizes of its own, no
   /// parameters that it updates but accumulators, no rule for its derivative, and is not declared to stay
   /// called. It may have checks if it is called from where these are speculated.
-  bool mayBatch(core::FunctionId f, bool isSpeculated) const;
+  bool mayBatch(core::FunctionId f, bool isSpeculated) const {
+    return hasProduct(f) && !refusalOf(f, isSpeculated);
+  }
+  /// Why there is no instance of a function that has a product.
+  Refused refusalOf(core::FunctionId f, bool isSpeculated) const;
+  /// The first effect of an op that `isOrdered`, in its regions or in functions that it calls, as a reason to
+  /// leave the op with its row.
+  Refusal refusalOf(core::FunctionId f, core::OpId op) const;
   /// Invalid beyond `mostInstances` of a function. An instance with checks is speculated too.
   core::FunctionId instance(core::FunctionId f, const std::vector<bool>& varies);
 
@@ -66,6 +75,9 @@ private:
   bool hasOwnProduct(const core::Function& f) const;
   bool hasOwnEffect(const core::Function& f, core::OpId op) const;
   bool hasOwnOther(const core::Function& f, core::OpId op) const;
+  using FunctionSet = std::unordered_set<core::FunctionId>;
+  Refused findEffect(const core::Function& f, core::OpId op, bool isSpeculated, FunctionSet& seen) const;
+  Refused findEffect(core::FunctionId f, bool isSpeculated, FunctionSet& seen) const;
   core::FunctionId make(core::FunctionId f, const std::vector<bool>& varies);
 
   static constexpr size_t mostInstances = 4;

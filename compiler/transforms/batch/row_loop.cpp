@@ -32,25 +32,30 @@ RowLoop::RowLoop(Module& m, FunctionId f, OpId nest, OpId loop, const Effects& e
   });
 }
 
-bool RowLoop::canInterchange() {
+Refused RowLoop::refusal() {
   const AxisVariance body = bodyVariance();
-  if (!view().bodyDims().empty() || !findTrips(body) || !findCarries(body)) return false;
+  if (!view().bodyDims().empty()) return Refusal{BatchingKind::OwnSize};
+  findTrips(body);
+  if (const Refused why = findCarries(body)) return why;
   std::erase_if(needs_, [&](ValueId v) { return isAccumulator(m_, fn(), v); });
   const bool areRows =
       std::ranges::none_of(carries_, [](const BatchedCarry& c) { return c.kind == CarryKind::Updates; });
-  return std::ranges::all_of(needs_, [&](ValueId v) { return body.axesOf(v).has_value(); }) &&
-         knowsSizes(m_, fn(), body_, loop_, body.slice(needs_)) && hasRoom() && findChecks(body) &&
-         (checksOfIteration_.empty() || hasPoints() || areRows);
+  if (const Refused late = lateAmong(fn(), body, needs_)) return late;
+  if (!knowsSizes(m_, fn(), body_, loop_, body.slice(needs_))) return Refusal{BatchingKind::OwnSize};
+  if (const Refused why = refusalOfRoom()) return why;
+  if (const Refused why = findChecks(body)) return why;
+  if (checksOfIteration_.empty() || hasPoints() || areRows) return std::nullopt;
+  return Refusal{BatchingKind::CheckOfNoRows, fn().ops[checksOfIteration_[0]].loc};
 }
 
-bool RowLoop::findTrips(const AxisVariance& body) {
+/// Where the count cannot be copied, `lateAmong` refuses.
+void RowLoop::findTrips(const AxisVariance& body) {
   if (fn().ops[loop_].kind == OpKind::While) {
     trips_ = RowTrips::Unknown;
-    return true;
+    return;
   }
   const std::optional<AxisSet> count = body.axesOf(view().count());
   if (count && !count->empty()) trips_ = RowTrips::Own;
-  return count.has_value();
 }
 
 /// The axes of an array; of a pack, the most of an array in it.
@@ -62,9 +67,9 @@ size_t RowLoop::axesOf(const types::Type& type) const {
   return most;
 }
 
-/// Whether the values that are stored for all rows take no more room than the results of all rows, or, where
+/// None if the values that are stored for all rows take no more room than the results of all rows, or, where
 /// these are reduced, than rows that are read.
-bool RowLoop::hasRoom() const {
+Refused RowLoop::refusalOfRoom() const {
   const NestView nest(fn(), fn().ops[nest_]);
   bool isRead = false;
   size_t axes = 1;
@@ -79,66 +84,74 @@ bool RowLoop::hasRoom() const {
                 return std::ranges::find(op.operands, axis) != op.operands.end();
               });
   });
-  auto fits = [&](ValueId v, size_t most) {
+  auto refusalOf = [&](ValueId v, size_t most, RegionId region) -> Refused {
     const types::Type& type = m_.types[fn().typeOf(v)];
-    return type.kind != TypeKind::Array || type.dims.size() <= most;
+    if (!isOfNumbers(m_.types, fn().typeOf(v))) return Refusal{BatchingKind::List};
+    if (type.kind == TypeKind::Array && type.dims.size() > most) return Refusal{BatchingKind::MoreAxes};
+    return hasOuterSizes(m_, fn(), region, v) ? Refused() : Refusal{BatchingKind::OwnSize};
   };
   const LoopView loop = view();
   for (size_t k = 0; k < carries_.size(); ++k)
-    if (carries_[k].kind != CarryKind::Sums &&
-        (!fits(loop.carryYields()[k], axes) || !canBeStored(m_, fn(), body_, loop.carryResults()[k])))
-      return false;
+    if (carries_[k].kind != CarryKind::Sums)
+      if (const Refused why = refusalOf(loop.carryResults()[k], axes, body_)) return why;
   // Rows that are stacked by their own trip counts make no larger an array than these stacks together.
   const size_t room = trips_ == RowTrips::Own ? axes : axes - 1;
-  const bool mayStack = std::ranges::all_of(loop.stackYields(), [&](ValueId v) {
-    return fits(v, room) && canBeStored(m_, fn(), body_, v) && canBeStored(m_, fn(), loop.body(), v);
-  });
-  return isRead && mayStack && std::ranges::all_of(storedFor(fn(), costs_, body_, needs_), [&](ValueId v) {
-           return fits(v, axes) && canBeStored(m_, fn(), body_, v);
-         });
+  for (ValueId v : loop.stackYields())
+    for (RegionId region : {body_, loop.body()})
+      if (const Refused why = refusalOf(v, room, region)) return why;
+  for (ValueId v : storedFor(fn(), costs_, body_, needs_))
+    if (const Refused why = refusalOf(v, axes, body_)) return why;
+  return isRead ? Refused() : Refusal{BatchingKind::NothingRead};
 }
 
 bool RowLoop::hasPoints() const {
   return std::ranges::all_of(fn().ops[nest_].dims, [&](DimId d) { return m_.types.dims.atLeast(d, 1); });
 }
 
-/// The checks of the body and of iterations; false if anything else has an effect, or they cannot stand
+/// The checks of the body and of iterations; a refusal if anything else has an effect, or they cannot stand
 /// before the nest: they need what takes long or cannot be copied, or a row has a loop that may not end.
-bool RowLoop::findChecks(const AxisVariance& body) {
+Refused RowLoop::findChecks(const AxisVariance& body) {
   checks_.clear();
   checksOfIteration_.clear();
-  if (!findChecks(body_, body, checks_) || !needLittle(checks_, body)) return false;
-  const bool isWhile = trips_ == RowTrips::Unknown;
-  if (isWhile && (!isSilent(view().condition()) || !isSilent(iterationBody()))) return false;
-  if (!isWhile && !findChecks(iterationBody(), iterationVariance(), checksOfIteration_)) return false;
-  return (checks_.empty() && checksOfIteration_.empty()) ||
-         std::ranges::none_of(fn().regions[body_].ops,
-                              [&](OpId id) { return functions_.mayNotEnd(fn(), id); });
+  if (const Refused why = findChecks(body_, body, checks_)) return why;
+  if (const Refused why = refusalOfNeeds(checks_, body)) return why;
+  if (trips_ == RowTrips::Unknown) {
+    if (const Refused why = effectIn(view().condition())) return why;
+    if (const Refused why = effectIn(iterationBody())) return why;
+  } else if (const Refused why = findChecks(iterationBody(), iterationVariance(), checksOfIteration_)) {
+    return why;
+  }
+  return checks_.empty() && checksOfIteration_.empty() ? Refused() : functions_.endlessIn(fn(), body_);
 }
 
-bool RowLoop::findChecks(RegionId region, const AxisVariance& sweep, std::vector<OpId>& checks) const {
-  return std::ranges::all_of(fn().regions[region].ops, [&](OpId id) {
-    if (id == loop_ || !functions_.isOrdered(f_, id)) return true;
+Refused RowLoop::findChecks(RegionId region, const AxisVariance& sweep, std::vector<OpId>& checks) const {
+  for (OpId id : fn().regions[region].ops) {
+    if (id == loop_ || !functions_.isOrdered(f_, id)) continue;
     checks.push_back(id);
     const Op& op = fn().ops[id];
-    return op.kind == OpKind::Check &&
-           std::ranges::all_of(op.operands, [&](ValueId v) { return sweep.axesOf(v).has_value(); });
-  });
+    if (op.kind != OpKind::Check ||
+        !std::ranges::all_of(op.operands, [&](ValueId v) { return sweep.axesOf(v).has_value(); }))
+      return functions_.refusalOf(f_, id);
+  }
+  return std::nullopt;
 }
 
-/// Whether checks of the body need nothing that has regions.
-bool RowLoop::needLittle(const std::vector<OpId>& checks, const AxisVariance& body) const {
-  std::vector<ValueId> needed;
-  for (OpId id : checks) std::ranges::copy(fn().ops[id].operands, std::back_inserter(needed));
-  return std::ranges::all_of(body.slice(needed), [&](OpId id) { return fn().ops[id].regions.empty(); });
+/// None if checks of the body need nothing that has regions.
+Refused RowLoop::refusalOfNeeds(const std::vector<OpId>& checks, const AxisVariance& body) const {
+  for (OpId id : checks)
+    if (!std::ranges::all_of(body.slice(fn().ops[id].operands),
+                             [&](OpId each) { return fn().ops[each].regions.empty(); }))
+      return functions_.refusalOf(f_, id);
+  return std::nullopt;
 }
 
-bool RowLoop::isSilent(RegionId region) const {
-  return std::ranges::none_of(fn().regions[region].ops,
-                              [&](OpId id) { return functions_.isOrdered(f_, id); });
+Refused RowLoop::effectIn(RegionId region) const {
+  for (OpId id : fn().regions[region].ops)
+    if (functions_.isOrdered(f_, id)) return functions_.refusalOf(f_, id);
+  return std::nullopt;
 }
 
-bool RowLoop::findCarries(const AxisVariance& body) {
+Refused RowLoop::findCarries(const AxisVariance& body) {
   std::unordered_map<ValueId, uint32_t> uses;
   forEachOp(fn(), iterationBody(), [&](OpId id) {
     for (ValueId v : fn().ops[id].operands) ++uses[v];
@@ -146,36 +159,37 @@ bool RowLoop::findCarries(const AxisVariance& body) {
   carries_.clear();
   columns_.clear();
   for (uint32_t k = 0; k < view().carries(); ++k) {
-    std::optional<BatchedCarry> carry = carryOf(k, uses, body);
-    if (!carry) return false;
-    if (carry->kind != CarryKind::Sums) columns_.push_back(k);
-    carries_.push_back(std::move(*carry));
+    BatchedCarry carry = carryOf(k, uses);
+    if (const Refused why = refusalOf(carry, k, body)) return why;
+    if (carry.kind != CarryKind::Sums) columns_.push_back(k);
+    carries_.push_back(std::move(carry));
   }
-  return true;
+  return std::nullopt;
 }
 
-std::optional<BatchedCarry> RowLoop::carryOf(uint32_t k, const std::unordered_map<ValueId, uint32_t>& uses,
-                                             const AxisVariance& body) const {
+BatchedCarry RowLoop::carryOf(uint32_t k, const std::unordered_map<ValueId, uint32_t>& uses) const {
   const LoopView loop = view();
   ValueId v = loop.carryYields()[k];
-  if (isAccumulator(m_, fn(), v)) {
-    const std::optional<uint32_t> accumulator = rows_.accumulatorOf(loop.carryOperands()[k]);
-    if (!accumulator) return std::nullopt;
-    return BatchedCarry{CarryKind::Sums, {}, *accumulator};
-  }
+  if (isAccumulator(m_, fn(), v)) return {CarryKind::Sums, {}, rows_.accumulatorOf(loop.carryOperands()[k])};
   const std::unordered_set<OpId> inIteration(fn().regions[loop.body()].ops.begin(),
                                              fn().regions[loop.body()].ops.end());
-  BatchedCarry carry{CarryKind::Rows, {}, 0};
+  BatchedCarry carry{CarryKind::Rows, {}, {}};
   for (OpId def = fn().values[v].def; isUpdate(def) && inIteration.contains(def) && uses.at(v) == 1;
        def = fn().values[v = fn().ops[def].operands[0]].def)
     carry.updates.push_back(def);
   std::ranges::reverse(carry.updates);
   if (v != loop.carryParams()[k]) carry.updates.clear();
   if (!carry.updates.empty()) carry.kind = CarryKind::Updates;
-  const bool may = carry.kind == CarryKind::Updates
-                       ? trips_ != RowTrips::Unknown && areSameForAll(carry, body)
-                       : isRow(loop.carryYields()[k], false);
-  return may ? std::optional(std::move(carry)) : std::nullopt;
+  return carry;
+}
+
+Refused RowLoop::refusalOf(const BatchedCarry& carry, uint32_t k, const AxisVariance& body) const {
+  if (carry.kind == CarryKind::Updates && trips_ != RowTrips::Unknown)
+    return areSameForAll(carry, body) ? Refused() : Refusal{BatchingKind::OwnPlaces};
+  const bool may = carry.kind == CarryKind::Sums   ? carry.accumulator.has_value()
+                   : carry.kind == CarryKind::Rows ? isRow(view().carryYields()[k], false)
+                                                   : false;
+  return may ? Refused() : Refusal{BatchingKind::CarriesMatrix};
 }
 
 bool RowLoop::isUpdate(OpId id) const {

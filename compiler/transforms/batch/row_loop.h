@@ -17,8 +17,8 @@ enum class CarryKind : uint8_t {
 };
 struct BatchedCarry {
   CarryKind kind;
-  std::vector<core::OpId> updates; ///< in their order
-  uint32_t accumulator = 0;        ///< of Sums: its number in the nest
+  std::vector<core::OpId> updates;     ///< in their order
+  std::optional<uint32_t> accumulator; ///< of Sums: its number in the nest, if it is one of the nest's
 };
 
 /// How the trip counts of rows differ.
@@ -33,9 +33,9 @@ public:
   RowLoop(core::Module& m, core::FunctionId f, core::OpId nest, core::OpId loop, const core::Effects& effects,
           const Costs& costs, const RowFunctions& functions);
 
-  /// Whether all its carries can be carried for all rows, and only checks have an effect. Checks
+  /// None if all its carries can be carried for all rows, and only checks have an effect. Checks
   /// may need no carried value, and a `while` has none.
-  bool canInterchange();
+  Refused refusal();
   RowTrips trips() const { return trips_; }
   /// Whether iterations add to accumulators of the nest.
   bool addsToSums() const { return columns_.size() < carries_.size(); }
@@ -66,16 +66,16 @@ protected:
 
 private:
   size_t axesOf(const types::Type& type) const;
-  bool hasRoom() const;
+  Refused refusalOfRoom() const;
   bool hasPoints() const;
-  bool findTrips(const AxisVariance& body);
-  bool findChecks(const AxisVariance& body);
-  bool findChecks(core::RegionId region, const AxisVariance& sweep, std::vector<core::OpId>& checks) const;
-  bool needLittle(const std::vector<core::OpId>& checks, const AxisVariance& body) const;
-  bool isSilent(core::RegionId region) const;
-  bool findCarries(const AxisVariance& body);
-  std::optional<BatchedCarry> carryOf(uint32_t k, const std::unordered_map<core::ValueId, uint32_t>& uses,
-                                      const AxisVariance& body) const;
+  void findTrips(const AxisVariance& body);
+  Refused findChecks(const AxisVariance& body);
+  Refused findChecks(core::RegionId region, const AxisVariance& sweep, std::vector<core::OpId>& checks) const;
+  Refused refusalOfNeeds(const std::vector<core::OpId>& checks, const AxisVariance& body) const;
+  Refused effectIn(core::RegionId region) const;
+  Refused findCarries(const AxisVariance& body);
+  BatchedCarry carryOf(uint32_t k, const std::unordered_map<core::ValueId, uint32_t>& uses) const;
+  Refused refusalOf(const BatchedCarry& carry, uint32_t k, const AxisVariance& body) const;
   bool isUpdate(core::OpId id) const;
   bool isRow(core::ValueId v, bool isUpdated) const;
   bool areSameForAll(const BatchedCarry& carry, const AxisVariance& body) const;

@@ -91,4 +91,13 @@ std::vector<ValueId> Rows::flat(Builder& b, std::span<const ValueId> arrays) con
   return out;
 }
 
+Refused lateAmong(const Function& f, const AxisVariance& body, std::span<const ValueId> values) {
+  for (ValueId v : values)
+    if (!body.axesOf(v)) {
+      const OpId def = f.values[v].def;
+      return Refusal{BatchingKind::LateValue, def.valid() ? f.ops[def].loc : LocId()};
+    }
+  return std::nullopt;
+}
+
 } // namespace melix::transforms

@@ -2,6 +2,7 @@
 // The rows of a nest, which are its points, and nests over some of them that copy parts of its body.
 
 #include "transforms/analysis/axis_variance.h"
+#include "transforms/batch/batching_log.h"
 
 namespace melix::transforms {
 
@@ -17,6 +18,9 @@ struct RowNest {
   core::Cloner copy;                  ///< knows the axes of the original
   std::vector<core::ValueId> indices; ///< of the row in arrays that have an element for each
 };
+
+/// A refusal if one of these values, of which the body makes some, cannot be made before the nest.
+Refused lateAmong(const core::Function& f, const AxisVariance& body, std::span<const core::ValueId> values);
 
 class Rows {
 public:

@@ -154,8 +154,11 @@ bool fillsTiles(const core::Module& m, const core::Function& f, core::Axes colum
                 const core::Axes& reduced);
 /// Whether a sum in a nest is the product of a row, which no axis around the sum varies, and a matrix.
 bool isRowTimesMatrix(const core::Module& m, const core::Function& f, core::OpId nest);
-/// Those in the body of the nest.
-std::vector<RowProduct> rowProducts(const core::Module& m, const core::Function& f, core::OpId nest);
+/// Whether a matrix is too large for registers, and its rows fill tiles.
+enum class MatrixSize : uint8_t { Large, Small };
+/// Those in the body of the nest, or those alone that are none because of their small matrices.
+std::vector<RowProduct> rowProducts(const core::Module& m, const core::Function& f, core::OpId nest,
+                                    MatrixSize size = MatrixSize::Large);
 /// The ops of its body that are or hold such.
 std::vector<core::OpId> partsWithProducts(const core::Module& m, const core::Function& f, core::OpId nest);
 

@@ -76,15 +76,16 @@ bool isRowTimesMatrix(const Module& m, const Function& f, OpId nest) {
   return is;
 }
 
-std::vector<RowProduct> rowProducts(const Module& m, const Function& f, OpId nest) {
+std::vector<RowProduct> rowProducts(const Module& m, const Function& f, OpId nest, MatrixSize size) {
   std::vector<RowProduct> out;
   const NestView view(f, f.ops[nest]);
   auto isOutside = [&](ValueId axis) {
     return std::ranges::find(view.axisParams(), axis) != view.axisParams().end();
   };
   auto isProduct = [&](const SumInNest& sum, const Axes& rows, const Axes& columns) {
-    return std::ranges::all_of(rows, isOutside) && std::ranges::none_of(columns, isOutside) &&
-           fillsTiles(m, f, columns, sum.reduced);
+    return !columns.empty() && std::ranges::all_of(rows, isOutside) &&
+           std::ranges::none_of(columns, isOutside) &&
+           fillsTiles(m, f, columns, sum.reduced) == (size == MatrixSize::Large);
   };
   forEachSum(m, f, nest, [&](const SumInNest& sum) {
     sum.kept.forEachPair([&](const Axes& one, const Axes& other) {
