@@ -53,7 +53,7 @@ public:
   /// Invalid beyond `mostInstances` of a function. An instance with checks is speculated too.
   core::FunctionId instance(core::FunctionId f, const std::vector<bool>& varies);
 
-  /// The body of a function is taken apart until it is left: it has no instance meanwhile.
+  /// The body of a function is incomplete until it is left: it has no instance meanwhile.
   void enter(core::FunctionId f) { open_.insert(f); }
   void leave(core::FunctionId f) { open_.erase(f); }
 
