@@ -114,7 +114,11 @@ bool RowAdds::isOuter(const Op& op) const {
 bool RowAdds::haveProducts() const {
   auto isOfMatrix = [&](OpId id) {
     const Op& op = fn().ops[id];
-    return op.kind == OpKind::Nest ? op.dims.size() > 1 : m_.types.rank(fn().typeOf(op.operands[1])) > 1;
+    if (op.kind == OpKind::AddAt)
+      return m_.types.rank(fn().typeOf(op.operands[1])) > 1 && isLarge(op.operands[1]);
+    const std::optional<int64_t> points =
+        m_.types.dims.asConstant(m_.types.dims.product(std::vector<DimId>(op.dims.begin(), op.dims.end())));
+    return op.dims.size() > 1 && (!points || *points > fewPoints);
   };
   return adds_.size() > 1 && std::ranges::all_of(adds_, [&](OpId id) { return isAlone(id); }) &&
          std::ranges::any_of(adds_, isOfMatrix);
