@@ -34,13 +34,15 @@ public:
   RowBatcher(Module& m, FunctionId f, const Effects& effects, RowFunctions& functions, bool reordersSums,
              std::vector<FunctionId>& copies, BatchingLog* log)
       : m_(m), f_(f), effects_(effects), functions_(functions), costs_(m, m.functions[f]),
-        reordersSums_(reordersSums), copies_(copies), log_(log), logged_(log ? log->size() : 0) {}
+        reordersSums_(reordersSums), calls_(m, f, functions), copies_(copies), log_(log),
+        logged_(log ? log->size() : 0) {}
 
   bool changed = false;
 
   void run() {
     functions_.enter(f_);
     run(fn().body, false);
+    calls_.finish();
     functions_.leave(f_);
   }
 
@@ -234,7 +236,7 @@ private:
     if (const Refused why = rows.refusal()) return why;
     note(BatchingKind::Call, call);
     checks.move(b);
-    rows.leave(b);
+    calls_.add(b.region, rows.leave(b));
     return std::nullopt;
   }
 
@@ -342,6 +344,7 @@ private:
   RowFunctions& functions_;
   const Costs costs_;
   const bool reordersSums_;
+  RowCalls calls_;
   std::vector<FunctionId>& copies_; ///< of nests that are speculated
   BatchingLog* const log_;
   const size_t logged_;                ///< decisions before the first of this function

@@ -137,7 +137,7 @@ private:
     for (OpId id : products_)
       areArrays_ = areArrays_ && std::ranges::all_of(resultsOf(id), [&](ValueId v) { return isStorable(v); });
   }
-  bool isStorable(ValueId v) const { return canBeStored(m_, fn(), body_, v); }
+  bool isStorable(ValueId v) const { return hasOuterSizes(m_, fn(), body_, v); }
 
   /// What costs about as much as to read it again.
   bool isCheap(OpId id) const {
@@ -203,7 +203,7 @@ private:
   std::unordered_set<OpId> isProduct_;
   std::unordered_map<OpId, std::vector<OpId>> needs_, users_;
   std::unordered_map<OpId, uint32_t> phase_;
-  bool areArrays_ = true; ///< whether all that goes from one nest to another is numbers
+  bool areArrays_ = true; ///< whether all that goes from one nest to another can be stored
 };
 
 class ProductFission {

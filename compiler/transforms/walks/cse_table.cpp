@@ -36,6 +36,8 @@ void addAttr(Hash& hash, const Attr& attr) {
     for (const PathStep& s : *p) hash.add(uint64_t(s.number) << 8 | static_cast<uint64_t>(s.kind));
 }
 
+} // namespace
+
 bool sameAttr(const Attr& a, const Attr& b) {
   if (a.index() != b.index()) return false;
   if (auto* n = std::get_if<uint32_t>(&a)) return *n == std::get<uint32_t>(b);
@@ -55,8 +57,6 @@ bool sameAttr(const Attr& a, const Attr& b) {
   if (auto* p = std::get_if<Path>(&a)) return samePath(*p, std::get<Path>(b));
   return std::holds_alternative<std::monostate>(a);
 }
-
-} // namespace
 
 uint64_t KnownOps::hashOf(const Op& op) const {
   Hash hash;

@@ -5,6 +5,9 @@
 
 namespace melix::transforms {
 
+/// Whether two ops of one kind that compute have equal attributes.
+bool sameAttr(const core::Attr& a, const core::Attr& b);
+
 class KnownOps {
 public:
   explicit KnownOps(const core::Function& f) : f_(f) {}

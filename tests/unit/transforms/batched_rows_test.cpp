@@ -138,6 +138,22 @@ TEST(BatchedRows, RecursionGoesByDepth) {
                                       << m.text();
 }
 
+/// Rows of different arms recurse in one call.
+TEST(BatchedRows, CallsInAllArmsAreOne) {
+  const std::string recursive =
+      "fn g [D] (%x: f32[D], %n: i64, %w: f32[D, D]) -> (f32[D]) {\n%one = const 1 : i64\n"
+      "%two = const 2 : i64\n%c = cmp lt %n, %one : bool\n%r = if %c {\nyield %x\n} {\n"
+      "%less = sub %n, %one : i64\n%rest = irem %n, %two : i64\n%odd = cmp eq %rest, %one : bool\n"
+      "%q = if %odd {\n" +
+      step("%h", "%x", "2") + "%a = call @g %h, %less, %w dims [D] : f32[D]\nyield %a\n} {\n" +
+      "%b = call @g %x, %less, %w dims [D] : f32[D]\n" + step("%y", "%b", "1") +
+      "yield %y\n} : f32[D]\nyield %q\n} : f32[D]\nyield %r\n}\n";
+  PassText m(collected("%y = call @g %row, %count, %w dims [D] : f32[D]\n") + recursive);
+  m.apply(batchRows, arguments());
+  EXPECT_EQ(m.count("call @g$1"), 4u) << "from outside and from both arms, of all rows and of a part\n"
+                                      << m.text();
+}
+
 // --- accumulators
 
 const std::string adding =

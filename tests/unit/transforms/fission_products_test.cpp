@@ -135,6 +135,20 @@ TEST(SeparateProducts, NotWhereAPointReadsFewElements) {
   }
 }
 
+/// What else a row makes is kept for it, be it no number.
+TEST(SeparateProducts, WithTextsBesideThem) {
+  const std::string named =
+      "    %z = const 3 : i64\n    %few = cmp lt %t, %z : bool\n    %text, %chosen = if %few {\n" + squares +
+      "      %n1 = const \"few\" : str\n      yield %n1, %e\n    } {\n      %n2 = const \"many\" : str\n"
+      "      yield %n2, %w\n    } : str, f32[18]\n";
+  PassText m("fn f (%q: f32[19, 10], %m: f32[18, 10], %v: f32[18, 19]) -> (f32[19, 19], str[19]) {\n"
+             "  %y, %texts = nest (%t: 19) -> collect[t], collect[t] {\n" +
+             scores + named + values("%chosen") +
+             "    yield %r, %text\n  } : f32[19, 19], str[19]\n  yield %y, %texts\n}\n");
+  m.apply(fissionProducts, arguments());
+  EXPECT_EQ(nestsOf(m), 4u) << m.text();
+}
+
 TEST(SeparateProducts, NotOfRowsOfTheirOwnLength) {
   const std::string ragged =
       "    bind_dim %t defines [n]\n"
