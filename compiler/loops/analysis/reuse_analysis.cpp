@@ -202,7 +202,7 @@ bool haveTwoSides(const Function& fn, const Stmt& rows, const Variance& byRow, c
 }
 
 bool gainsByRows(const Module& module, const Function& fn, const Stmt& loop) {
-  if (!loop.results.empty() || !canVectorize(module, fn, loop)) return false;
+  if (!loop.results.empty() || !canJam(module, fn, loop)) return false;
   const Variance points(fn, loop);
   return anyOf(fn, loop.regions[0], [&](const Stmt& s) {
     return s.kind == StmtKind::For && s.as<ForAttr>().vectorWidth > 0 && shareIn(fn, points, s);
@@ -210,7 +210,7 @@ bool gainsByRows(const Module& module, const Function& fn, const Stmt& loop) {
 }
 
 bool gainsAround(const Module& module, const Function& fn, const Stmt& loop, const Stmt& lanes) {
-  return loop.results.empty() && canVectorize(module, fn, loop) && shareIn(fn, Variance(fn, loop), lanes);
+  return loop.results.empty() && canJam(module, fn, loop) && shareIn(fn, Variance(fn, loop), lanes);
 }
 
 } // namespace melix::loops

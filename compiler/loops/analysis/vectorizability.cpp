@@ -138,11 +138,12 @@ private:
   std::unordered_set<ValueId> negations_; ///< of whether there is one
 };
 
-/// Looks for what no lane can do.
+/// Looks for what no lane can do, or no iteration that is jammed with others.
 class VectorizabilityReader {
 public:
-  VectorizabilityReader(const Module& module, const Function& fn, const Variance& variance)
-      : module_(module), fn_(fn), variance_(variance) {}
+  VectorizabilityReader(const Module& module, const Function& fn, const Variance& variance,
+                        bool isJammed = false)
+      : module_(module), fn_(fn), variance_(variance), isJammed_(isJammed) {}
 
   bool canDo(RegionId r) {
     return std::ranges::all_of(fn_.regions[r].stmts, [&](StmtId id) { return canDo(fn_.stmts[id]); });
@@ -153,6 +154,7 @@ public:
 private:
   bool canDo(const Stmt& s) {
     if (siteOf(s.kind) != SiteKind::Vectorisable && s.kind != StmtKind::Call) return false;
+    if (isJammed_ && isBorrowingLoad(s)) return true;
     auto isFine = [&](ValueId v) { return !fn_.typeOf(v).counted() || variance_.isUniform(v); };
     if (!std::ranges::all_of(s.results, isFine)) return false;
     if (!isSideBySide(s)) return false;
@@ -161,6 +163,12 @@ private:
     const bool can = std::ranges::all_of(s.regions, [&](RegionId r) { return canDo(r); });
     loops_ -= isLoop(s);
     return can;
+  }
+
+  /// Where the iteration has a block: a register holds no vector of such.
+  bool isBorrowingLoad(const Stmt& s) const {
+    return s.kind == StmtKind::Load && fn_.typeOf(s.results[0]).counted() &&
+           !s.as<Access>().transfersOwnership;
   }
 
   bool isSideBySide(const Stmt& s) {
@@ -187,6 +195,7 @@ private:
   const Module& module_;
   const Function& fn_;
   const Variance& variance_;
+  const bool isJammed_;
   unsigned loops_ = 0;   ///< around the statement
   unsigned endless_ = 0; ///< statements that may not come to their end
   unsigned panics_ = 0;  ///< those of them that may panic
@@ -359,10 +368,19 @@ bool canVectorize(const Module& module, const Function& fn, const Stmt& loop) {
          canVectorize(module, fn, loop, Variance(fn, loop));
 }
 
-bool canVectorize(const Module& module, const Function& fn, const Stmt& loop, const Variance& variance) {
+static bool canDoTogether(const Module& module, const Function& fn, const Stmt& loop,
+                          const Variance& variance, bool isJammed) {
   if (loop.as<ForAttr>().dependence != Dependence::Independent || !exactSteps(fn, loop)) return false;
-  VectorizabilityReader reader(module, fn, variance);
+  VectorizabilityReader reader(module, fn, variance, isJammed);
   return reader.canDo(loop.regions[0]) && reader.keepsFirstPanic();
+}
+
+bool canVectorize(const Module& module, const Function& fn, const Stmt& loop, const Variance& variance) {
+  return canDoTogether(module, fn, loop, variance, false);
+}
+
+bool canJam(const Module& module, const Function& fn, const Stmt& loop) {
+  return loop.kind == StmtKind::For && canDoTogether(module, fn, loop, Variance(fn, loop), true);
 }
 
 } // namespace melix::loops

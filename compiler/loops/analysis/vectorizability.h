@@ -41,6 +41,9 @@ std::optional<std::vector<ReassociableStep>> exactSteps(const Function& fn, cons
 bool canVectorize(const Module& module, const Function& fn, const Stmt& loop);
 /// The same, given how values of the loop differ between iterations.
 bool canVectorize(const Module& module, const Function& fn, const Stmt& loop, const Variance& variance);
+/// Whether iterations of a loop can be jammed: it can be vectorised, but for loads of blocks of its own that
+/// each iteration borrows, as those of rows in a List.
+bool canJam(const Module& module, const Function& fn, const Stmt& loop);
 
 /// Whether the regions of a statement run under a vector mask.
 bool needsMask(const Stmt& s, const Variance& variance);

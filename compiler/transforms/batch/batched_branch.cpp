@@ -19,7 +19,7 @@ BatchedBranch::BatchedBranch(Module& m, FunctionId f, OpId nest, OpId branch, st
     bool holds = false;
     forEachOp(fn(), op().regions[r],
               [&](OpId id) { holds = holds || std::ranges::find(seeds, id) != seeds.end(); });
-    if (holds) arms_.push_back({r, {}, {}, {}});
+    if (holds) arms_.push_back(armOf(r));
   }
   for (ValueId v : op().results) sumOf_.push_back(rows_.accumulatorOf(v));
 }
@@ -33,11 +33,34 @@ Refused BatchedBranch::refusal() {
   if (isSame_) {
     if (!body.readsWithin(test)) return Refusal{BatchingKind::TestOfNoRows};
     arms_.clear();
-    for (size_t r = 0; r < op().regions.size(); ++r) arms_.push_back({r, {}, {}, {}});
+    for (size_t r = 0; r < op().regions.size(); ++r) arms_.push_back(armOf(r));
   }
+  for (ValueId v : op().results) isTakenApart_.push_back(isTakenApart(v));
+  for (Arm& arm : arms_) findVarying(body, arm);
   if (!continuesSums()) return Refusal{BatchingKind::Nested};
   if (const Refused late = lateAmong(fn(), body, needs())) return late;
   return knowsAllSizes(body) ? Refused() : Refusal{BatchingKind::OwnSize};
+}
+
+BatchedBranch::Arm BatchedBranch::armOf(size_t number) const { return {number, {}, {}, {}, {}, {}}; }
+
+/// Finds which ops of an arm make what differs between rows.
+void BatchedBranch::findVarying(const AxisVariance& body, Arm& arm) const {
+  const Region& region = fn().regions[op().regions[arm.number]];
+  auto varies = [&](ValueId v) {
+    if (std::ranges::find(region.params, v) != region.params.end()) return true;
+    if (isMadeBy(arm, v)) return arm.varies.at(fn().values[v].def);
+    const std::optional<AxisSet> axes = body.axesOf(v);
+    return !axes || !axes->empty();
+  };
+  arm.given = fn().ops[region.ops.back()].operands;
+  for (OpId id : region.ops) {
+    bool any = false;
+    auto look = [&](OpId each) { any = any || std::ranges::any_of(fn().ops[each].operands, varies); };
+    look(id);
+    for (RegionId r : fn().ops[id].regions) forEachOp(fn(), r, look);
+    arm.varies[id] = any;
+  }
 }
 
 /// Whether all accumulators that the branch gives and its arms continue are those of the nest.
@@ -204,6 +227,59 @@ void BatchedBranch::findRows(Builder& b, Arm& arm) const {
   arm.rows = rows.one();
 }
 
+/// Whether rows take what the branch gives apart, and keep no value of it as a whole.
+bool BatchedBranch::isTakenApart(ValueId result) const {
+  bool isWhole = false;
+  forEachOp(fn(), body_, [&](OpId id) {
+    const Op& use = fn().ops[id];
+    const bool opens = use.kind == OpKind::Match || use.kind == OpKind::Get;
+    for (size_t k = 0; k < use.operands.size(); ++k)
+      isWhole = isWhole || (use.operands[k] == result && !(opens && k == 0));
+  });
+  return !isWhole;
+}
+
+/// Whether an arm makes a value of others, as a case of its payload. What rows share of it stays within it:
+/// it would be stored for each.
+bool BatchedBranch::isPutTogether(const Arm& arm, ValueId v) const {
+  const OpId def = fn().values[v].def;
+  if (!def.valid() || !arm.varies.contains(def)) return false;
+  const Op& made = fn().ops[def];
+  return (made.kind == OpKind::Variant || made.kind == OpKind::Make) &&
+         std::ranges::all_of(made.operands, [&](ValueId part) {
+           return !isMadeBy(arm, part) || arm.varies.at(fn().values[part].def);
+         });
+}
+
+bool BatchedBranch::isMadeBy(const Arm& arm, ValueId v) const {
+  const OpId def = fn().values[v].def;
+  return def.valid() && arm.varies.contains(def);
+}
+
+/// What an arm computes of a value that it gives: the parts, where it is put together.
+std::vector<ValueId> BatchedBranch::partsOf(const Arm& arm, size_t result) const {
+  const ValueId given = arm.given[result];
+  if (!isTakenApart_[result]) return {given};
+  std::vector<ValueId> out;
+  auto add = [&](auto& self, ValueId v) -> void {
+    if (!isPutTogether(arm, v)) return out.push_back(v);
+    for (ValueId each : fn().ops[fn().values[v].def].operands)
+      if (isMadeBy(arm, each)) self(self, each);
+  };
+  add(add, given);
+  return out;
+}
+
+/// The same value, of parts that `read` gives in their order.
+ValueId BatchedBranch::putTogether(Builder& in, const Arm& arm, ValueId v,
+                                   FunctionRef<ValueId()> read) const {
+  if (!isPutTogether(arm, v)) return read();
+  Op made = fn().ops[fn().values[v].def];
+  for (ValueId& part : made.operands)
+    if (isMadeBy(arm, part)) part = putTogether(in, arm, part, read);
+  return in.one(std::move(made), fn().typeOf(v));
+}
+
 void BatchedBranch::runArm(Builder& b, Arm& arm) const {
   NestBuilder rows(b);
   const ValueId at = rows.axis(m_.types[b.typeOf(arm.rows)].dims[0]);
@@ -226,10 +302,10 @@ void BatchedBranch::runArm(Builder& b, Arm& arm) const {
   std::vector<ValueId> ends = params;
   const std::vector<ValueId> yields = copy.body(op().regions[arm.number], in).values;
   for (size_t k = 0; k < yields.size(); ++k) {
-    if (!sumOf_[k])
-      rows.collect(yields[k]);
-    else
+    if (sumOf_[k])
       ends[static_cast<size_t>(std::ranges::find(numbers, *sumOf_[k]) - numbers.begin())] = yields[k];
+    else
+      for (ValueId v : partsOf(arm, k)) rows.collect(copy.value(v));
   }
   for (ValueId v : ends) rows.end(v);
   const Results results = fn().ops[rows.finish()].results;
@@ -281,8 +357,12 @@ void BatchedBranch::readArms() {
     }
     Operands yields;
     size_t next = 0;
-    for (ValueId v : passed)
-      yields.push_back(v.valid() ? v : in.getAt(arm.results[next++], std::span(&at, 1)));
+    auto read = [&] { return in.getAt(arm.results[next++], std::span(&at, 1)); };
+    for (size_t k = 0; k < arm.given.size(); ++k)
+      if (sumOf_[k])
+        yields.push_back(passed[k]);
+      else
+        yields.push_back(isTakenApart_[k] ? putTogether(in, arm, arm.given[k], read) : read());
     in.yield(yields);
   }
 }

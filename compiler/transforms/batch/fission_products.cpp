@@ -83,12 +83,17 @@ private:
       return users != users_.end() && std::ranges::any_of(users->second, [&](OpId user) {
                if (!seen.insert(user).second) return false;
                const Op& op = fn().ops[user];
-               if (op.kind == OpKind::Yield || (!op.regions.empty() && op.kind != OpKind::Nest)) return true;
+               if (op.kind == OpKind::Yield || keepsWhole(op)) return true;
                if (op.kind == OpKind::Nest && !isCollected(op)) return true;
                return givesArray(op) && self(self, user);
              });
     };
     return !givesArray(fn().ops[made]) || reaches(reaches, made);
+  }
+  /// A branch may read all of an array, a case of an enum holds it.
+  static bool keepsWhole(const Op& op) {
+    return (!op.regions.empty() && op.kind != OpKind::Nest) || op.kind == OpKind::Variant ||
+           op.kind == OpKind::Make || op.kind == OpKind::Pack;
   }
   bool givesArray(const Op& op) const {
     return std::ranges::any_of(op.results,

@@ -125,11 +125,11 @@ RowCall RowCalls::merge(RegionId region, const Group& group) {
   const std::vector<OpId> ops = std::exchange(fn().regions[region].ops, {});
   std::vector<OpId> before, after;
   const OpId last = group.calls.back().op;
-  bool isBehind = false;
+  bool isAfterLast = false;
   for (OpId id : ops) {
     const bool isCall = std::ranges::find(group.calls, id, &RowCall::op) != group.calls.end();
-    if (!isCall) (isBehind || group.after.contains(id) ? after : before).push_back(id);
-    isBehind = isBehind || id == last;
+    if (!isCall) (isAfterLast || group.after.contains(id) ? after : before).push_back(id);
+    isAfterLast = isAfterLast || id == last;
   }
   fn().regions[region].ops = std::move(before);
   DimId rows = rowsOf(group.calls[0]);
