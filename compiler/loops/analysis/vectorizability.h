@@ -42,7 +42,7 @@ bool canVectorize(const Module& module, const Function& fn, const Stmt& loop);
 /// The same, given how values of the loop differ between iterations.
 bool canVectorize(const Module& module, const Function& fn, const Stmt& loop, const Variance& variance);
 /// Whether iterations of a loop can be jammed: it can be vectorised, but for loads of blocks of its own that
-/// each iteration borrows, as those of rows in a List.
+/// each iteration borrows, as of rows in a List.
 bool canJam(const Module& module, const Function& fn, const Stmt& loop);
 
 /// Whether the regions of a statement run under a vector mask.

@@ -35,7 +35,7 @@ Refused BatchedBranch::refusal() {
     arms_.clear();
     for (size_t r = 0; r < op().regions.size(); ++r) arms_.push_back(armOf(r));
   }
-  for (ValueId v : op().results) isTakenApart_.push_back(isTakenApart(v));
+  for (ValueId v : op().results) isOpened_.push_back(isOpened(v));
   for (Arm& arm : arms_) findVarying(body, arm);
   if (!continuesSums()) return Refusal{BatchingKind::Nested};
   if (const Refused late = lateAmong(fn(), body, needs())) return late;
@@ -227,8 +227,8 @@ void BatchedBranch::findRows(Builder& b, Arm& arm) const {
   arm.rows = rows.one();
 }
 
-/// Whether rows take what the branch gives apart, and keep no value of it as a whole.
-bool BatchedBranch::isTakenApart(ValueId result) const {
+/// Whether rows open a result of the branch, and do nothing else with it.
+bool BatchedBranch::isOpened(ValueId result) const {
   bool isWhole = false;
   forEachOp(fn(), body_, [&](OpId id) {
     const Op& use = fn().ops[id];
@@ -241,7 +241,7 @@ bool BatchedBranch::isTakenApart(ValueId result) const {
 
 /// Whether an arm makes a value of others, as a case of its payload. What rows share of it stays within it:
 /// it would be stored for each.
-bool BatchedBranch::isPutTogether(const Arm& arm, ValueId v) const {
+bool BatchedBranch::isRebuilt(const Arm& arm, ValueId v) const {
   const OpId def = fn().values[v].def;
   if (!def.valid() || !arm.varies.contains(def)) return false;
   const Op& made = fn().ops[def];
@@ -256,13 +256,13 @@ bool BatchedBranch::isMadeBy(const Arm& arm, ValueId v) const {
   return def.valid() && arm.varies.contains(def);
 }
 
-/// What an arm computes of a value that it gives: the parts, where it is put together.
+/// What an arm computes of a result: its parts, if it is rebuilt of these.
 std::vector<ValueId> BatchedBranch::partsOf(const Arm& arm, size_t result) const {
   const ValueId given = arm.given[result];
-  if (!isTakenApart_[result]) return {given};
+  if (!isOpened_[result]) return {given};
   std::vector<ValueId> out;
   auto add = [&](auto& self, ValueId v) -> void {
-    if (!isPutTogether(arm, v)) return out.push_back(v);
+    if (!isRebuilt(arm, v)) return out.push_back(v);
     for (ValueId each : fn().ops[fn().values[v].def].operands)
       if (isMadeBy(arm, each)) self(self, each);
   };
@@ -271,12 +271,11 @@ std::vector<ValueId> BatchedBranch::partsOf(const Arm& arm, size_t result) const
 }
 
 /// The same value, of parts that `read` gives in their order.
-ValueId BatchedBranch::putTogether(Builder& in, const Arm& arm, ValueId v,
-                                   FunctionRef<ValueId()> read) const {
-  if (!isPutTogether(arm, v)) return read();
+ValueId BatchedBranch::rebuild(Builder& in, const Arm& arm, ValueId v, FunctionRef<ValueId()> read) const {
+  if (!isRebuilt(arm, v)) return read();
   Op made = fn().ops[fn().values[v].def];
   for (ValueId& part : made.operands)
-    if (isMadeBy(arm, part)) part = putTogether(in, arm, part, read);
+    if (isMadeBy(arm, part)) part = rebuild(in, arm, part, read);
   return in.one(std::move(made), fn().typeOf(v));
 }
 
@@ -362,7 +361,7 @@ void BatchedBranch::readArms() {
       if (sumOf_[k])
         yields.push_back(passed[k]);
       else
-        yields.push_back(isTakenApart_[k] ? putTogether(in, arm, arm.given[k], read) : read());
+        yields.push_back(isOpened_[k] ? rebuild(in, arm, arm.given[k], read) : read());
     in.yield(yields);
   }
 }

@@ -17,7 +17,7 @@
 //
 // A value of its row that a compacted arm needs becomes an array of all rows before, if it costs more than a
 // read. Other arms stay where they are. An arm of a case of an enum opens its payload for the rows that take
-// it. If rows take a value apart that an arm puts together at its end, as a case of an enum, its parts are
+// it. Of a value that an arm builds at its end, as a case of an enum, and that rows open, the parts are
 // stored.
 
 #include "support/function_ref.h"
@@ -47,9 +47,9 @@ private:
   struct Arm {
     size_t number;                               ///< of its region
     std::unordered_map<core::OpId, bool> varies; ///< whether ops of the region differ between rows
-    core::Operands given;                        ///< what it yields, once `varies` is known
+    core::Operands given;                        ///< its yields, once `varies` is known
     core::ValueId rows;                          ///< the row-major positions of the rows that take it
-    std::vector<core::ValueId> results;          ///< what it computes for these rows: parts of what it yields
+    std::vector<core::ValueId> results;          ///< arrays of the values that it computes for these rows
     core::ValueId before;                        ///< by row: how many of `rows` come before it
   };
   core::Function& fn() const { return m_.functions[f_]; }
@@ -72,12 +72,12 @@ private:
                      FunctionRef<core::Operands(core::Builder&, size_t)> give) const;
   core::ValueId takes(core::Builder& in, core::ValueId tested, const Arm& arm) const;
   void findRows(core::Builder& b, Arm& arm) const;
-  bool isTakenApart(core::ValueId result) const;
+  bool isOpened(core::ValueId result) const;
   bool isMadeBy(const Arm& arm, core::ValueId v) const;
-  bool isPutTogether(const Arm& arm, core::ValueId v) const;
+  bool isRebuilt(const Arm& arm, core::ValueId v) const;
   std::vector<core::ValueId> partsOf(const Arm& arm, size_t result) const;
-  core::ValueId putTogether(core::Builder& in, const Arm& arm, core::ValueId v,
-                            FunctionRef<core::ValueId()> read) const;
+  core::ValueId rebuild(core::Builder& in, const Arm& arm, core::ValueId v,
+                        FunctionRef<core::ValueId()> read) const;
   void runArm(core::Builder& b, Arm& arm) const;
   void countRows(core::Builder& b);
   void readArms();
@@ -94,7 +94,7 @@ private:
   const Rows rows_;
   bool isSame_ = false; ///< whether all rows take the same arm: `arms_` are all then
   std::vector<Arm> arms_;
-  std::vector<bool> isTakenApart_;             ///< by results
+  std::vector<bool> isOpened_;                 ///< by results
   std::vector<std::optional<uint32_t>> sumOf_; ///< by results: the accumulator that one continues
 };
 

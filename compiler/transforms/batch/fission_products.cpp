@@ -144,10 +144,11 @@ private:
   }
   bool isStorable(ValueId v) const { return hasOuterSizes(m_, fn(), body_, v); }
 
-  /// What costs about as much as to read it again.
+  /// What costs about as much as to read it again. An array that is updated would be copied again.
   bool isCheap(OpId id) const {
     const Op& op = fn().ops[id];
-    return op.regions.empty() && op.kind != OpKind::Call && !isExpensive(costs_.ofOp(id));
+    return op.regions.empty() && op.kind != OpKind::Call && op.kind != OpKind::Set &&
+           !isExpensive(costs_.ofOp(id));
   }
   bool isMadeIn(OpId id, uint32_t phase) const { return phase_.at(id) == phase && !isProduct(id); }
 
@@ -260,21 +261,18 @@ private:
     const bool mayReduce = !isInNest || std::ranges::any_of(results, [](const NestResult& r) {
       return r.kind == NestResultKind::Collect;
     });
-    return std::ranges::all_of(ops, [&](OpId id) { return isSweep(fn().ops[id]); }) &&
+    return std::ranges::all_of(ops, [&](OpId id) { return !addsOrFilters(fn().ops[id]); }) &&
            std::ranges::all_of(results, [&](const NestResult& r) {
              return r.kind == NestResultKind::Collect ||
                     (mayReduce && r.kind == NestResultKind::Reduce && !isCombine(r));
            });
   }
 
-  /// Not what takes a row as a whole, or in its order.
-  static bool isSweep(const Op& op) {
-    const bool isWhole = op.kind == OpKind::ArgSort || op.kind == OpKind::Call || op.kind == OpKind::For ||
-                         op.kind == OpKind::While;
-    return !isWhole && (op.kind != OpKind::Nest ||
-                        (nestAccs(op) == 0 && std::ranges::all_of(nestResults(op), [](const NestResult& r) {
-                           return r.kind == NestResultKind::Collect || r.kind == NestResultKind::Reduce;
-                         })));
+  static bool addsOrFilters(const Op& op) {
+    return op.kind == OpKind::Nest &&
+           (nestAccs(op) > 0 || !std::ranges::all_of(nestResults(op), [](const NestResult& r) {
+              return r.kind == NestResultKind::Collect || r.kind == NestResultKind::Reduce;
+            }));
   }
 
   Module& m_;

@@ -15,7 +15,7 @@
 // Intermediate rows become arrays of all rows, of which strips alone are stored
 // (loops/strip_mining/fuse_by_strips.h). A nest stays in each of these cases:
 // 1. Its points may fail, except by checks of values that are read, which become a nest before it.
-// 2. It sorts, scans or loops.
+// 2. A nest in it filters, or adds to accumulators.
 // 3. A point of another nest reduces it.
 // 4. A point reads single elements of its product.
 // Sizes have to be the sizes of all rows, and there are four rows or more. Requires: verified Core without

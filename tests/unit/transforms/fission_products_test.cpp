@@ -135,6 +135,22 @@ TEST(SeparateProducts, NotWhereAPointReadsFewElements) {
   }
 }
 
+/// Rows that a point updates, or makes from element to element, are arrays as well.
+TEST(SeparateProducts, AroundUpdatesAndLoops) {
+  const std::string updated = "    %at = const 3 : i64\n    %one = const 1.0 : f32\n"
+                              "    %e = set %w[%at] = %one : f32[18]\n";
+  const std::string running =
+      "    %n = const 18 : i64\n    %zero = const 0.0 : f32\n"
+      "    %e, %last = for collects 0 %n, %w, %zero { (%i: i64, %row: f32[18], %before: f32)\n"
+      "      %c = get %w[%i] : f32\n      %now = add %before, %c : f32\n"
+      "      %next = set %row[%i] = %now : f32[18]\n      yield %next, %now\n    } : f32[18], f32\n";
+  for (const std::string& between : {updated, running}) {
+    PassText m(rows(scores + between + values("%e"), "%r", "19", "f32[19, 19]"));
+    m.apply(fissionProducts, arguments());
+    EXPECT_EQ(nestsOf(m), 4u) << m.text();
+  }
+}
+
 /// What else a row makes is kept for it, be it no number.
 TEST(SeparateProducts, WithTextsBesideThem) {
   const std::string named =
