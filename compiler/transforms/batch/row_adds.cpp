@@ -132,12 +132,10 @@ bool RowAdds::isAlone(OpId id) const {
 
 void RowAdds::emit(Builder& b, DimId rows, std::span<const ValueId> arrays,
                    std::vector<ValueId>& sums) const {
-  const bool areAlone = std::ranges::all_of(adds_, [&](OpId id) { return isAlone(id); });
-  if (!areAlone) return emitGroup(b, {{}, rows}, adds_, arrays, sums);
   for (OpId id : adds_) {
     if (isAtSameElement(id))
       emitSum(b, rows, id, arrays, sums);
-    else if (choiceOf(id).empty())
+    else if (!isAlone(id) || choiceOf(id).empty())
       emitGroup(b, {{}, rows}, std::span(&id, 1), arrays, sums);
     else
       emitByChoice(b, rows, id, arrays, sums);

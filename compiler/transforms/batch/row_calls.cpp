@@ -123,23 +123,25 @@ bool RowCalls::isSameValue(ValueId a, ValueId b) const {
 /// The call of all rows of a group, at the place of the first.
 RowCall RowCalls::merge(RegionId region, const Group& group) {
   const std::vector<OpId> ops = std::exchange(fn().regions[region].ops, {});
-  std::vector<OpId> before, after;
-  const OpId last = group.calls.back().op;
-  bool isAfterLast = false;
-  for (OpId id : ops) {
-    const bool isCall = std::ranges::find(group.calls, id, &RowCall::op) != group.calls.end();
-    if (!isCall) (isAfterLast || group.after.contains(id) ? after : before).push_back(id);
-    isAfterLast = isAfterLast || id == last;
-  }
-  fn().regions[region].ops = std::move(before);
+  auto callAt = [&](OpId id) {
+    const auto at = std::ranges::find(group.calls, id, &RowCall::op);
+    return at == group.calls.end() ? nullptr : &*at;
+  };
+  const auto last = std::ranges::find(ops, group.calls.back().op);
+  std::copy_if(ops.begin(), last, std::back_inserter(fn().regions[region].ops),
+               [&](OpId id) { return !group.after.contains(id); });
   DimId rows = rowsOf(group.calls[0]);
   for (size_t k = 1; k < group.calls.size(); ++k) rows = m_.types.dims.add(rows, rowsOf(group.calls[k]));
   Builder b(m_, f_, region, fn().ops[group.calls[0].call].loc);
   RowCall whole = callOf(b, group.calls[0], rows, concatenate(b, group.calls, rows));
   for (const RowCall& c : group.calls) noteCopy(f_, c.call, f_, whole.call);
   readParts(b, group.calls, whole);
-  auto& now = fn().regions[region].ops;
-  now.insert(now.end(), after.begin(), after.end());
+  for (auto at = std::ranges::find(ops, group.calls[0].op) + 1; at != ops.end(); ++at) {
+    if (const RowCall* c = callAt(*at))
+      passSums(b, *c);
+    else if (at > last || group.after.contains(*at))
+      fn().regions[region].ops.push_back(*at);
+  }
   return whole;
 }
 
@@ -208,42 +210,46 @@ std::vector<ValueId> RowCalls::concatenate(Builder& b, std::span<const RowCall> 
   return {results.begin(), results.end()};
 }
 
-/// The results of a call, without those that continue accumulators, where ops after it read them.
+/// The results of a call that are arrays of rows, where ops after it read them.
 std::vector<ValueId> RowCalls::columnsOf(const RowCall& c) const {
-  const Op& op = fn().ops[c.op];
-  const size_t sums = c.op == c.call ? 0 : nestAccs(op);
-  return {op.results.begin(), op.results.end() - static_cast<ptrdiff_t>(sums)};
+  const Results& results = fn().ops[c.op].results;
+  return {results.begin(), results.end() - static_cast<ptrdiff_t>(countSums(c))};
 }
+/// The others, which continue accumulators.
+std::vector<ValueId> RowCalls::sumsOf(const RowCall& c) const {
+  const Results& results = fn().ops[c.op].results;
+  return {results.end() - static_cast<ptrdiff_t>(countSums(c)), results.end()};
+}
+size_t RowCalls::countSums(const RowCall& c) const { return c.op == c.call ? 0 : nestAccs(fn().ops[c.op]); }
 
-/// Parts of the results of `whole` are the results of the calls. All add to accumulators in `whole`.
+/// Parts of the results of `whole` are the results of the calls, its accumulators those of the first.
 void RowCalls::readParts(Builder& b, std::span<const RowCall> calls, const RowCall& whole) const {
   const std::vector<ValueId> all = columnsOf(whole);
   DimId from = m_.types.dims.constant(0);
   for (const RowCall& c : calls) {
-    const std::vector<ValueId> columns = columnsOf(c);
     NestBuilder nest(b);
     const ValueId row = nest.axis(rowsOf(c));
     Builder in = b.in(nest.body());
     const ValueId at = in.binary(OpKind::Add, row, in.dimValue(from));
     for (ValueId v : all) nest.collect(in.getAt(v, std::span(&at, 1)));
-    takeOver(fn(), nest.finish(), columns);
+    takeOver(fn(), nest.finish(), columnsOf(c));
     from = m_.types.dims.add(from, rowsOf(c));
-    if (c.op == c.call) continue;
-    const std::vector<ValueId> ends(fn().ops[c.op].results.begin() + static_cast<ptrdiff_t>(columns.size()),
-                                    fn().ops[c.op].results.end());
-    if (&c == &calls.front()) {
-      std::vector<ValueId> results = all;
-      results.insert(results.end(), ends.begin(), ends.end());
-      takeOver(fn(), whole.op, results);
-      continue;
-    }
-    NestBuilder point(b); // adds nothing
-    const Operands begun = fn().ops[c.op].operands;
-    std::vector<ValueId> same;
-    for (ValueId v : begun) same.push_back(point.accumulator(v));
-    for (ValueId v : same) point.end(v);
-    takeOver(fn(), point.finish(), ends);
   }
+  std::vector<ValueId> results = all;
+  const std::vector<ValueId> sums = sumsOf(calls[0]);
+  results.insert(results.end(), sums.begin(), sums.end());
+  takeOver(fn(), whole.op, results);
+}
+
+/// A call adds nothing any more: its accumulators go on as they are.
+void RowCalls::passSums(Builder& b, const RowCall& c) const {
+  const std::vector<ValueId> ends = sumsOf(c);
+  if (ends.empty()) return;
+  NestBuilder point(b);
+  std::vector<ValueId> same;
+  for (ValueId v : Operands(fn().ops[c.op].operands)) same.push_back(point.accumulator(v));
+  for (ValueId v : same) point.end(v);
+  takeOver(fn(), point.finish(), ends);
 }
 
 // --- guards

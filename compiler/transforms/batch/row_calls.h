@@ -52,7 +52,10 @@ private:
   std::vector<core::ValueId> concatenate(core::Builder& b, std::span<const RowCall> calls,
                                          core::DimId rows) const;
   void readParts(core::Builder& b, std::span<const RowCall> calls, const RowCall& whole) const;
+  void passSums(core::Builder& b, const RowCall& c) const;
   std::vector<core::ValueId> columnsOf(const RowCall& c) const;
+  std::vector<core::ValueId> sumsOf(const RowCall& c) const;
+  size_t countSums(const RowCall& c) const;
 
   core::TypeId withRows(core::TypeId column, core::DimId rows) const;
   std::vector<core::TypeId> resultTypes(const core::Op& call, core::DimId rows) const;
