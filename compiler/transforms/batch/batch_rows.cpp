@@ -11,6 +11,7 @@
 #include "transforms/batch/checks_to_values.h"
 #include "transforms/batch/chosen_sides.h"
 #include "transforms/batch/merged_rows.h"
+#include "transforms/batch/pushing_loop.h"
 #include "transforms/batch/row_checks.h"
 #include "transforms/batch/row_functions.h"
 #include "transforms/batch/rows_left.h"
@@ -61,6 +62,7 @@ private:
     if (visited_.insert(id).second)
       for (RegionId inner : Regions(fn().ops[id].regions))
         run(inner, isInNest || fn().ops[id].kind == OpKind::Nest);
+    if (!isInNest && distributePushes(region, id)) return;
     if (hasManyPoints(costs_, fn().ops[id])) {
       Builder b(m_, f_, region, fn().ops[id].loc);
       if (!isInNest) id = merged(b, id);
@@ -80,6 +82,22 @@ private:
         if (isBatchedAlone(fn().ops[seed.part].kind)) note(BatchingKind::FewRows, seed.part);
     }
     fn().regions[region].ops.push_back(id);
+  }
+
+  /// Of a loop that pushes to lists, the nest that makes what it pushes, if that has products.
+  bool distributePushes(RegionId region, OpId id) {
+    PushingLoop loop(m_, f_, id);
+    if (!loop.matches([&](OpId each) { return functions_.hasOther(fn(), each); })) return false;
+    const std::vector<OpId> before = std::exchange(fn().regions[region].ops, {});
+    Builder b(m_, f_, region, fn().ops[id].loc);
+    const OpId nest = loop.makeNest(b);
+    const bool isWorth = !seedsOf(nest).empty();
+    const std::vector<OpId> made = std::exchange(fn().regions[region].ops, before);
+    if (!isWorth) return false;
+    loop.push(nest);
+    for (OpId each : made) place(region, each, false);
+    fn().regions[region].ops.push_back(id);
+    return changed = true;
   }
 
   /// One loop, branch, call or product in the body of a nest over rows: the first that can be batched.

@@ -217,5 +217,23 @@ TEST(BatchedRows, RecursionOfManyRowsGoesByParts) {
                       Value::array(types::TypeKind::I64, std::vector<int64_t>{many}, counts.data())});
 }
 
+/// A loop that only pushes is a nest that makes what it pushes.
+TEST(BatchedRows, RowsThatAreOnlyPushed) {
+  auto pushing = [](const std::string& between) {
+    return function("f32[D]", "%l0 = list : List[f32[D]]\n%all = dim_value dims [B] : i64\n"
+                              "%l = for collects 0 %all, %l0 { (%b: i64, %l1: List[f32[D]])\n"
+                              "%row = get %x[%b] : f32[D]\n" +
+                                  between + step("%y", "%row", "1") +
+                                  "%l2 = push %l1, %y : List[f32[D]]\nyield %l2\n} : List[f32[D]]\n"
+                                  "%at = const 2 : i64\n%r = get %l<%at> : f32[D]\nyield %r\n");
+  };
+  PassText m(pushing(""));
+  m.apply(batchRows, arguments());
+  EXPECT_EQ(m.count("nest (%b"), 1u) << m.text();
+  PassText reads(pushing("%now = length %l1 : i64\n"));
+  reads.apply(batchRows, arguments());
+  EXPECT_EQ(reads.count("nest (%b"), 0u) << "the iteration reads the list\n" << reads.text();
+}
+
 } // namespace
 } // namespace melix::transforms
