@@ -21,7 +21,7 @@ public:
   bool matches(FunctionRef<bool(core::OpId)> isOther) const;
   /// Appends the nest.
   core::OpId makeNest(core::Builder& b) const;
-  /// The loop pushes what the nest has made.
+  /// The loop pushes the values that the nest has made.
   void push(core::OpId nest);
 
 private:

@@ -229,10 +229,10 @@ TEST(BatchedRows, RowsThatAreOnlyPushed) {
   };
   PassText m(pushing(""));
   m.apply(batchRows, arguments());
-  EXPECT_EQ(m.count("nest (%b"), 1u) << m.text();
+  EXPECT_EQ(m.count("max %all"), 1u) << m.text();
   PassText reads(pushing("%now = length %l1 : i64\n"));
   reads.apply(batchRows, arguments());
-  EXPECT_EQ(reads.count("nest (%b"), 0u) << "the iteration reads the list\n" << reads.text();
+  EXPECT_EQ(reads.count("max %all"), 0u) << "the iteration reads the list\n" << reads.text();
 }
 
 } // namespace
