@@ -8,6 +8,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace melix::runtime {
 
 namespace {
@@ -126,8 +128,12 @@ void installHandlers() {
 } // namespace
 
 size_t mainStackBytes() {
-  size_t asked = stackFromEnvironment();
-  return asked ? asked : 1024 * mib;
+  if (size_t asked = stackFromEnvironment()) return asked;
+  // A call over rows takes some 2 KiB: as many fit as of calls of one row in 1 GiB. Only pages that are used
+  // are there, so recursion without end takes no more than a quarter of the memory, but where that is small.
+  const size_t quarter =
+      static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE)) / 4;
+  return std::clamp(quarter & ~(mib - 1), 1024 * mib, 2048 * mib);
 }
 
 size_t workerStackBytes() {
