@@ -115,6 +115,13 @@ Cost Costs::ofOp(OpId id) const {
   return own;
 }
 
+bool Costs::isAsCheapAsRead(OpId id) const {
+  const Op& op = f_.ops[id];
+  const bool updatesArray = (op.kind == OpKind::Set || op.kind == OpKind::AddAt) &&
+                            m_.types.kind(f_.typeOf(op.results[0])) == TypeKind::Array;
+  return op.regions.empty() && op.kind != OpKind::Call && !updatesArray && !isExpensive(ofOp(id));
+}
+
 Cost Costs::ofRegions(const Op& op) const {
   const bool branches = op.kind == OpKind::If || op.kind == OpKind::Match;
   Cost all;

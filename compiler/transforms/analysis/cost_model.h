@@ -47,6 +47,9 @@ public:
   /// How many points a nest has, if that is known and it is no sweep.
   std::optional<uint64_t> fewPointsOf(const core::Op& nest) const { return fewPointsOf(nest.dims); }
   std::optional<uint64_t> fewPointsOf(std::span<const core::DimId> axes) const;
+  /// Whether an op costs about as much as to read its results from memory, so that they are not kept. An
+  /// array that is updated would be copied again.
+  bool isAsCheapAsRead(core::OpId op) const;
 
 private:
   Cost ofRegions(const core::Op& op) const;

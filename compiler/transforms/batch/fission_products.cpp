@@ -144,12 +144,6 @@ private:
   }
   bool isStorable(ValueId v) const { return hasOuterSizes(m_, fn(), body_, v); }
 
-  /// What costs about as much as to read it again. An array that is updated would be copied again.
-  bool isCheap(OpId id) const {
-    const Op& op = fn().ops[id];
-    return op.regions.empty() && op.kind != OpKind::Call && op.kind != OpKind::Set &&
-           !isExpensive(costs_.ofOp(id));
-  }
   bool isMadeIn(OpId id, uint32_t phase) const { return phase_.at(id) == phase && !isProduct(id); }
 
   /// Values that a phase makes for its products and for those after it: what is cheap is recomputed.
@@ -158,7 +152,8 @@ private:
     std::unordered_set<OpId> seen;
     auto need = [&](auto& self, OpId id) -> void {
       if (!isMadeIn(id, phase) || !seen.insert(id).second) return;
-      if (!isCheap(id)) return (void)std::ranges::copy(fn().ops[id].results, std::back_inserter(out));
+      if (!costs_.isAsCheapAsRead(id))
+        return (void)std::ranges::copy(fn().ops[id].results, std::back_inserter(out));
       for (OpId each : needs_.at(id)) self(self, each);
     };
     for (OpId id : ops_)

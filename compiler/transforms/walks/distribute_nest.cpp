@@ -36,8 +36,7 @@ std::vector<ValueId> storedFor(const Function& f, const Costs& costs, RegionId r
     const OpId def = f.values[v].def;
     if (!def.valid() || !here.contains(def) || !seen.insert(def).second) return;
     const Op& op = f.ops[def];
-    if (!op.regions.empty() || op.kind == OpKind::Call || isExpensive(costs.ofOp(def)))
-      return (void)std::ranges::copy(op.results, std::back_inserter(out));
+    if (!costs.isAsCheapAsRead(def)) return (void)std::ranges::copy(op.results, std::back_inserter(out));
     for (ValueId each : op.operands) self(self, each);
   };
   for (ValueId v : values) need(need, v);
