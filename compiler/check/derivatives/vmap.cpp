@@ -38,7 +38,7 @@ private:
   TypeId asked_;
   Span span_;
   std::string_view hint_;      ///< for an argument that cannot be mapped over
-  std::vector<NodeId> before_; ///< evaluated once, in front of the nest
+  std::vector<NodeId> before_; ///< evaluated once, before the nest
   /// The size of the batch, with the array and the axis that gave it.
   DimId count_;
   TypeId first_;
