@@ -153,7 +153,6 @@ private:
     BatchingLog ofCopy;
     RowBatcher rows(m_, copy, effects_, functions_, false, copies_, log_ ? &ofCopy : nullptr);
     rows.run();
-    eliminateDeadValues(m_, copy, effects_);
     if (!rows.changed) return fn().regions[b.region].ops.pop_back(), false;
     fallBack(b, nest, call);
     originals_.insert(nest);
@@ -381,15 +380,22 @@ bool batch(Module& m, bool reordersSums, BatchingLog* log) {
   auto isLogged = [&](FunctionId f) {
     return (f.index >= reached.size() || reached[f.index]) && std::ranges::find(copies, f) == copies.end();
   };
-  const bool changed = changeBodies(m, [&](FunctionId f) {
+  std::vector<FunctionId> changed;
+  changeBodies(m, [&](FunctionId f) {
     RowBatcher s(m, f, effects, functions, reordersSums, copies, isLogged(f) ? log : nullptr);
     s.run();
-    if (s.changed) eliminateDeadValues(m, f, effects);
+    if (s.changed) changed.push_back(f);
     return s.changed;
   });
+  changed.insert(changed.end(), copies.begin(), copies.end());
+  const Effects now(m); // of instances too, which may fail where they are speculated
+  for (FunctionId f : changed) {
+    eliminateDeadValues(m, f, now);
+    m.functions[f].version.raise();
+  }
   for (FunctionId f : copies) dropLastResult(m, f);
   checksToValues(m, {functions.speculated().begin(), functions.speculated().end()}, copies);
-  return changed;
+  return !changed.empty();
 }
 
 } // namespace

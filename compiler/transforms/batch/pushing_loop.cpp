@@ -20,7 +20,8 @@ bool PushingLoop::matches(FunctionRef<bool(OpId)> isOther) const {
     return false;
   const RegionId region = op.regions[0];
   return std::ranges::none_of(body().ops, [&](OpId id) { return !isPush(id) && isOther(id); }) &&
-         !parts().empty() && std::ranges::all_of(parts(), [&](ValueId v) { return hasOuterSizes(m_, fn(), region, v); });
+         !parts().empty() &&
+         std::ranges::all_of(parts(), [&](ValueId v) { return hasOuterSizes(m_, fn(), region, v); });
 }
 
 /// Whether the loop carries lists alone, and each is used by pushes, one after another, and nothing else.
