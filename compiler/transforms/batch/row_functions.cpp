@@ -154,12 +154,11 @@ FunctionId RowFunctions::instance(FunctionId f, const std::vector<bool>& varies)
 }
 
 FunctionId RowFunctions::make(FunctionId source, const std::vector<bool>& varies) {
-  Function made;
-  std::string text;
-  for (bool v : varies) text += v ? '1' : '0';
-  made.name = m_.functions[source].name;
-  made.key = m_.functions[source].key + " over rows " + text;
   const bool isSpeculated = factOf(source, &Facts::hasEffect);
+  Function made;
+  made.name = m_.functions[source].name;
+  made.key = m_.functions[source].key + " over rows ";
+  for (bool v : varies) made.key += v ? '1' : '0';
   if (isSpeculated)
     made.key += " #" + std::to_string(m_.functions.size()); // of this pass alone: it will give more
   if (const auto known = byKey_.find(made.key); known != byKey_.end()) return known->second;
@@ -170,59 +169,55 @@ FunctionId RowFunctions::make(FunctionId source, const std::vector<bool>& varies
   const LocId loc = made.loc;
   const FunctionId id = m_.functions.add(std::move(made));
   if (isSpeculated) speculate(id);
-  const Function& from = m_.functions[source];
   Builder b(m_, id, body, loc);
   Cloner copy(m_, source, id);
-  for (DimSym s : from.dimParams) b.fn().dimParams.push_back(copy.defineDim(s));
+  for (DimSym s : m_.functions[source].dimParams) b.fn().dimParams.push_back(copy.defineDim(s));
   const DimSym rows = b.newDim("m", types::DimSymKind::Parameter);
   b.fn().dimParams.push_back(rows);
-  const DimId extent = m_.types.dims.symbol(rows);
+  runRows(b, copy, m_.functions[source], varies, m_.types.dims.symbol(rows));
+  return id;
+}
+
+/// The body of the instance: its parameters, a nest over the rows with the body of the source, its results.
+void RowFunctions::runRows(Builder& b, Cloner& copy, const Function& from, const std::vector<bool>& varies,
+                           DimId rows) const {
+  auto isSum = [&](TypeId type) { return m_.types.kind(type) == TypeKind::Acc; };
   auto column = [&](TypeId type) {
-    return nestResultType(m_.types, collecting(1), std::span(&extent, 1), copy.type(type));
+    return nestResultType(m_.types, collecting(1), std::span(&rows, 1), copy.type(type));
   };
   std::vector<ValueId> params;
   for (size_t k = 0; k < from.params().size(); ++k) {
-    const ValueId of = from.params()[k];
-    params.push_back(
-        b.param(varies[k] ? column(from.typeOf(of)) : copy.type(from.typeOf(of)), from.values[of].hint));
+    const TypeId type = from.typeOf(from.params()[k]);
+    params.push_back(b.param(varies[k] ? column(type) : copy.type(type), from.values[from.params()[k]].hint));
   }
-  auto isSum = [&](TypeId type) { return m_.types.kind(type) == TypeKind::Acc; };
   for (TypeId type : from.results) b.fn().results.push_back(isSum(type) ? copy.type(type) : column(type));
   b.fn().inouts = from.inouts;
   NestBuilder nest(b);
-  const ValueId row = nest.axis(extent);
+  const ValueId row = nest.axis(rows);
   Builder in = b.in(nest.body());
   for (size_t k = 0; k < params.size(); ++k) {
-    if (isAccumulator(m_, from, from.params()[k]))
-      copy.values[from.params()[k]] = nest.accumulator(params[k]);
+    const ValueId of = from.params()[k];
+    if (isSum(from.typeOf(of)))
+      copy.values[of] = nest.accumulator(params[k]);
     else
-      copy.values[from.params()[k]] = varies[k] ? in.getAt(params[k], std::span(&row, 1)) : params[k];
+      copy.values[of] = varies[k] ? in.getAt(params[k], std::span(&row, 1)) : params[k];
   }
   const std::vector<ValueId> yields = copy.body(from.body, in).values;
-  std::vector<ValueId> ends;
+  std::vector<size_t> order; // of the results of the nest: arrays, then accumulators as they began
   for (size_t k = 0; k < yields.size(); ++k)
-    if (!isSum(from.results[k])) nest.collect(yields[k]);
-  const uint32_t collected = nest.results();
-  // Accumulators end in the order in which they began.
-  for (ValueId param : from.params())
-    if (isAccumulator(m_, from, param)) {
-      const auto k = static_cast<uint32_t>(std::ranges::find(from.params(), param) - from.params().begin());
-      ends.push_back(yields[std::ranges::find(from.inouts, k, &InoutPair::param)->result]);
-    }
-  for (ValueId v : ends) nest.end(v);
-  const Results results = b.fn().ops[nest.finish()].results;
-  Operands out;
-  uint32_t next = 0;
-  for (size_t k = 0; k < yields.size(); ++k) {
     if (!isSum(from.results[k])) {
-      out.push_back(results[next++]);
-      continue;
+      order.push_back(k);
+      nest.collect(yields[k]);
     }
-    const auto at = std::ranges::find(ends, yields[k]);
-    out.push_back(results[collected + static_cast<size_t>(at - ends.begin())]);
-  }
-  b.yield(out);
-  return id;
+  for (uint32_t k = 0; k < params.size(); ++k)
+    if (isSum(from.typeOf(from.params()[k]))) {
+      order.push_back(std::ranges::find(from.inouts, k, &InoutPair::param)->result);
+      nest.end(yields[order.back()]);
+    }
+  const Results results = b.fn().ops[nest.finish()].results;
+  std::vector<ValueId> out(results.size());
+  for (size_t k = 0; k < order.size(); ++k) out[order[k]] = results[k];
+  b.yield(Operands(out.begin(), out.end()));
 }
 
 } // namespace melix::transforms

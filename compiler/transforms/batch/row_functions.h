@@ -79,6 +79,8 @@ private:
   Refused findEffect(const core::Function& f, core::OpId op, bool isSpeculated, FunctionSet& seen) const;
   Refused findEffect(core::FunctionId f, bool isSpeculated, FunctionSet& seen) const;
   core::FunctionId make(core::FunctionId f, const std::vector<bool>& varies);
+  void runRows(core::Builder& b, core::Cloner& copy, const core::Function& from,
+               const std::vector<bool>& varies, core::DimId rows) const;
 
   static constexpr size_t mostInstances = 4;
   core::Module& m_;
