@@ -35,7 +35,7 @@ Refused BatchedBranch::refusal() {
     arms_.clear();
     for (size_t r = 0; r < op().regions.size(); ++r) arms_.push_back(armOf(r));
   }
-  for (ValueId v : op().results) isOpened_.push_back(isOpened(v));
+  findOpened();
   for (Arm& arm : arms_) findVarying(body, arm);
   if (!continuesSums()) return Refusal{BatchingKind::Nested};
   if (const Refused late = lateAmong(fn(), body, needs())) return late;
@@ -227,28 +227,26 @@ void BatchedBranch::findRows(Builder& b, Arm& arm) const {
   arm.rows = rows.one();
 }
 
-/// Whether rows open a result of the branch, and do nothing else with it.
-bool BatchedBranch::isOpened(ValueId result) const {
-  bool isWhole = false;
+/// Finds which results rows do nothing with but open them.
+void BatchedBranch::findOpened() {
+  std::unordered_set<ValueId> whole;
   forEachOp(fn(), body_, [&](OpId id) {
     const Op& use = fn().ops[id];
     const bool opens = use.kind == OpKind::Match || use.kind == OpKind::Get;
-    for (size_t k = 0; k < use.operands.size(); ++k)
-      isWhole = isWhole || (use.operands[k] == result && !(opens && k == 0));
+    for (size_t k = opens ? 1 : 0; k < use.operands.size(); ++k) whole.insert(use.operands[k]);
   });
-  return !isWhole;
+  for (ValueId v : op().results) isOpened_.push_back(!whole.contains(v));
 }
 
-/// Whether an arm makes a value of others, as a case of its payload. What rows share of it stays within it:
-/// it would be stored for each.
-bool BatchedBranch::isRebuilt(const Arm& arm, ValueId v) const {
+/// How rows of an arm keep a value of which it makes a result. A value that is the same for all rows stays
+/// within what is built of it: it would be stored for each.
+PartKind BatchedBranch::kindOf(const Arm& arm, ValueId v) const {
   const OpId def = fn().values[v].def;
-  if (!def.valid() || !arm.varies.contains(def)) return false;
+  if (!isMadeBy(arm, v)) return PartKind::Outside;
+  auto isForRow = [&](ValueId part) { return !isMadeBy(arm, part) || arm.varies.at(fn().values[part].def); };
   const Op& made = fn().ops[def];
-  return (made.kind == OpKind::Variant || made.kind == OpKind::Make) &&
-         std::ranges::all_of(made.operands, [&](ValueId part) {
-           return !isMadeBy(arm, part) || arm.varies.at(fn().values[part].def);
-         });
+  return builds(made.kind) && std::ranges::all_of(made.operands, isForRow) ? PartKind::Built
+                                                                           : PartKind::Stored;
 }
 
 bool BatchedBranch::isMadeBy(const Arm& arm, ValueId v) const {
@@ -256,27 +254,10 @@ bool BatchedBranch::isMadeBy(const Arm& arm, ValueId v) const {
   return def.valid() && arm.varies.contains(def);
 }
 
-/// What an arm computes of a result: its parts, if it is rebuilt of these.
+/// The values that rows of an arm store for a result of the branch.
 std::vector<ValueId> BatchedBranch::partsOf(const Arm& arm, size_t result) const {
-  const ValueId given = arm.given[result];
-  if (!isOpened_[result]) return {given};
-  std::vector<ValueId> out;
-  auto add = [&](auto& self, ValueId v) -> void {
-    if (!isRebuilt(arm, v)) return out.push_back(v);
-    for (ValueId each : fn().ops[fn().values[v].def].operands)
-      if (isMadeBy(arm, each)) self(self, each);
-  };
-  add(add, given);
-  return out;
-}
-
-/// The same value, of parts that `read` gives in their order.
-ValueId BatchedBranch::rebuild(Builder& in, const Arm& arm, ValueId v, FunctionRef<ValueId()> read) const {
-  if (!isRebuilt(arm, v)) return read();
-  Op made = fn().ops[fn().values[v].def];
-  for (ValueId& part : made.operands)
-    if (isMadeBy(arm, part)) part = rebuild(in, arm, part, read);
-  return in.one(std::move(made), fn().typeOf(v));
+  if (!isOpened_[result]) return {arm.given[result]};
+  return storedParts(fn(), arm.given[result], [&](ValueId v) { return kindOf(arm, v); });
 }
 
 void BatchedBranch::runArm(Builder& b, Arm& arm) const {
@@ -357,11 +338,12 @@ void BatchedBranch::readArms() {
     Operands yields;
     size_t next = 0;
     auto read = [&] { return in.getAt(arm.results[next++], std::span(&at, 1)); };
+    auto kind = [&](ValueId v) { return kindOf(arm, v); };
     for (size_t k = 0; k < arm.given.size(); ++k)
       if (sumOf_[k])
         yields.push_back(passed[k]);
       else
-        yields.push_back(isOpened_[k] ? rebuild(in, arm, arm.given[k], read) : read());
+        yields.push_back(isOpened_[k] ? rebuild(in, arm.given[k], kind, read) : read());
     in.yield(yields);
   }
 }

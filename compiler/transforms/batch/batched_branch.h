@@ -22,6 +22,7 @@
 
 #include "support/function_ref.h"
 #include "transforms/batch/batching_log.h"
+#include "transforms/batch/built_values.h"
 #include "transforms/batch/rows.h"
 #include "types/leaves.h"
 
@@ -72,12 +73,10 @@ private:
                      FunctionRef<core::Operands(core::Builder&, size_t)> give) const;
   core::ValueId takes(core::Builder& in, core::ValueId tested, const Arm& arm) const;
   void findRows(core::Builder& b, Arm& arm) const;
-  bool isOpened(core::ValueId result) const;
+  void findOpened();
   bool isMadeBy(const Arm& arm, core::ValueId v) const;
-  bool isRebuilt(const Arm& arm, core::ValueId v) const;
+  PartKind kindOf(const Arm& arm, core::ValueId v) const;
   std::vector<core::ValueId> partsOf(const Arm& arm, size_t result) const;
-  core::ValueId rebuild(core::Builder& in, const Arm& arm, core::ValueId v,
-                        FunctionRef<core::ValueId()> read) const;
   void runArm(core::Builder& b, Arm& arm) const;
   void countRows(core::Builder& b);
   void readArms();

@@ -48,33 +48,20 @@ bool PushingLoop::isMade(ValueId v) const {
   return def.valid() ? std::ranges::find(body().ops, def) != body().ops.end() : v == body().params[0];
 }
 
-/// Whether the loop makes a record or a case of an enum in order to push it.
-bool PushingLoop::isBuilt(ValueId v) const {
+PartKind PushingLoop::kindOf(ValueId v) const {
+  if (!isMade(v)) return PartKind::Outside;
   const OpId def = fn().values[v].def;
-  return def.valid() && isMade(v) &&
-         (fn().ops[def].kind == OpKind::Make || fn().ops[def].kind == OpKind::Variant);
-}
-
-void PushingLoop::addParts(ValueId v, std::vector<ValueId>& out) const {
-  if (!isMade(v)) return;
-  if (!isBuilt(v)) return out.push_back(v);
-  for (ValueId part : fn().ops[fn().values[v].def].operands) addParts(part, out);
+  return def.valid() && builds(fn().ops[def].kind) ? PartKind::Built : PartKind::Stored;
 }
 
 /// The values that are stored, in the order of the pushes.
 std::vector<ValueId> PushingLoop::parts() const {
   std::vector<ValueId> out;
   for (OpId id : body().ops)
-    if (isPush(id)) addParts(fn().ops[id].operands[1], out);
+    if (isPush(id))
+      std::ranges::copy(storedParts(fn(), fn().ops[id].operands[1], [&](ValueId v) { return kindOf(v); }),
+                        std::back_inserter(out));
   return out;
-}
-
-ValueId PushingLoop::rebuild(Builder& in, ValueId v, FunctionRef<ValueId()> read) const {
-  if (!isMade(v)) return v;
-  if (!isBuilt(v)) return read();
-  Op made = fn().ops[fn().values[v].def];
-  for (ValueId& part : made.operands) part = rebuild(in, part, read);
-  return in.one(std::move(made), fn().typeOf(v));
 }
 
 OpId PushingLoop::makeNest(Builder& b) const {
@@ -98,8 +85,8 @@ void PushingLoop::push(OpId nest) {
   auto read = [&] { return in.getAt(arrays[next++], std::span(&index, 1)); };
   for (OpId id : body().ops) {
     if (!isPush(id)) continue;
-    const ValueId v = rebuild(in, fn().ops[id].operands[1], read);
-    fn().ops[id].operands[1] = v;
+    fn().ops[id].operands[1] =
+        rebuild(in, fn().ops[id].operands[1], [&](ValueId v) { return kindOf(v); }, read);
     fn().regions[in.region].ops.push_back(id);
   }
   fn().regions[in.region].ops.push_back(body().ops.back());

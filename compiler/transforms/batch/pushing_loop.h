@@ -8,8 +8,7 @@
 //
 // Keeps: values, and the first iteration that fails.
 
-#include "core/ir/build.h"
-#include "support/function_ref.h"
+#include "transforms/batch/built_values.h"
 
 namespace melix::transforms {
 
@@ -30,11 +29,9 @@ private:
   bool isPush(core::OpId id) const { return fn().ops[id].kind == core::OpKind::Push; }
   bool onlyPushes() const;
   std::vector<core::ValueId> parts() const;
-  void addParts(core::ValueId v, std::vector<core::ValueId>& out) const;
-  core::ValueId rebuild(core::Builder& in, core::ValueId v, FunctionRef<core::ValueId()> read) const;
   /// Whether an iteration makes the value.
   bool isMade(core::ValueId v) const;
-  bool isBuilt(core::ValueId v) const;
+  PartKind kindOf(core::ValueId v) const;
 
   core::Module& m_;
   const core::FunctionId f_;
