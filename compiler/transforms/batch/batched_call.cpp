@@ -33,8 +33,23 @@ Refused BatchedCall::refusal() {
   if (std::ranges::find(varies_, true) == varies_.end()) return Refusal{BatchingKind::SameArguments};
   if (!std::ranges::all_of(storedFor(fn(), costs_, body_, args), hasOuter))
     return Refusal{BatchingKind::OwnSize};
+  if (keepsMatrices(args)) return Refusal{BatchingKind::MoreAxes};
   callee_ = functions_.instance(callee, varies_);
   return callee_.valid() ? Refused() : Refusal{BatchingKind::ManyInstances};
+}
+
+/// Whether rows would store matrices which they share by reference now, as those that a gradient needs. A
+/// matrix that is read from an array of all rows is there anyway.
+bool BatchedCall::keepsMatrices(std::span<const ValueId> args) const {
+  auto isMatrix = [&](ValueId v) {
+    return m_.types.kind(fn().typeOf(v)) == TypeKind::Array && m_.types.rank(fn().typeOf(v)) > 1;
+  };
+  auto isRead = [&](ValueId v) {
+    const OpId def = fn().values[v].def;
+    return def.valid() && fn().ops[def].kind == OpKind::Get;
+  };
+  return std::ranges::any_of(op().results, isMatrix) ||
+         std::ranges::any_of(args, [&](ValueId v) { return isMatrix(v) && !isRead(v); });
 }
 
 /// An accumulator of the nest: all rows add to it.

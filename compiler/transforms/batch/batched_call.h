@@ -33,6 +33,7 @@ private:
   const core::Op& op() const { return fn().ops[call_]; }
   std::vector<bool> variesOf(const AxisVariance& body) const;
   std::vector<core::ValueId> arguments() const;
+  bool keepsMatrices(std::span<const core::ValueId> args) const;
   bool isShared(core::ValueId v) const;
   std::vector<core::ValueId> collectArguments(core::Builder& b) const;
   std::vector<core::TypeId> resultTypes() const;

@@ -108,6 +108,15 @@ TEST(BatchedRows, CallsTakeAllRowsAtOnce) {
   EXPECT_EQ(m.count("call @g$1"), 1u) << m.text();
 }
 
+/// A matrix that a call gives would be stored for each row.
+TEST(BatchedRows, CallsThatGiveMatricesStay) {
+  const std::string both = "fn g [D] (%x: f32[D], %w: f32[D, D]) -> (f32[D], f32[D, D]) {\n" +
+                           step("%y", "%x", "1") + "yield %y, %w\n}\n";
+  PassText m(collected("%y, %m = call @g %row, %w dims [D] : f32[D], f32[D, D]\n") + both);
+  m.apply(batchRows, arguments());
+  EXPECT_EQ(m.count("call @g$1"), 0u) << m.text();
+}
+
 TEST(BatchedRows, CallsThatDoNotNeedEachOtherAreOne) {
   const std::string three =
       "%a = call @g %row, %w dims [D] : f32[D]\n%c = call @g %a, %w dims [D] : f32[D]\n"
