@@ -11,6 +11,7 @@
 #include "transforms/simplify/unchecked_indexing.h"
 
 #include <atomic>
+#include <charconv>
 
 namespace melix::driver {
 
@@ -30,6 +31,15 @@ static bool checksPasses() { return std::getenv("MELIX_CHECK_PASSES") != nullptr
 static std::string_view lanes() {
   const char* text = std::getenv("MELIX_LANES");
   return text ? text : "";
+}
+
+/// The value of MELIX_LANES if it is a number of rows.
+static std::optional<int64_t> mostLanes() {
+  const std::string_view text = lanes();
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.begin(), text.end(), number);
+  if (error != std::errc() || end != text.end() || number < 1) return std::nullopt;
+  return number;
 }
 
 void EndLater::operator()(session::Session* session) const {
@@ -57,6 +67,7 @@ SessionPtr makeSession(const CodeOptions& code, Onlooker onlooker) {
   options.checkPasses = checksPasses();
   options.logs = onlooker.logs;
   options.batchesRows = lanes() != "off";
+  options.rowsOfTile = mostLanes();
   options.afterPass = std::move(onlooker.afterPass);
   options.strictFloats = code.strictFp;
   options.strictShapes = code.strictShapes;
@@ -66,8 +77,9 @@ SessionPtr makeSession(const CodeOptions& code, Onlooker onlooker) {
 }
 
 bool accepts(const CodeOptions& options) {
-  if (!lanes().empty() && lanes() != "off") {
-    writeProblem("MELIX_LANES is `off` or is not set, not `" + std::string(lanes()) + "`");
+  if (!lanes().empty() && lanes() != "off" && !mostLanes()) {
+    writeProblem("MELIX_LANES is `off`, a number of rows from 1, or is not set, not `" +
+                 std::string(lanes()) + "`");
     return false;
   }
   if (options.cpu.empty() || options.cpu == "native" || options.cpu == "x86-64-v3") return true;

@@ -12,6 +12,7 @@
 #include "transforms/axis_splitting/delinearise_axes.h"
 #include "transforms/batch/batch_rows.h"
 #include "transforms/batch/fission_products.h"
+#include "transforms/batch/tile_rows.h"
 #include "transforms/calls/deduplicate_functions.h"
 #include "transforms/calls/defunctionalise.h"
 #include "transforms/calls/inline_calls.h"
@@ -56,19 +57,19 @@ using Problems = std::optional<std::vector<transforms::AdProblem>>;
 /// Passes that refuse nothing. One that says whether it changed anything raises the versions of the functions
 /// that it changed; after another one any function may have changed.
 template <void (*run)(core::Module&)>
-Problems plain(core::Module& module, const PassLogs&) {
+Problems plain(core::Module& module, const PassContext&) {
   run(module);
   core::raiseAll(module);
   return std::nullopt;
 }
 template <bool (*run)(core::Module&)>
-Problems plain(core::Module& module, const PassLogs&) {
+Problems plain(core::Module& module, const PassContext&) {
   run(module);
   return std::nullopt;
 }
-template <bool (*run)(core::Module&, const PassLogs&)>
-Problems plain(core::Module& module, const PassLogs& logs) {
-  run(module, logs);
+template <bool (*run)(core::Module&, const PassContext&)>
+Problems plain(core::Module& module, const PassContext& context) {
+  run(module, context);
   return std::nullopt;
 }
 
@@ -101,8 +102,12 @@ bool thenSimplify(core::Module& module) {
   return simplified(module, run(module));
 }
 template <bool (*run)(core::Module&, transforms::BatchingLog*)>
-bool thenSimplify(core::Module& module, const PassLogs& logs) {
-  return simplified(module, run(module, logs.batching));
+bool thenSimplify(core::Module& module, const PassContext& context) {
+  return simplified(module, run(module, context.logs.batching));
+}
+
+bool tileRows(core::Module& module, const PassContext& context) {
+  return simplified(module, transforms::tileRows(module, context.rowsOfTile));
 }
 
 bool loopsToNests(core::Module& module) {
@@ -138,17 +143,19 @@ bool deferAccumulation(core::Module& module) {
   return true;
 }
 
-Problems expandDerivatives(core::Module& module, const PassLogs&) {
+Problems expandDerivatives(core::Module& module, const PassContext&) {
   return transforms::expandDerivatives(module).problems;
 }
 
-bool fuse(core::Module& module, const PassLogs& logs) { return transforms::fuse(module, logs.fusion); }
+bool fuse(core::Module& module, const PassContext& context) {
+  return transforms::fuse(module, context.logs.fusion);
+}
 
 /// What a branch kept is the branch again once fusion reads it where it was made: adds in it are sums too.
-bool scatterToGatherAndFuse(core::Module& module, const PassLogs& logs) {
+bool scatterToGatherAndFuse(core::Module& module, const PassContext& context) {
   if (!transforms::scatterToGather(module)) return false;
   for (const Pass& pass : passes())
-    if (pass.isFusing && !pass.mayRound) pass.run(module, logs);
+    if (pass.isFusing && !pass.mayRound) pass.run(module, context);
   return true;
 }
 

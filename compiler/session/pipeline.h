@@ -18,12 +18,18 @@ struct PassLogs {
   transforms::BatchingLog* batching = nullptr;
 };
 
+/// Passes get this beside the module.
+struct PassContext {
+  PassLogs logs;
+  std::optional<int64_t> rowsOfTile; ///< at most so many rows are batched together, for tests
+};
+
 /// A row of passes.def.
 struct Pass {
   std::string_view name;
   std::string_view sentence; ///< its transformation
   /// Gives problems for the user, if it may refuse a program.
-  std::optional<std::vector<transforms::AdProblem>> (*run)(core::Module&, const PassLogs&);
+  std::optional<std::vector<transforms::AdProblem>> (*run)(core::Module&, const PassContext&);
   core::States needs, establishes, ends; ///< before it; from here on; no longer
   bool mayRound = false;                 ///< decides how floats are rounded: not under `--strict-fp`
   bool isFusing = false;                 ///< runs again where scatter_to_gather found a sum

@@ -327,7 +327,7 @@ void Session::reportDerivative(const transforms::AdProblem& problem) {
 bool Session::runPass(const Pass& pass, core::EffectAudit* audit) {
   assert(reached_.states.has(pass.needs) && "the passes before it establish what it requires");
   if (options_.checkPasses) module_->analyses->checks = core::Analyses::Checks::On;
-  if (auto problems = pass.run(*module_, options_.logs)) {
+  if (auto problems = pass.run(*module_, {options_.logs, options_.rowsOfTile})) {
     keepWritten(*problems, *module_, *lowering_);
     for (const transforms::AdProblem& p : *problems) reportDerivative(p);
     if (!problems->empty()) return false;

@@ -33,6 +33,7 @@ struct Options {
   bool opensPrivate = false;  ///< modules see private items of others
   bool strictShapes = false;  ///< sizes that only the run can compare are errors
   bool batchesRows = true;    ///< ops at the points of a nest run for all points at once
+  std::optional<int64_t> rowsOfTile; ///< at most so many points at once
   PassLogs logs;
   /// The services of the host for the interpreter while macros are expanded: builtins and texts of values.
   std::function<interp::Hooks(types::TypeStore&)> hooks;

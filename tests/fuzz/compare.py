@@ -1,9 +1,9 @@
 """compare.py KIND MELIX FROM TO [OTHER]: runs random programs of these seeds.
 
-KIND is a folder here with a `generate.py`: `records` or `rows`. MELIX runs each program four ways, once on the
-emulated device. It must print what OTHER prints, another build, else what MELIX prints without optimising, and panic
-with the same words; either runs an example at a time. No block may be left at the end. Programs that differ are kept
-in the folder `differing` here, and the status is 1.
+KIND is a folder here with a `generate.py`: `records` or `rows`. MELIX runs each program five ways, once on the
+emulated device and once with its rows in tiles. It must print what OTHER prints, another build, else what MELIX
+prints without optimising, and panic with the same words; either runs an example at a time. No block may be left at
+the end. Programs that differ are kept in the folder `differing` here, and the status is 1.
 """
 import os, subprocess, sys
 
@@ -33,13 +33,15 @@ for seed in range(first, end):
     want = run(other, plain, program, 2, {"MELIX_LANES": "off"})
     refused += want[0] != 0
     emulated = {"MELIX_DEVICE": "emulated", "MELIX_DEVICE_SEED": str(seed)}
-    ways = ([], ["--interpret"], [["-O0"], ["--strict-fp"], ["--check-overflow"]][seed % 3], ["--device", "gpu"])
-    for flags in ways:
-        got = run(melix, flags, program, 1 + seed % 4, emulated if "--device" in flags else {})
+    tiled = {"MELIX_LANES": str(1 + seed % 3)}
+    ways = (([], {}), (["--interpret"], {}), ([["-O0"], ["--strict-fp"], ["--check-overflow"]][seed % 3], {}),
+            (["--device", "gpu"], emulated), ([], tiled))
+    for flags, settings in ways:
+        got = run(melix, flags, program, 1 + seed % 4, settings)
         if got[:2] != want[:2] or got[2]:
             differing += 1
             os.makedirs(here + "/differing", exist_ok=True)
             open(f"{here}/differing/{kind}_{seed}.mlx", "w").write(text)
-            print(seed, flags, want[0], got[0], "blocks are left" if got[2] else "", flush=True)
+            print(seed, flags, settings, want[0], got[0], "blocks are left" if got[2] else "", flush=True)
 print(f"{end - first} programs, {refused} refused, {differing} runs differ")
 sys.exit(differing > 0)

@@ -136,6 +136,7 @@ harness::ProcessResult runIn(const std::string& melix, const std::string& mode, 
       .environment = {{"MELIX_STATS", "1"}, {"MELIX_VERIFY", "1"}, {"TMPDIR", scratch}}};
   const bool isWhole = mode == "on_device" || mode == "on_gpu";
   if (mode == "emulated" || mode == "on_device") options.environment.push_back({"MELIX_DEVICE", "emulated"});
+  if (mode == "tiled") options.environment.push_back({"MELIX_LANES", "3"});
   if (mode == "checked") options.environment.push_back({"MELIX_DEVICE", "check"});
   if (mode == "on_gpu") options.environment.push_back({"MELIX_DEVICE", "gpu"});
   if (mode == "fake_gpu") {

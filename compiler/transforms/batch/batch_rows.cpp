@@ -14,6 +14,7 @@
 #include "transforms/batch/pushing_loop.h"
 #include "transforms/batch/row_checks.h"
 #include "transforms/batch/row_functions.h"
+#include "transforms/batch/row_seeds.h"
 #include "transforms/batch/rows_left.h"
 #include "transforms/batch/speculated_nest.h"
 #include "transforms/fusion/fusion.h"
@@ -144,7 +145,7 @@ private:
   bool speculate(Builder& b, OpId nest) {
     if (reordersSums_ || functions_.isSpeculated(f_) || refusalOfResults(nest) ||
         !functions_.hasEffect(fn(), nest) || functions_.hasOther(fn(), nest) ||
-        seedsOf(nest, productsOf(nest), true).empty())
+        seedsOfRows(fn(), nest, productsOf(nest), functions_, true).empty())
       return false;
     const OpId call = callOfCopy(b, nest);
     const FunctionId copy = fn().ops[call].as<CallAttr>().callee;
@@ -190,34 +191,10 @@ private:
     if (log_) log_->add({kind, fn().ops[op].loc});
   }
 
-  /// Products in the body of a row and a matrix that all rows share, or that the row chooses.
-  std::vector<RowProduct> productsOf(OpId nest) const {
-    std::vector<RowProduct> out = rowProducts(m_, fn(), nest);
-    for (const ChosenProduct& each : chosenProducts(m_, f_, nest, effects_))
-      out.push_back({each.part, each.sum});
-    return out;
-  }
-
-  /// Such products, and calls of functions with such, in the order of the body.
+  std::vector<RowProduct> productsOf(OpId nest) const { return productsOfRows(m_, f_, nest, effects_); }
   std::vector<RowProduct> seedsOf(OpId nest) const { return seedsOf(nest, productsOf(nest)); }
   std::vector<RowProduct> seedsOf(OpId nest, const std::vector<RowProduct>& products) const {
-    return seedsOf(nest, products, functions_.isSpeculated(f_));
-  }
-  std::vector<RowProduct> seedsOf(OpId nest, const std::vector<RowProduct>& products,
-                                  bool isSpeculated) const {
-    std::vector<RowProduct> out;
-    for (OpId part : fn().regions[fn().ops[nest].regions[0]].ops) {
-      auto call = [&](OpId id) {
-        const Op& op = fn().ops[id];
-        if (op.kind == OpKind::Call && functions_.mayBatch(op.as<CallAttr>().callee, isSpeculated))
-          out.push_back({part, id});
-      };
-      for (const RowProduct& p : products)
-        if (p.part == part) out.push_back(p);
-      call(part);
-      for (RegionId r : fn().ops[part].regions) forEachOp(fn(), r, call);
-    }
-    return out;
+    return seedsOfRows(fn(), nest, products, functions_, functions_.isSpeculated(f_));
   }
 
   Refused batchLoop(Builder& b, OpId nest, OpId loop) {

@@ -29,11 +29,37 @@ TEST(Batching, IsLeftOut) {
   EXPECT_EQ(melixWith("off", "run -").output, melix("run -", rows).output);
 }
 
+TEST(Batching, HasTiles) {
+  for (const char* lanes : {"1", "3", "1000"})
+    EXPECT_EQ(melixWith(lanes, "run -").output, melix("run -", rows).output) << lanes;
+}
+
+/// Rows of no array are stored by the tile.
+TEST(Batching, NeedsTheMemoryOfATile) {
+  setenv("MELIX_STATS", "1", 1);
+  const std::string errors =
+      melix("run -", "fn steps(x: f32[D], w: f32[D, D]) -> f32[D] {\n"
+                     "  var h = x\n"
+                     "  for t in 0..3 { h = tanh(h @ w) }\n"
+                     "  h\n"
+                     "}\n"
+                     "fn main(n: int = 400_000, d: int = 16) {\n"
+                     "  let w: f32[d, d] = 0.1 * normal(key(2)) as f32[d, d]\n"
+                     "  print(sum(for i in 0..n: sum(steps(normal(fold_in(key(1), i)) as f32[d], w)^2)))\n"
+                     "}\n")
+          .errors;
+  unsetenv("MELIX_STATS");
+  const size_t at = errors.find("peak ");
+  ASSERT_NE(at, std::string::npos) << errors;
+  EXPECT_LT(std::stoll(errors.substr(at + 5)), 10'000'000) << errors; // all rows have 25 MB
+}
+
 TEST(Batching, OtherValuesAreErrors) {
   for (const char* command : {"run -", "build - -o /dev/null", "explain-batching -"}) {
-    const harness::ProcessResult run = melixWith("8", command);
+    const harness::ProcessResult run = melixWith("0", command);
     EXPECT_EQ(run.status, 2) << command;
-    EXPECT_NE(run.errors.find("MELIX_LANES is `off` or is not set, not `8`"), std::string::npos)
+    EXPECT_NE(run.errors.find("MELIX_LANES is `off`, a number of rows from 1, or is not set, not `0`"),
+              std::string::npos)
         << run.errors;
   }
 }
