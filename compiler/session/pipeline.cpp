@@ -12,6 +12,7 @@
 #include "transforms/axis_splitting/delinearise_axes.h"
 #include "transforms/batch/batch_rows.h"
 #include "transforms/batch/fission_products.h"
+#include "transforms/batch/tabulate_products.h"
 #include "transforms/batch/tile_rows.h"
 #include "transforms/calls/deduplicate_functions.h"
 #include "transforms/calls/defunctionalise.h"

@@ -1,0 +1,23 @@
+#pragma once
+// Tabulates products of looked-up rows: all rows of an array are multiplied by a matrix once, before the nest
+// that looks rows up, and the nest reads the products.
+//
+//   before:  %y = nest (v: V, e: E) -> … { %u = get %to[%v, %e]   %row = get %x[%u]
+//              %p = nest (j: D) -> collect[j] { %s = nest (k: D) -> sum { … %row[%k] … %w[%k, %j] … } … } … }
+//   after:   %t = nest (u: V) -> collect[u] { %row = get %x[%u]   … yield %p }
+//            %y = nest (v: V, e: E) -> … { %u = get %to[%v, %e]   %p = get %t[%u] … }
+//
+// Applies where the array is known to have no more rows than the nest looks up, and the product uses nothing
+// else of the nest. A product in a branch stays, as it may be computed for a few points only. Before
+// derivatives the gradient has tables too: the cotangents of the products are added row by row, and one
+// product of matrices gives the cotangent of the matrix.
+// Requires: verified Core, sums without an order. Keeps: values up to the order of sums that is chosen later.
+
+#include "core/ir/ir.h"
+
+namespace melix::transforms {
+
+/// Whether anything changed.
+bool tabulateProducts(core::Module& module);
+
+} // namespace melix::transforms
