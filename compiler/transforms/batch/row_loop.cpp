@@ -118,8 +118,10 @@ Refused RowLoop::findChecks(const AxisVariance& body) {
   if (trips_ == RowTrips::Unknown) {
     if (const Refused why = effectIn(view().condition())) return why;
     if (const Refused why = effectIn(iterationBody())) return why;
-  } else if (const Refused why = findChecks(iterationBody(), iterationVariance(), checksOfIteration_)) {
-    return why;
+  } else {
+    const AxisVariance iterations = iterationVariance();
+    if (const Refused why = findChecks(iterationBody(), iterations, checksOfIteration_)) return why;
+    if (const Refused why = refusalOfNeeds(checksOfIteration_, iterations)) return why;
   }
   return checks_.empty() && checksOfIteration_.empty() ? Refused() : functions_.endlessIn(fn(), body_);
 }
@@ -136,7 +138,8 @@ Refused RowLoop::findChecks(RegionId region, const AxisVariance& sweep, std::vec
   return std::nullopt;
 }
 
-/// None if checks of the body need nothing that has regions.
+/// None if checks need no op of their region that has regions: rows would run it twice, one by one the first
+/// time.
 Refused RowLoop::refusalOfNeeds(const std::vector<OpId>& checks, const AxisVariance& body) const {
   for (OpId id : checks)
     if (!std::ranges::all_of(body.slice(fn().ops[id].operands),

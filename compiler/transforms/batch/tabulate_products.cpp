@@ -3,6 +3,7 @@
 #include "core/ir/walk.h"
 #include "core/order/clone.h"
 #include "core/order/verify.h"
+#include "support/function_ref.h"
 #include "transforms/fusion/fusion.h"
 #include "transforms/walks/distribute_nest.h"
 #include "transforms/walks/for_each_function.h"
@@ -21,6 +22,7 @@ struct LookedUp {
   OpId product;
   RegionId region; ///< in which it stands
   OpId read;       ///< of the row
+  Dims points;     ///< of the nests around; none if these are known to be enough
 };
 
 /// The nests of one function.
@@ -51,51 +53,60 @@ private:
     regions_.clear();
     points_.clear();
     found_.clear();
-    find(fn().ops[nest]);
+    find(nest);
     for (const LookedUp& each : found_) {
       Builder b(m_, f_, region, fn().ops[each.product].loc);
-      readTable(each, makeTable(b, each));
+      ValueId isWorth;
+      if (!each.points.empty()) {
+        const DimId rows = m_.types.dims.product(extentsOf(fn().ops[each.read]));
+        isWorth =
+            b.compare(ops::CmpKind::Le, b.dimValue(rows), b.dimValue(m_.types.dims.product(each.points)));
+      }
+      readTables(each, isWorth, makeTables(b, each, isWorth));
     }
     changed |= !found_.empty();
   }
 
   /// Looks for products in the body of a nest or loop around them.
-  void find(const Op& around) {
+  void find(OpId id) {
+    const Op& around = fn().ops[id];
     const RegionId body = around.regions[0];
     const size_t outer = points_.size();
-    if (around.kind == OpKind::Nest) points_.insert(points_.end(), around.dims.begin(), around.dims.end());
+    if (around.kind == OpKind::Nest && knowsSizesOf(id))
+      points_.insert(points_.end(), around.dims.begin(), around.dims.end());
     regions_.push_back(body);
     const std::vector<ValueId>& params = fn().regions[body].params;
     inside_.insert(params.begin(), params.end());
-    for (OpId id : fn().regions[body].ops) {
-      const Op& op = fn().ops[id];
+    for (OpId each : fn().regions[body].ops) {
+      const Op& op = fn().ops[each];
       inside_.insert(op.results.begin(), op.results.end());
       if (op.kind != OpKind::Nest && op.kind != OpKind::For) continue;
-      const OpId read = op.kind == OpKind::Nest ? readOfRow(id) : OpId();
-      if (read.valid())
-        found_.push_back({id, body, read});
-      else
-        find(op);
+      if (op.kind == OpKind::For || !enter(each, body)) find(each);
     }
     regions_.pop_back();
     points_.resize(outer);
   }
 
-  /// The read of the row if the op is such a product, and there are as many points as rows.
-  OpId readOfRow(OpId product) const {
+  bool knowsSizesOf(OpId op) const {
+    return std::ranges::all_of(regions_, [&](RegionId each) { return knowsSizes(m_, fn(), each, op, {}); });
+  }
+
+  /// Enters the op of a region if it is such a product, and there may be as many points as rows.
+  bool enter(OpId product, RegionId region) {
     if (nestAccs(fn().ops[product]) > 0 || !isRowTimesMatrix(m_, fn(), product) ||
-        effects_.ofOp(fn(), product).any() || !std::ranges::all_of(regions_, [&](RegionId each) {
-          return knowsSizes(m_, fn(), each, product, {});
-        }))
-      return {};
+        effects_.ofOp(fn(), product).any() || !knowsSizesOf(product))
+      return false;
     OpId read;
     for (ValueId v : usedBy(product)) {
       if (!inside_.contains(v)) continue;
       const OpId def = fn().values[v].def;
-      if (!def.valid() || read.valid() || !isLookup(fn().ops[def])) return {};
+      if (!def.valid() || read.valid() || !isLookup(fn().ops[def])) return false;
       read = def;
     }
-    return read.valid() && hasPointsFor(extentsOf(fn().ops[read])) ? read : OpId();
+    if (!read.valid() || points_.empty()) return false;
+    const std::optional<bool> isEnough = hasPointsFor(extentsOf(fn().ops[read]));
+    if (isEnough.value_or(true)) found_.push_back({product, region, read, isEnough ? Dims() : points_});
+    return isEnough.value_or(true);
   }
 
   /// Values from outside of an op, each once.
@@ -138,8 +149,8 @@ private:
     return {all.begin(), all.begin() + static_cast<ptrdiff_t>(read.operands.size() - 1)};
   }
 
-  /// Whether the nests around have at least so many points, as far as their axes are known before.
-  bool hasPointsFor(const Dims& extents) const {
+  /// Whether the nests around have at least so many points, if that is known.
+  std::optional<bool> hasPointsFor(const Dims& extents) const {
     Dims rest = points_;
     const bool isAmong = std::ranges::all_of(extents, [&](DimId each) {
       const auto at = std::ranges::find(rest, each);
@@ -150,36 +161,81 @@ private:
     if (isAmong) return true;
     const std::optional<int64_t> rows = m_.types.dims.asConstant(m_.types.dims.product(extents)),
                                  points = m_.types.dims.asConstant(m_.types.dims.product(points_));
-    return rows && points && *rows <= *points;
+    return rows && points ? std::optional(*rows <= *points) : std::nullopt;
   }
 
-  OpId makeTable(Builder& b, const LookedUp& each) const {
-    const Op read = fn().ops[each.read];
-    NestBuilder table(b);
-    const std::vector<ValueId> axes = table.openAxes(extentsOf(read));
-    Builder in = b.in(table.body());
-    Cloner copy(m_, f_, f_);
-    copy.values[read.results[0]] = in.get(read.operands[0], read.as<Path>(), axes);
-    const Results made = fn().ops[copy.op(each.product, in)].results;
-    for (ValueId v : made) table.collect(v);
-    return table.finish();
+  using Make = FunctionRef<std::vector<ValueId>(Builder&)>;
+  /// Values that are made in one way if a condition holds, or if there is none, else in the other.
+  std::vector<ValueId> either(Builder& b, ValueId condition, Make some, Make none) const {
+    if (!condition.valid()) return some(b);
+    Op branch = Builder::simple(OpKind::If, {condition});
+    std::vector<TypeId> types;
+    for (Make make : {some, none}) {
+      Builder arm = b.in(b.newRegion());
+      const std::vector<ValueId> values = make(arm);
+      types.clear();
+      for (ValueId v : values) types.push_back(b.typeOf(v));
+      arm.yield(Operands(values.begin(), values.end()));
+      branch.regions.push_back(arm.region);
+    }
+    const OpId made = b.append(std::move(branch), types);
+    return {fn().ops[made].results.begin(), fn().ops[made].results.end()};
   }
 
-  /// Reads of the table stand in the place of the product.
-  void readTable(const LookedUp& each, OpId table) {
-    const std::vector<ValueId> tables(fn().ops[table].results.begin(), fn().ops[table].results.end());
+  std::vector<ValueId> makeTables(Builder& b, const LookedUp& each, ValueId isWorth) const {
     const Op read = fn().ops[each.read];
+    std::vector<TypeId> types;
+    auto fill = [&](Builder& at) {
+      NestBuilder table(at);
+      const std::vector<ValueId> axes = table.openAxes(extentsOf(read));
+      Builder in = at.in(table.body());
+      Cloner copy(m_, f_, f_);
+      copy.values[read.results[0]] = in.get(read.operands[0], read.as<Path>(), axes);
+      const Results made = fn().ops[copy.op(each.product, in)].results;
+      for (ValueId v : made) table.collect(v);
+      const OpId id = table.finish();
+      for (ValueId v : Results(fn().ops[id].results)) types.push_back(at.typeOf(v));
+      return std::vector<ValueId>(fn().ops[id].results.begin(), fn().ops[id].results.end());
+    };
+    auto leave = [&](Builder& at) {
+      std::vector<ValueId> zeros;
+      for (TypeId type : types) zeros.push_back(at.zero(type));
+      return zeros;
+    };
+    return either(b, isWorth, fill, leave);
+  }
+
+  /// Reads of the tables stand in the place of the product.
+  void readTables(const LookedUp& each, ValueId isWorth, const std::vector<ValueId>& tables) const {
+    const Op read = fn().ops[each.read];
+    const Results results = fn().ops[each.product].results;
+    auto lookUp = [&](Builder& at) {
+      std::vector<ValueId> rows;
+      for (ValueId table : tables)
+        rows.push_back(at.get(table, read.as<Path>(), std::span(read.operands).subspan(1)));
+      return rows;
+    };
+    auto compute = [&](Builder& at) {
+      std::vector<ValueId> own;
+      for (uint32_t k = 0; k < results.size(); ++k)
+        own.push_back(fn().values.add(Value{fn().typeOf(results[k]), each.product, {}, k, {}}));
+      fn().ops[each.product].results.assign(own.begin(), own.end());
+      fn().regions[at.region].ops.push_back(each.product);
+      return own;
+    };
     const std::vector<OpId> ops = std::exchange(fn().regions[each.region].ops, {});
-    Builder b(m_, f_, each.region, fn().ops[each.product].loc);
     for (OpId id : ops) {
       if (id != each.product) {
         fn().regions[each.region].ops.push_back(id);
         continue;
       }
-      const Results results = fn().ops[id].results;
-      for (size_t k = 0; k < tables.size(); ++k) {
-        const ValueId row = b.get(tables[k], read.as<Path>(), std::span(read.operands).subspan(1));
-        takeOver(fn(), fn().values[row].def, std::span(&results[k], 1));
+      Builder b(m_, f_, each.region, fn().ops[id].loc);
+      const std::vector<ValueId> rows = either(b, isWorth, lookUp, compute);
+      for (size_t k = 0; k < rows.size(); ++k) {
+        const Value made = fn().values[rows[k]];
+        fn().values[results[k]].def = made.def;
+        fn().values[results[k]].index = made.index;
+        fn().ops[made.def].results[made.index] = results[k];
       }
     }
   }

@@ -7,8 +7,9 @@
 //   after:   %t = nest (u: V) -> collect[u] { %row = get %x[%u]   … yield %p }
 //            %y = nest (v: V, e: E) -> … { %u = get %to[%v, %e]   %p = get %t[%u] … }
 //
-// Applies where the array is known to have no more rows than the nest looks up, and the product uses nothing
-// else of the nest. A product in a branch stays, as it may be computed for a few points only. Before
+// Applies where the array has no more rows than there are points around the product, as far as their number
+// is known before the nest; where sizes tell at run time, an `if` on these. The product uses nothing else of
+// the nest. One in a branch stays, as it may be computed for a few points only. Before
 // derivatives the gradient has tables too: the cotangents of the products are added row by row, and one
 // product of matrices gives the cotangent of the matrix.
 // Requires: verified Core, sums without an order. Keeps: values up to the order of sums that is chosen later.

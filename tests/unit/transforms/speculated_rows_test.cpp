@@ -53,6 +53,13 @@ TEST(SpeculatedRows, ALoopWithAnOwnTripCount) {
                 "argsort");
 }
 
+/// The check needs nothing that the loop carries, but a product: rows do not run that one by one first.
+TEST(SpeculatedRows, ALoopWhoseCheckNeedsAProductOfTheRow) {
+  expectBatched(collected("%y = for collects 0 %count, %row { (%t: i64, %h: f32[D])\n" +
+                          step("%g", "%row", "1") + checked("%g", "1") + "yield %g\n} : f32[D]\n"),
+                "argsort");
+}
+
 TEST(SpeculatedRows, AWhile) {
   const std::string body = step("%g", "%h1", "1") + checked("%g", "1") +
                            "%one = const 1 : i64\n%two = const 2 : i64\n%fz = const 0.0 : f32\n"
