@@ -108,7 +108,7 @@ bool thenSimplify(core::Module& module, const PassContext& context) {
 }
 
 bool tileRows(core::Module& module, const PassContext& context) {
-  return simplified(module, transforms::tileRows(module, context.rowsOfTile));
+  return simplified(module, transforms::tileRows(module, context.rowsOfTile, context.logs.batching));
 }
 
 bool loopsToNests(core::Module& module) {

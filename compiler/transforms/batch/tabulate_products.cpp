@@ -28,7 +28,8 @@ struct LookedUp {
 /// The nests of one function.
 class ProductTables {
 public:
-  ProductTables(Module& m, FunctionId f, const Effects& effects) : m_(m), f_(f), effects_(effects) {}
+  ProductTables(Module& m, FunctionId f, const Effects& effects, BatchingLog* log)
+      : m_(m), f_(f), effects_(effects), log_(log) {}
 
   bool changed = false;
 
@@ -62,6 +63,7 @@ private:
         isWorth =
             b.compare(ops::CmpKind::Le, b.dimValue(rows), b.dimValue(m_.types.dims.product(each.points)));
       }
+      if (log_) log_->add({BatchingKind::Table, b.loc});
       readTables(each, isWorth, makeTables(b, each, isWorth));
     }
     changed |= !found_.empty();
@@ -243,6 +245,7 @@ private:
   Module& m_;
   const FunctionId f_;
   const Effects& effects_;
+  BatchingLog* const log_;
   // Of the outermost nest that is looked at:
   std::unordered_set<ValueId> inside_; ///< the values that it makes, as far as the walk has come
   std::vector<RegionId> regions_;      ///< around the place where the walk is
@@ -252,10 +255,10 @@ private:
 
 } // namespace
 
-bool tabulateProducts(Module& m) {
+bool tabulateProducts(Module& m, BatchingLog* log) {
   const Effects effects(m);
   return changeBodies(m, [&](FunctionId f) {
-    ProductTables tables(m, f, effects);
+    ProductTables tables(m, f, effects, log);
     tables.run(m.functions[f].body);
     return tables.changed;
   });

@@ -14,11 +14,11 @@
 // product of matrices gives the cotangent of the matrix.
 // Requires: verified Core, sums without an order. Keeps: values up to the order of sums that is chosen later.
 
-#include "core/ir/ir.h"
+#include "transforms/batch/batching_log.h"
 
 namespace melix::transforms {
 
-/// Whether anything changed.
-bool tabulateProducts(core::Module& module);
+/// Whether anything changed. Writes its decisions into a log, if one is given.
+bool tabulateProducts(core::Module& module, BatchingLog* log = nullptr);
 
 } // namespace melix::transforms

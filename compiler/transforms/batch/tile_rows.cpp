@@ -23,9 +23,9 @@ constexpr int64_t rowStep = 64;
 class RowTiler {
 public:
   RowTiler(Module& m, FunctionId f, const Effects& effects, const RowFunctions& functions,
-           std::optional<int64_t> mostRows)
+           std::optional<int64_t> mostRows, BatchingLog* log)
       : m_(m), f_(f), effects_(effects), functions_(functions), costs_(m, m.functions[f]),
-        mostRows_(mostRows) {}
+        mostRows_(mostRows), log_(log) {}
 
   bool changed = false;
 
@@ -36,6 +36,7 @@ public:
         for (RegionId inner : Regions(fn().ops[id].regions)) run(inner);
       } else if (isTiled(id)) {
         Builder b(m_, f_, region, fn().ops[id].loc);
+        if (log_) log_->add({BatchingKind::Tiles, b.loc});
         tile(b, id);
         changed = true;
         continue;
@@ -193,16 +194,17 @@ private:
   const RowFunctions& functions_;
   const Costs costs_;
   const std::optional<int64_t> mostRows_;
+  BatchingLog* const log_;
 };
 
 } // namespace
 
-bool tileRows(Module& m, std::optional<int64_t> mostRows) {
+bool tileRows(Module& m, std::optional<int64_t> mostRows, BatchingLog* log) {
   require(m, {State::DerivativesGone, State::SumsUnordered});
   const Effects effects(m);
   const RowFunctions functions(m, effects);
   return changeBodies(m, [&](FunctionId f) {
-    RowTiler tiler(m, f, effects, functions, mostRows);
+    RowTiler tiler(m, f, effects, functions, mostRows, log);
     tiler.run(m.functions[f].body);
     return tiler.changed;
   });

@@ -16,15 +16,13 @@
 // Requires: verified Core without derivatives, orders not chosen. Keeps: values of rows, every effect and
 // their order. Sums of floats are sums of tiles, added in order.
 
-#include "core/ir/ir.h"
-
-#include <optional>
+#include "transforms/batch/batching_log.h"
 
 namespace melix::transforms {
 
 inline constexpr int64_t tileElements = int64_t(1) << 21;
 
-/// Whether anything changed.
-bool tileRows(core::Module& module, std::optional<int64_t> mostRows);
+/// Whether anything changed. Writes its decisions into a log, if one is given.
+bool tileRows(core::Module& module, std::optional<int64_t> mostRows, BatchingLog* log = nullptr);
 
 } // namespace melix::transforms

@@ -54,6 +54,23 @@ TEST(Batching, NeedsTheMemoryOfATile) {
   EXPECT_LT(std::stoll(errors.substr(at + 5)), 10'000'000) << errors; // all rows have 25 MB
 }
 
+TEST(Batching, TellsOfTablesAndTiles) {
+  const std::string told = melix("explain-batching -", "fn main(n: int = 9, d: int = 16) {\n"
+                                                       "  let w: f32[d, d] = eye()\n"
+                                                       "  let x: f32[n, d] = ones()\n"
+                                                       "  let at = [for i in 0..n: i * 2 % n]\n"
+                                                       "  print([for i in 0..n: tanh(x[at[i]] @ w)])\n"
+                                                       "  print(sum(for i in 0..n: {\n"
+                                                       "    let h: f32[d] = normal(fold_in(key(1), i))\n"
+                                                       "    sum(tanh(h @ w))\n"
+                                                       "  }))\n"
+                                                       "}\n")
+                               .output;
+  EXPECT_NE(told.find(":5: each row that examples look up is multiplied once"), std::string::npos) << told;
+  EXPECT_NE(told.find(":6: examples are batched in tiles: they stand in no array"), std::string::npos)
+      << told;
+}
+
 TEST(Batching, OtherValuesAreErrors) {
   for (const char* command : {"run -", "build - -o /dev/null", "explain-batching -"}) {
     const harness::ProcessResult run = melixWith("0", command);
