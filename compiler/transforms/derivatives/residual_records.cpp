@@ -9,7 +9,7 @@ namespace {
 /// Leaves of a record that lies in its caller's. In second order each has a tangent too, and all are
 /// parameters of the companions: more cost more in code than a block costs in time
 /// (docs/decisions/large_records.md).
-constexpr size_t mostInPlace = types::mostLeaves;
+constexpr size_t mostInPlace = 48;
 
 } // namespace
 
