@@ -1,0 +1,40 @@
+#pragma once
+// Bytes of a terminal to keys.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace melix::repl::editor {
+
+/// A key: `a` or another character that is typed, `paste` with what is pasted, or a name of bindings.def,
+/// such as `ctrl-a`, `alt-b`, `up`, `ctrl-left`, `enter`.
+struct Key {
+  std::string name;
+  std::string text; ///< what is typed or pasted; empty for all other keys
+};
+
+/// A state machine over bytes. It takes any bytes: those that are no key of ours are dropped.
+class KeyDecoder {
+public:
+  void feed(std::string_view bytes) { bytes_ += bytes; }
+  /// The next key, if its bytes are all there.
+  std::optional<Key> next();
+  /// Whether bytes are there that more would make a key.
+  bool isWaiting() const { return at_ < bytes_.size(); }
+  /// After a while without more bytes: what waits is taken as it is, a lone escape as the key `escape`.
+  std::optional<Key> flush();
+
+private:
+  std::optional<Key> take(size_t bytes, Key key);
+  std::optional<Key> sequence();
+  std::optional<Key> pasted();
+  std::optional<Key> typed();
+
+  std::string bytes_;
+  size_t at_ = 0;        ///< of the bytes, those that keys were made of
+  size_t searched_ = 0;  ///< of a paste, those that its end is not in
+  bool isPaste_ = false; ///< within one
+};
+
+} // namespace melix::repl::editor

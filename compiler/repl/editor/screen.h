@@ -1,0 +1,52 @@
+#pragma once
+// Draws the text that is being edited. Rows of the terminal that stay the same are not written again.
+
+#include "repl/editor/terminal.h"
+
+#include <vector>
+
+namespace melix::repl::editor {
+
+enum class Colour : uint8_t { Plain, Keyword, Number, Text, Comment, Bracket };
+/// Bytes of a text of one colour; spans are in order and do not overlap.
+struct Span {
+  size_t begin, end;
+  Colour colour;
+};
+
+struct View {
+  std::string_view prompt; ///< of the first line; the others have `… `
+  std::string_view text;
+  size_t cursor = 0;
+  std::vector<Span> colours;
+  std::vector<std::string> below; ///< lines after the text, cut at the width
+};
+
+class Screen {
+public:
+  explicit Screen(Terminal& terminal) : terminal_(terminal) {}
+
+  /// Draws in place of what was drawn last. A text of more rows than the terminal has is shown around the
+  /// cursor.
+  void draw(const View& view);
+  /// Leaves the text as it is drawn; what comes next begins on a row of its own.
+  void finish();
+  /// Clears the terminal.
+  void clear();
+  /// Forgets what was drawn: it stays where it is, and the next text begins where the cursor is.
+  void forget();
+
+private:
+  struct Rows {
+    std::vector<std::string> rows;
+    size_t cursorRow = 0, cursorColumn = 0;
+  };
+  Rows layOut(const View& view, TerminalSize size) const;
+  void toRow(std::string& out, size_t row);
+
+  Terminal& terminal_;
+  std::vector<std::string> drawn_;
+  size_t row_ = 0, columns_ = 0;
+};
+
+} // namespace melix::repl::editor
