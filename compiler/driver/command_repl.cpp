@@ -7,6 +7,7 @@
 #include "driver/interpret.h"
 #include "driver/program_input.h"
 #include "melix/input.h"
+#include "repl/colours.h"
 #include "repl/prompt.h"
 
 #include <cerrno>
@@ -66,10 +67,98 @@ repl::Host makeHost(session::Session& session, HostBuiltins& builtins) {
   return host;
 }
 
-void showPrompt(bool isTerminal, bool continued) {
-  if (!isTerminal) return;
-  writeOutput(continued ? "… " : "> ");
-  flushOutput();
+/// Entries of a prompt, one after another.
+class EntryReader {
+public:
+  virtual ~EntryReader() = default;
+  virtual repl::Entry next() = 0;
+};
+
+/// Entries as lines of standard input, which may be a file. A blank line may stand anywhere in one: only the
+/// end of the input ends an entry that is not complete, and Ctrl-C drops it.
+class EntriesOfLines : public EntryReader {
+public:
+  explicit EntriesOfLines(const repl::Prompt& prompt) : prompt_(prompt) {}
+
+  repl::Entry next() override {
+    std::string entry, line;
+    for (;;) {
+      showPrompt(!entry.empty());
+      const LineKind kind = reader_.next(line);
+      if (kind == LineKind::Interrupted) {
+        writeOutput("\n");
+        return {repl::EntryKind::Interrupted, ""};
+      }
+      if (kind == LineKind::End) {
+        if (!isBlank(entry)) return {repl::EntryKind::Text, entry};
+        if (isTerminal_) writeOutput("\n");
+        return {repl::EntryKind::End, ""};
+      }
+      entry += line;
+      if (isBlank(entry))
+        entry.clear();
+      else if (!prompt_.isIncomplete(entry))
+        return {repl::EntryKind::Text, entry};
+    }
+  }
+
+private:
+  static bool isBlank(const std::string& text) {
+    return text.find_first_not_of(" \t\r\n") == std::string::npos;
+  }
+  void showPrompt(bool continued) const {
+    if (!isTerminal_) return;
+    writeOutput(continued ? "… " : "> ");
+    flushOutput();
+  }
+
+  const repl::Prompt& prompt_;
+  const bool isTerminal_ = isatty(STDIN_FILENO) != 0;
+  LineReader reader_;
+};
+
+/// The answer of phases of the compiler, which need a large stack.
+template <class Ask>
+auto asked(Ask ask) {
+  decltype(ask()) answer{};
+  onBigStack([&] {
+    answer = ask();
+    return 0;
+  });
+  return answer;
+}
+
+/// Entries that are edited at a terminal.
+class EditedEntries : public EntryReader {
+public:
+  EditedEntries(const repl::Prompt& prompt, std::unique_ptr<repl::Terminal> terminal)
+      : terminal_(std::move(terminal)), history_(repl::historyFile()),
+        editor_(*terminal_, history_,
+                {[&prompt](const std::string& text) {
+                   return asked([&] { return prompt.isIncomplete(text + "\n"); });
+                 },
+                 [&prompt](const std::string& text, size_t cursor) {
+                   return asked([&] { return prompt.complete(text, cursor); });
+                 },
+                 repl::coloursOf}) {}
+
+  repl::Entry next() override {
+    if (const std::optional<std::string> problem = history_.takeProblem())
+      writeError("melix: " + *problem + "; entries are kept for this run only\n");
+    flushOutput();
+    return editor_.read("> ");
+  }
+
+private:
+  const std::unique_ptr<repl::Terminal> terminal_;
+  repl::History history_;
+  repl::Editor editor_;
+};
+
+std::unique_ptr<EntryReader> makeReader(const repl::Prompt& prompt) {
+  if (std::unique_ptr<repl::Terminal> terminal = repl::standardTerminal())
+    return std::make_unique<EditedEntries>(prompt, std::move(terminal));
+  return std::make_unique<EntriesOfLines>(prompt);
 }
 
 } // namespace
@@ -81,40 +170,22 @@ int commandRepl(const Invocation& invocation) {
   char* arguments[] = {name, nullptr};
   HostBuiltins builtins(session->types, 1, arguments);
   repl::Prompt prompt(*session, makeHost(*session, builtins));
-  bool isTerminal = isatty(STDIN_FILENO) != 0;
-  LineReader reader;
-  std::string entry, line;
+  const std::unique_ptr<EntryReader> reader = makeReader(prompt);
   for (;;) {
-    showPrompt(isTerminal, !entry.empty());
-    LineKind kind = reader.next(line);
-    if (kind == LineKind::Interrupted) {
-      builtins.takeInterrupt();
-      entry.clear();
-      writeOutput("\n");
-      continue;
-    }
-    if (kind == LineKind::End && entry.empty()) break;
-    if (kind == LineKind::Line) entry += line;
-    if (entry.find_first_not_of(" \t\r\n") == std::string::npos) {
-      entry.clear();
-      continue;
-    }
-    // Only the end of the input ends an entry that is not complete, and Ctrl-C drops it: a blank line may
-    // stand anywhere in it.
-    if (kind == LineKind::Line && prompt.isIncomplete(entry)) continue;
+    const repl::Entry entry = reader->next();
+    builtins.takeInterrupt();
+    if (entry.kind == repl::EntryKind::End) break;
+    if (entry.kind == repl::EntryKind::Interrupted) continue;
     // On the main thread stays only the waiting: the phases need a large stack.
     onBigStack([&] {
-      prompt.enter(entry);
+      prompt.enter(entry.text);
       return 0;
     });
     builtins.flush();
     builtins.takeInterrupt();
     if (builtins.exited()) return melix_end_output(builtins.exitStatus());
     if (!flushOutput()) return Failure;
-    entry.clear();
-    if (kind == LineKind::End) break;
   }
-  if (isTerminal) writeOutput("\n");
   return melix_end_output(Success);
 }
 

@@ -11,6 +11,7 @@
 
 #include "diagnostics/messages.h"
 #include "interp/interp.h"
+#include "repl/completion.h"
 #include "repl/definitions.h"
 #include "session/session.h"
 
@@ -33,6 +34,10 @@ public:
 
   /// Whether more lines are wanted before the entry can be taken.
   bool isIncomplete(const std::string& text) const;
+  /// The names that may stand at the cursor of an entry that is being typed.
+  Completion complete(const std::string& text, size_t cursor) const {
+    return completionOf({session_, definitions_, variables_.known}, text, cursor);
+  }
   /// Checks and runs one entry. Whether that went well; errors have been reported.
   bool enter(const std::string& text);
 

@@ -1,11 +1,11 @@
 #include "repl/editor/buffer.h"
 
-#include "repl/editor/characters.h"
+#include "support/characters.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace melix::repl::editor {
+namespace melix::repl {
 namespace {
 
 constexpr size_t mostKept = size_t(16) << 20; ///< bytes of earlier texts
@@ -59,7 +59,7 @@ void Buffer::eraseBefore() {
   if (cursor_ == 0) return;
   // A character is erased code point by code point from its end, as it was typed.
   size_t begin = cursor_ - 1;
-  while (begin > 0 && (static_cast<unsigned char>(text_[begin]) & 0xC0) == 0x80) --begin;
+  while (begin > 0 && isContinuation(text_[begin])) --begin;
   keep();
   text_.erase(begin, cursor_ - begin);
   cursor_ = begin;
@@ -186,4 +186,4 @@ bool Buffer::undo() {
   return true;
 }
 
-} // namespace melix::repl::editor
+} // namespace melix::repl

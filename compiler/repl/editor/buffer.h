@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace melix::repl::editor {
+namespace melix::repl {
 
 /// Positions are bytes, and stand between characters.
 class Buffer {
@@ -72,4 +72,4 @@ private:
   size_t kept_ = 0; ///< bytes of `earlier_`
 };
 
-} // namespace melix::repl::editor
+} // namespace melix::repl

@@ -1,11 +1,11 @@
 #include "repl/editor/editor.h"
 
-#include "repl/editor/characters.h"
+#include "support/characters.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace melix::repl::editor {
+namespace melix::repl {
 namespace {
 
 constexpr int sequenceMilliseconds = 50; ///< the bytes of a key come closer together
@@ -30,11 +30,11 @@ bool isAmong(std::string_view keys, std::string_view key) {
 }
 
 /// The bracket that belongs to the one at `at`; those within spans of texts and comments are none.
-std::optional<size_t> partnerOf(std::string_view text, size_t at, std::span<const Span> spans) {
+std::optional<size_t> partnerOf(std::string_view text, size_t at, std::span<const ColouredPart> spans) {
   const size_t kind = brackets.find(text[at]);
   const bool opens = kind % 2 == 0;
   auto isCode = [&](size_t k) {
-    const auto span = std::ranges::upper_bound(spans, k, {}, &Span::end);
+    const auto span = std::ranges::upper_bound(spans, k, {}, &ColouredPart::end);
     return span == spans.end() || span->begin > k ||
            (span->colour != Colour::Text && span->colour != Colour::Comment);
   };
@@ -58,7 +58,7 @@ std::string sharedBegin(const std::vector<Candidate>& candidates) {
     shared.erase(differs, shared.end());
   }
   while (!shared.empty() && shared.size() < candidates[0].text.size() &&
-         (static_cast<unsigned char>(candidates[0].text[shared.size()]) & 0xC0) == 0x80)
+         isContinuation(candidates[0].text[shared.size()]))
     shared.pop_back();
   return shared;
 }
@@ -239,8 +239,7 @@ bool Editor::pressInSearch(const Key& key) {
     search_->isEarlier = action == Action::SearchEarlier;
     find(true);
   } else if (action == Action::EraseBefore) {
-    while (!search_->text.empty() && (static_cast<unsigned char>(search_->text.back()) & 0xC0) == 0x80)
-      search_->text.pop_back();
+    while (!search_->text.empty() && isContinuation(search_->text.back())) search_->text.pop_back();
     if (!search_->text.empty()) search_->text.pop_back();
     find(false);
   } else if (action == Action::Interrupt || key.name == "ctrl-g") {
@@ -280,17 +279,18 @@ void Editor::end(EntryKind kind) {
     history_.add(buffer_.text());
 }
 
-std::vector<Span> Editor::coloursWithBrackets() const {
-  std::vector<Span> spans = language_.colours(buffer_.text());
+std::vector<ColouredPart> Editor::coloursWithBrackets() const {
+  std::vector<ColouredPart> spans = language_.colours(buffer_.text());
   const std::string& text = buffer_.text();
   for (size_t at : {buffer_.cursor(), buffer_.cursor() - 1}) {
     if (at >= text.size() || brackets.find(text[at]) == std::string_view::npos) continue;
     const std::optional<size_t> partner = partnerOf(text, at, spans);
     if (!partner) continue;
-    std::erase_if(
-        spans, [&](const Span& s) { return s.end - s.begin == 1 && (s.begin == at || s.begin == *partner); });
+    std::erase_if(spans, [&](const ColouredPart& s) {
+      return s.end - s.begin == 1 && (s.begin == at || s.begin == *partner);
+    });
     for (size_t place : {at, *partner})
-      spans.insert(std::ranges::upper_bound(spans, place, {}, &Span::begin),
+      spans.insert(std::ranges::upper_bound(spans, place, {}, &ColouredPart::begin),
                    {place, place + 1, Colour::Bracket});
     break;
   }
@@ -310,4 +310,4 @@ void Editor::draw() {
   screen_.draw(view);
 }
 
-} // namespace melix::repl::editor
+} // namespace melix::repl

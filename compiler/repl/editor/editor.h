@@ -3,14 +3,14 @@
 // with a history, a search in it, completion and colours. It knows nothing about the language of the entries.
 
 #include "repl/editor/buffer.h"
-#include "repl/editor/history.h"
-#include "repl/editor/keys.h"
 #include "repl/editor/screen.h"
+#include "repl/history/history.h"
+#include "repl/terminal/keys.h"
 
 #include <functional>
 #include <span>
 
-namespace melix::repl::editor {
+namespace melix::repl {
 
 struct Candidate {
   std::string text; ///< in place of what is completed
@@ -25,7 +25,7 @@ struct Completion {
 struct Language {
   std::function<bool(const std::string&)> isIncomplete;
   std::function<Completion(const std::string&, size_t cursor)> complete;
-  std::function<std::vector<Span>(const std::string&)> colours;
+  std::function<std::vector<ColouredPart>(const std::string&)> colours;
 };
 
 enum class EntryKind : uint8_t { Text, Interrupted, End };
@@ -68,7 +68,7 @@ private:
   void find(bool isNext);
   void end(EntryKind kind);
   void draw();
-  std::vector<Span> coloursWithBrackets() const;
+  std::vector<ColouredPart> coloursWithBrackets() const;
 
   Terminal& terminal_;
   History& history_;
@@ -86,4 +86,4 @@ private:
 /// The keys and what they do, a line each, for people.
 std::string keysHelp();
 
-} // namespace melix::repl::editor
+} // namespace melix::repl

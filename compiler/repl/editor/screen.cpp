@@ -1,10 +1,10 @@
 #include "repl/editor/screen.h"
 
-#include "repl/editor/characters.h"
+#include "support/characters.h"
 
 #include <algorithm>
 
-namespace melix::repl::editor {
+namespace melix::repl {
 namespace {
 
 constexpr std::string_view continued = "… ", wrapped = "  ", plain = "\x1b[0m";
@@ -180,4 +180,4 @@ void Screen::forget() {
   row_ = 0;
 }
 
-} // namespace melix::repl::editor
+} // namespace melix::repl

@@ -1,15 +1,15 @@
 #pragma once
 // Draws the text that is being edited. Rows of the terminal that stay the same are not written again.
 
-#include "repl/editor/terminal.h"
+#include "repl/terminal/terminal.h"
 
 #include <vector>
 
-namespace melix::repl::editor {
+namespace melix::repl {
 
 enum class Colour : uint8_t { Plain, Keyword, Number, Text, Comment, Bracket };
 /// Bytes of a text of one colour; spans are in order and do not overlap.
-struct Span {
+struct ColouredPart {
   size_t begin, end;
   Colour colour;
 };
@@ -18,7 +18,7 @@ struct View {
   std::string_view prompt; ///< of the first line; the others have `… `
   std::string_view text;
   size_t cursor = 0;
-  std::vector<Span> colours;
+  std::vector<ColouredPart> colours;
   std::vector<std::string> below; ///< lines after the text, cut at the width
 };
 
@@ -49,4 +49,4 @@ private:
   size_t row_ = 0, columns_ = 0;
 };
 
-} // namespace melix::repl::editor
+} // namespace melix::repl

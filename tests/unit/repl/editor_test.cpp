@@ -1,14 +1,14 @@
 // The editor of the prompt: keys in, a screen out.
-#include "repl/editor/characters.h"
 #include "repl/editor/editor.h"
 #include "repl/screen_model.h"
+#include "support/characters.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
-namespace melix::repl::editor {
+namespace melix::repl {
 namespace {
 
 /// Gives bytes that a test has typed, and then the end of the input.
@@ -51,7 +51,7 @@ Language plainLanguage() {
             found.candidates.push_back({word, "fn"});
         return found;
       },
-      [](const std::string&) { return std::vector<Span>(); }};
+      [](const std::string&) { return std::vector<ColouredPart>(); }};
 }
 
 /// What an entry of these keys is; the screen when it has ended.
@@ -334,4 +334,4 @@ TEST(Editor, AThousandRandomSequencesAreAsAPlainEditorDoes) {
 }
 
 } // namespace
-} // namespace melix::repl::editor
+} // namespace melix::repl

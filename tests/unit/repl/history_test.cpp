@@ -1,5 +1,5 @@
 // The history of the prompt in its file.
-#include "repl/editor/history.h"
+#include "repl/history/history.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace melix::repl::editor {
+namespace melix::repl {
 namespace {
 
 namespace fs = std::filesystem;
@@ -77,4 +77,4 @@ TEST_F(HistoryFile, UnreadableBytesAreLeftOut) {
 }
 
 } // namespace
-} // namespace melix::repl::editor
+} // namespace melix::repl

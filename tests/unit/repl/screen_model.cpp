@@ -1,6 +1,6 @@
 #include "repl/screen_model.h"
 
-#include "repl/editor/characters.h"
+#include "support/characters.h"
 
 #include <algorithm>
 
@@ -55,7 +55,7 @@ void ScreenModel::write(std::string_view bytes) {
       column_ = 0; // as a terminal's line discipline has it
       ++at;
     } else {
-      const editor::CodePoint point = editor::codePointAt(pending_, at);
+      const CodePoint point = codePointAt(pending_, at);
       if (point.bytes == 1 && static_cast<unsigned char>(c) >= 0x80 && pending_.size() - at < 4) break;
       if (static_cast<unsigned char>(c) < 0x20)
         unknown_.push_back(std::string(1, c));
@@ -78,7 +78,7 @@ void ScreenModel::newline() {
 }
 
 void ScreenModel::put(char32_t c) {
-  const size_t width = editor::columnsOf(c);
+  const size_t width = columnsOf(c);
   if (width == 0) return; // drawn over the one before it
   if (wraps_ || column_ + width > columns_) {
     newline();

@@ -1,10 +1,10 @@
-#include "repl/editor/keys.h"
+#include "repl/terminal/keys.h"
 
-#include "repl/editor/characters.h"
+#include "support/characters.h"
 
 #include <array>
 
-namespace melix::repl::editor {
+namespace melix::repl {
 namespace {
 
 constexpr char escape = '\x1b';
@@ -145,7 +145,7 @@ std::optional<Key> KeyDecoder::typed() {
   if (point.bytes == 1 && static_cast<unsigned char>(rest[0]) >= 0xC2 && rest.size() < 4) {
     // The rest of a character may still come, if all so far continues one.
     bool continues = true;
-    for (char c : rest.substr(1)) continues = continues && (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+    for (char c : rest.substr(1)) continues = continues && isContinuation(c);
     const auto first = static_cast<unsigned char>(rest[0]);
     const size_t wanted = first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 1;
     if (continues && rest.size() < wanted) return std::nullopt;
@@ -154,4 +154,4 @@ std::optional<Key> KeyDecoder::typed() {
   return take(point.bytes, {text, text});
 }
 
-} // namespace melix::repl::editor
+} // namespace melix::repl

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace melix::repl::editor {
+namespace melix::repl {
 
 struct TerminalSize {
   size_t columns = 80, rows = 24;
@@ -31,4 +31,4 @@ public:
 /// Standard input and output, if both are a terminal that moves its cursor: not one that is `dumb`.
 std::unique_ptr<Terminal> standardTerminal();
 
-} // namespace melix::repl::editor
+} // namespace melix::repl

@@ -1,4 +1,4 @@
-#include "repl/editor/terminal.h"
+#include "repl/terminal/terminal.h"
 
 #include "support/write_all.h"
 
@@ -10,7 +10,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-namespace melix::repl::editor {
+namespace melix::repl {
 namespace {
 
 constexpr std::string_view pastesOn = "\x1b[?2004h", pastesOff = "\x1b[?2004l";
@@ -93,4 +93,4 @@ std::unique_ptr<Terminal> standardTerminal() {
   return std::make_unique<StandardTerminal>();
 }
 
-} // namespace melix::repl::editor
+} // namespace melix::repl

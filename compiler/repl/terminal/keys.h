@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace melix::repl::editor {
+namespace melix::repl {
 
 /// A key: `a` or another character that is typed, `paste` with what is pasted, or a name of bindings.def,
 /// such as `ctrl-a`, `alt-b`, `up`, `ctrl-left`, `enter`.
@@ -37,4 +37,4 @@ private:
   bool isPaste_ = false; ///< within one
 };
 
-} // namespace melix::repl::editor
+} // namespace melix::repl

@@ -1,15 +1,13 @@
-#include "repl/editor/characters.h"
+#include "support/characters.h"
 
 #include <clocale>
 #include <cwchar>
 
-namespace melix::repl::editor {
+namespace melix {
 namespace {
 
 constexpr char32_t joiner = 0x200D;
 constexpr char32_t unreadable = 0xFFFD;
-
-bool isContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 size_t lengthOf(unsigned char first) {
   if (first < 0x80) return 1;
@@ -103,4 +101,4 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-} // namespace melix::repl::editor
+} // namespace melix

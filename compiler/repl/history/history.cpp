@@ -1,6 +1,6 @@
-#include "repl/editor/history.h"
+#include "repl/history/history.h"
 
-#include "repl/editor/characters.h"
+#include "support/characters.h"
 #include "support/write_all.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace melix::repl::editor {
+namespace melix::repl {
 namespace {
 
 /// As much of the end of a file is read; a file twice as long is written anew with the entries that count.
@@ -167,4 +167,4 @@ std::string historyFile() {
   return (folder / "history").string();
 }
 
-} // namespace melix::repl::editor
+} // namespace melix::repl

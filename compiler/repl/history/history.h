@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace melix::repl::editor {
+namespace melix::repl {
 
 class History {
 public:
@@ -44,4 +44,4 @@ private:
 /// `XDG_DATA_HOME`, else in `~/.local/share`. Makes its folder.
 std::string historyFile();
 
-} // namespace melix::repl::editor
+} // namespace melix::repl

@@ -5,7 +5,10 @@
 #include <string>
 #include <string_view>
 
-namespace melix::repl::editor {
+namespace melix {
+
+/// Whether a byte is not the first one of its code point.
+inline bool isContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 /// A code point of text at a byte, and how many bytes it has. A byte that begins none is one of its own,
 /// U+FFFD.
@@ -31,4 +34,4 @@ bool isOfWord(char c);
 /// The text without bytes that are no UTF-8 and without control characters but newlines; tabs are two spaces.
 std::string printable(std::string_view text);
 
-} // namespace melix::repl::editor
+} // namespace melix

@@ -1,0 +1,11 @@
+#pragma once
+// The colours of an entry while it is typed, by the tokens of the language.
+
+#include "repl/editor/screen.h"
+
+namespace melix::repl {
+
+/// Parts of the text in order. Any text has some: what is no token has none.
+std::vector<ColouredPart> coloursOf(const std::string& text);
+
+} // namespace melix::repl
