@@ -329,8 +329,9 @@ void addFmt(CLI::App& command, Invocation& invocation) {
 
 void addRepl(CLI::App& command, Invocation& invocation) {
   addStrictness(command, invocation.code);
-  command.footer("Definitions are kept, the value of each expression is printed. Ctrl-C stops what runs,\n"
-                 "Ctrl-D ends the session.");
+  command.footer("Definitions are kept, the value of each expression is shown; `:help` lists the commands.\n"
+                 "Ctrl-C stops what runs, Ctrl-D ends the session. MELIX_HISTORY is the file for the\n"
+                 "history, empty for none; else melix/history in XDG_DATA_HOME or ~/.local/share.");
 }
 
 void addDevices(CLI::App& command, Invocation&) {
@@ -425,9 +426,7 @@ const Command* findCommand(const std::string& name) {
 /// The first word is neither a command nor an option that stands alone.
 Answer unknownCommand(const std::string& word) {
   if (word.starts_with('-')) return wrong("there is no option `" + word + "`", "");
-  Answer answer = wrong("there is no command `" + word + "`", "");
-  if (word.ends_with(".mlx")) answer.text += "  hint: `melix run " + word + "` runs a program\n";
-  return answer;
+  return wrong("there is no command `" + word + "`", "");
 }
 
 /// The first argument that no option of the command took.
@@ -449,6 +448,11 @@ std::string flagWithValue(const CLI::App& command, const std::vector<std::string
     if (option && option->get_items_expected_max() == 0) return name;
   }
   return {};
+}
+
+/// Whether a first word is the file of a program, which then runs.
+bool isProgram(const std::string& word) {
+  return !word.starts_with('-') && (word.ends_with(".mlx") || word.find('/') != std::string::npos);
 }
 
 bool asksForHelpOrVersion(const std::string& word) {
@@ -495,6 +499,7 @@ std::variant<Invocation, Answer> parseCommandLine(std::vector<std::string> argum
   app.set_version_flag("--version", "melix " MELIX_VERSION, "print the version");
   app.require_subcommand(1);
 
+  if (!arguments.empty() && isProgram(arguments[0])) arguments.insert(arguments.begin(), "run");
   const Command* chosen = arguments.empty() ? nullptr : findCommand(arguments[0]);
   if (!chosen && !arguments.empty() && !asksForHelpOrVersion(arguments[0]))
     return unknownCommand(arguments[0]);

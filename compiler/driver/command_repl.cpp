@@ -56,6 +56,10 @@ repl::Host makeHost(session::Session& session, HostBuiltins& builtins) {
     format.quoted = true;
     return builtins.show(type, value, format);
   };
+  host.columns = [] {
+    return isatty(STDOUT_FILENO) != 0 ? repl::terminalSize().columns : repl::DisplayOptions().columns;
+  };
+  host.readFile = [](const std::string& file, std::string& error) { return readFile(file, error); };
   host.write = [](std::string_view text) { writeOutput(text); };
   host.writeError = [](std::string_view text) { writeError(text); };
   host.writeDiagnostics = [&session] { writeDiagnostics(session.sink, session.sources); };
@@ -177,14 +181,16 @@ int commandRepl(const Invocation& invocation) {
     if (entry.kind == repl::EntryKind::End) break;
     if (entry.kind == repl::EntryKind::Interrupted) continue;
     // On the main thread stays only the waiting: the phases need a large stack.
-    onBigStack([&] {
+    const bool goesOn = asked([&] {
+      if (prompt.isCommand(entry.text)) return prompt.command(entry.text);
       prompt.enter(entry.text);
-      return 0;
+      return true;
     });
     builtins.flush();
     builtins.takeInterrupt();
     if (builtins.exited()) return melix_end_output(builtins.exitStatus());
     if (!flushOutput()) return Failure;
+    if (!goesOn) break;
   }
   return melix_end_output(Success);
 }

@@ -1,6 +1,7 @@
 #include "repl/completion.h"
 
 #include "lex/lexer.h"
+#include "repl/signature.h"
 #include "support/characters.h"
 
 #include <algorithm>
@@ -11,33 +12,12 @@ namespace melix::repl {
 
 namespace {
 
-constexpr size_t longestNote = 90;
-
 /// Candidates by their text, each once.
 using Found = std::map<std::string, std::string>;
 
 bool startsWith(std::string_view text, std::string_view begin) {
   // Names that begin with `_` are those that nobody is to use.
   return text.starts_with(begin) && (!text.starts_with('_') || begin.starts_with('_'));
-}
-
-/// A declaration up to its body, on one line.
-std::string signatureOf(names::Modules& modules, names::DeclId decl) {
-  const std::string whole = textOf(modules, decl);
-  std::string out;
-  size_t depth = 0;
-  for (size_t k = 0; k < whole.size() && out.size() < longestNote; ++k) {
-    const char c = whole[k];
-    if (depth == 0 && (c == '{' || (c == '=' && whole[k - 1] == ' '))) break;
-    depth += c == '(' || c == '[';
-    depth -= depth > 0 && (c == ')' || c == ']');
-    if (c == '\n' || (c == ' ' && out.ends_with(' ')))
-      out += out.ends_with(' ') ? "" : " ";
-    else
-      out += c;
-  }
-  out.erase(out.find_last_not_of(' ') + 1);
-  return out;
 }
 
 class Completer {
@@ -52,7 +32,7 @@ public:
     ofModule(session_.modules().prelude(), true);
     for (const auto& [name, from] : visible_.definitions.names)
       if (const auto decls = session_.modules()[from].named(name); !decls.empty())
-        add(textOf(name), signatureOf(session_.modules(), decls[0]));
+        add(textOf(name), noteOf(decls[0]));
     for (const auto& [name, module] : visible_.definitions.prefixes) add(textOf(name), "module");
     for (const check::PromptVariable& each : visible_.variables)
       add(textOf(each.name), session_.types.print(each.type));
@@ -69,6 +49,7 @@ public:
   }
 
 private:
+  std::string noteOf(names::DeclId decl) const { return signatureOf(session_.modules(), decl); }
   std::string textOf(NameId name) const { return std::string(session_.names.text(name)); }
   void add(const std::string& text, const std::string& note) {
     const bool isName = !text.empty() && isOfWord(text[0]);
@@ -78,7 +59,7 @@ private:
     for (const auto& [name, decls] : session_.modules()[module].decls.all()) {
       if (decls->empty() || !startsWith(textOf(name), begin_)) continue;
       const names::Decl& decl = session_.modules().decl((*decls)[0]);
-      if (isPrelude || decl.isPub) add(textOf(name), signatureOf(session_.modules(), (*decls)[0]));
+      if (isPrelude || decl.isPub) add(textOf(name), noteOf((*decls)[0]));
     }
   }
   void fieldsOf(types::TypeId type) {

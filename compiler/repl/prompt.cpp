@@ -38,12 +38,23 @@ bool holdsFunctions(types::TypeStore& types, TypeId type, std::set<TypeId>& seen
 } // namespace
 
 bool Prompt::isIncomplete(const std::string& text) const {
+  if (isCommand(text)) return false;
+  if (endsInDocumentation(text)) return true;
   SourceStore sources;
   Interner names;
   DiagnosticSink sink;
   const parse::ParseResult entry = parse::parseReplEntry(sources.add("<prompt>", text), sources, names, sink);
   if (entry.incomplete || sink.errorCount() > 0) return entry.incomplete;
   return awaitsItem(session_.modules(), definitions_, entry.ast, names);
+}
+
+/// Whether the last line that is not blank documents what comes next.
+bool Prompt::endsInDocumentation(const std::string& text) {
+  const size_t last = text.find_last_not_of(" \t\r\n");
+  if (last == std::string::npos) return false;
+  const size_t newline = text.rfind('\n', last);
+  const size_t first = text.find_first_not_of(" \t", newline == std::string::npos ? 0 : newline + 1);
+  return text.compare(first, 3, "///") == 0;
 }
 
 /// Makes everything known visible in a module, except what the module says itself.
@@ -267,10 +278,11 @@ void Prompt::dropWarningsBehind(Messages& told, names::ModuleId module, size_t e
   });
 }
 
-bool Prompt::enter(const std::string& text) {
+bool Prompt::enter(const std::string& text, const std::string& name) {
+  if (showType(text)) return true;
   session_.sink.clear();
   Messages told(session_.sink);
-  names::ModuleId module = session_.modules().addRoot("<prompt>", text);
+  names::ModuleId module = session_.modules().addRoot(name, text);
   if (session_.sink.errorCount() == 0) module = withOverloads(module, text);
   bool ok = session_.sink.errorCount() == 0 && take(module);
   dropWarningsBehind(told, module, text.size());
@@ -328,7 +340,7 @@ bool Prompt::keep(const check::PromptEntry& entry, interp::RunResult result) {
   if (session_.types.kind(shown) == TypeKind::Known)
     host_.write(functionText(session_, shown) + "\n");
   else if (!session_.types.isUnit(shown))
-    host_.write(host_.show(shown, all.part(0)) + "\n");
+    host_.write(display(session_.types, shown, all.part(0), host_.show, displayOptions()) + "\n");
   return true;
 }
 

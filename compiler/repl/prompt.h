@@ -13,6 +13,7 @@
 #include "interp/interp.h"
 #include "repl/completion.h"
 #include "repl/definitions.h"
+#include "repl/display.h"
 #include "session/session.h"
 
 namespace melix::repl {
@@ -21,7 +22,9 @@ namespace melix::repl {
 struct Host {
   interp::Hooks hooks;
   std::function<std::string(types::TypeId, const interp::Value&)> show; ///< a value as inside another one
+  std::function<size_t()> columns;                                      ///< of a line of what is shown
   std::function<void(std::string_view)> write, writeError;
+  std::function<std::optional<std::string>(const std::string& file, std::string& error)> readFile;
   std::function<void()> writeDiagnostics;
   std::function<void(const interp::Panic&)> reportPanic; ///< also says whether it was Ctrl-C
 };
@@ -38,8 +41,12 @@ public:
   Completion complete(const std::string& text, size_t cursor) const {
     return completionOf({session_, definitions_, variables_.known}, text, cursor);
   }
-  /// Checks and runs one entry. Whether that went well; errors have been reported.
-  bool enter(const std::string& text);
+  /// Whether a text is a command rather than an entry, and what it does; false if the prompt is to end.
+  bool isCommand(const std::string& text) const;
+  bool command(const std::string& text);
+  /// Checks and runs one entry, which messages call by this name. Whether that went well; errors have been
+  /// reported.
+  bool enter(const std::string& text, const std::string& name = "<prompt>");
 
 private:
   struct Variables {
@@ -52,6 +59,15 @@ private:
     names::ModuleId module;              ///< has the declarations; none: there are none
     std::vector<names::DeclId> outdated; ///< structs and enums that the names meant before
   };
+  bool means(std::string_view name) const;
+  const check::PromptVariable* variableNamed(std::string_view name) const; ///< null if there is none
+  static bool endsInDocumentation(const std::string& text);
+  bool showType(const std::string& text);
+  void setDigits(const std::string& text);
+  std::vector<names::DeclId> declarationsOf(const std::string& name) const;
+  void tellOf(const std::string& name);
+  void tellType(const std::string& text);
+  void load(const std::string& file);
   std::vector<names::DeclId> functionsBeside(names::ModuleId module) const;
   void showMade(const std::vector<names::DeclId>& made, names::ModuleId module);
   names::ModuleId withOverloads(names::ModuleId entry, const std::string& text);
@@ -72,11 +88,13 @@ private:
   void tellOfDevices();
   bool run(const check::PromptEntry& entry, const Variables& before);
   bool keep(const check::PromptEntry& entry, interp::RunResult result);
+  DisplayOptions displayOptions() const { return {host_.columns(), 20, digits_}; }
 
   session::Session& session_;
   Host host_;
   Definitions definitions_;
   Variables variables_;
+  int digits_ = 6;
   bool toldOfDevices_ = false;
 };
 

@@ -51,13 +51,7 @@ public:
 
   void write(std::string_view bytes) override { writeAll(STDOUT_FILENO, bytes); }
 
-  TerminalSize size() override {
-    winsize found{};
-    TerminalSize size;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &found) == 0 && found.ws_col > 0 && found.ws_row > 0)
-      size = {found.ws_col, found.ws_row};
-    return size;
-  }
+  TerminalSize size() override { return terminalSize(); }
 
   bool hasColours() override {
     const char* without = std::getenv("NO_COLOR");
@@ -85,6 +79,14 @@ public:
 };
 
 } // namespace
+
+TerminalSize terminalSize() {
+  winsize found{};
+  TerminalSize size;
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &found) == 0 && found.ws_col > 0 && found.ws_row > 0)
+    size = {found.ws_col, found.ws_row};
+  return size;
+}
 
 std::unique_ptr<Terminal> standardTerminal() {
   const char* kind = std::getenv("TERM");

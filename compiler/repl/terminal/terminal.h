@@ -28,6 +28,9 @@ public:
   virtual void suspend() = 0;
 };
 
+/// The size of the terminal that is standard output, else a usual one.
+TerminalSize terminalSize();
+
 /// Standard input and output, if both are a terminal that moves its cursor: not one that is `dumb`.
 std::unique_ptr<Terminal> standardTerminal();
 

@@ -95,7 +95,6 @@ TEST(CommandLine, WrongLinesExplainThemselvesWithStatusTwo) {
       {{"run"}, "no program"},
       {{"run", "--bogus", "p.mlx"}, "--bogus"},
       {{"frobnicate"}, "no command `frobnicate`"},
-      {{"p.mlx"}, "melix run p.mlx"},
       {{"build", "-"}, "`-o OUT`"},
       {{"build", "-e", "1"}, "`-o OUT`"},
       {{"show", "p.mlx"}, "--stage"},

@@ -22,12 +22,81 @@ TEST(Repl, ShowsValuesAndKeepsVariables) {
   EXPECT_EQ(answers("let a = [1.0, 2.0]\nlet b = a + a\nb\n"), "[2.0, 4.0]\n");
 }
 
-TEST(Repl, AMatrixIsARowALineAsPrintShowsIt) {
-  EXPECT_EQ(answers("[[1, 2], [3, 4]]\n([[1, 2], [3, 4]], \"a\")\n[[\"a\"], [\"b\"]]\n"),
-            "[[1, 2],\n [3, 4]]\n([[1, 2], [3, 4]], \"a\")\n[[\"a\"],\n [\"b\"]]\n");
-  EXPECT_EQ(answers("[for i in 0..9, j in 0..200: i]\n"),
-            "[[0, 0, 0, …, 0, 0, 0],\n [1, 1, 1, …, 1, 1, 1],\n [2, 2, 2, …, 2, 2, 2],\n …,\n"
-            " [6, 6, 6, …, 6, 6, 6],\n [7, 7, 7, …, 7, 7, 7],\n [8, 8, 8, …, 8, 8, 8]]\n");
+TEST(Repl, AMatrixIsARowALineUnderItsType) {
+  EXPECT_EQ(answers("[[1, 20], [3, 4]]\n([[1, 2], [3, 4]], \"a\")\n[[\"a\"], [\"b\"]]\n"),
+            "int[2, 2]:\n  1  20\n  3   4\n([[1, 2], [3, 4]], \"a\")\nstr[2, 1]:\n  \"a\"\n  \"b\"\n");
+  EXPECT_EQ(answers("[for i in 0..2, j in 0..200: 10 * j]\n"),
+            "int[2, 200]:\n"
+            "  0  10  20  30  40  50  60  70  …  1930  1940  1950  1960  1970  1980  1990\n"
+            "  0  10  20  30  40  50  60  70  …  1930  1940  1950  1960  1970  1980  1990\n");
+}
+
+TEST(Repl, LongArraysAreCutUnderTheirType) {
+  EXPECT_EQ(answers("[for i in 0..1000: i * 0.5]\n"),
+            "f32[1000]:\n  0.0  0.5  1.0  1.5  2.0  2.5  …  497.0  497.5  498.0  498.5  499.0  499.5\n");
+  EXPECT_EQ(
+      answers("list([for i in 0..200: i])\n"),
+      "List[int] of 200:\n  0  1  2  3  4  5  6  7  8  9  …  191  192  193  194  195  196  197  198  199\n");
+  EXPECT_EQ(answers("let z: f32[0, 3] = zeros()\nz\n[for i in 0..2, j in 0..1, k in 0..2: 10 * i + k]\n"),
+            "f32[0, 3]: (empty)\nint[2, 1, 2]:\n[0, :, :]\n  0  1\n[1, :, :]\n  10  11\n");
+}
+
+TEST(Repl, FloatsInArraysHaveSixDigits) {
+  EXPECT_EQ(answers("[[1.0 / 3, nan], [-12, inf]]\n[0.5, 1.0 / 3]\n1.0 / 3\n"),
+            "f32[2, 2]:\n    0.3333  nan\n  -12.0000  inf\n[0.5, 0.333333]\n0.33333334\n");
+  EXPECT_EQ(answers(":digits 3\n[[1.0 / 3]]\n[1e-9 * [[1.0, 2.0]], 1e9 * [[1.0, 2.0]]]\n"),
+            "f32[1, 1]:\n  0.333\nf32[2, 1, 2]:\n[0, :, :]\n  1.00e-09  2.00e-09\n[1, :, :]\n  1.00e+09  "
+            "2.00e+09\n");
+}
+
+TEST(Repl, LongRecordsHaveAPartALine) {
+  EXPECT_EQ(answers("struct Layer { w: f32[2, 3], name: str }\nLayer(ones(), \"a\")\n"),
+            "Layer(w: [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]], name: \"a\")\n");
+  EXPECT_EQ(answers("struct Layer { w: f32[4, 8], name: str }\nSome(Layer(ones(), \"a\"))\n"),
+            "Some(\n  Layer(\n    w: f32[4, 8]:\n      1.0  1.0  1.0  1.0  1.0  1.0  1.0  1.0\n"
+            "      1.0  1.0  1.0  1.0  1.0  1.0  1.0  1.0\n      1.0  1.0  1.0  1.0  1.0  1.0  1.0  1.0\n"
+            "      1.0  1.0  1.0  1.0  1.0  1.0  1.0  1.0\n    name: \"a\"\n  )\n)\n");
+  // A chain of any length is cut, and costs no stack.
+  EXPECT_LT(
+      answers("enum C {\n  End\n  Link(C)\n}\nvar c: C = End\nfor i in 0..20000 { c = Link(c) }\nc\n").size(),
+      40'000u);
+}
+
+TEST(Repl, CommandsTellOfNamesAndTypes) {
+  EXPECT_EQ(answers("let x = [1.0, 2.0]\nvar n = 3\n:type x + n\n:vars\n?x\n"),
+            "f32[2]\nlet x: f32[2]\nvar n: int\nx: f32[2]\n");
+  EXPECT_EQ(answers("/// Twice `a`.\nfn twice(a: int) -> int = 2 * a\n?twice\n"),
+            "fn twice(a: int) -> int\n\nTwice `a`.\n");
+  EXPECT_EQ(answers("struct P { a: int }\nP\n:doc P\n"), "struct P { a: int }\nstruct P { a: int }\n");
+  EXPECT_TRUE(contains(answers("?softmax\n"), "fn softmax[T: Float]("));
+  EXPECT_TRUE(contains(answers("use nn\n?nn.init\n"), "fn init[T](k: Key) -> T"));
+  EXPECT_TRUE(contains(answers(":help\n"), ":load FILE"));
+}
+
+TEST(Repl, QuitEndsItUnlessThatIsAName) {
+  EXPECT_EQ(answers("1\nquit\n2\n"), "1\n");
+  EXPECT_EQ(answers("let quit = 5\nquit\n:quit\n6\n"), "5\n");
+}
+
+TEST(Repl, ResetForgetsAll) {
+  const harness::ProcessResult r = melix("repl", "let x = 1\nfn f() -> int = 2\n:reset\nx\nf()\n3\n");
+  EXPECT_EQ(r.output, "3\n");
+  EXPECT_TRUE(contains(r.errors, "unknown name `x`")) << r.errors;
+}
+
+TEST(Repl, WrongCommandsAreToldAndDoNothing) {
+  for (const auto& [line, part] : std::vector<std::pair<std::string, std::string>>{
+           {":nothing", "there is no command `:nothing`"},
+           {":digits many", "a number from 1 to 17"},
+           {":digits", "`:digits` wants N"},
+           {":vars x", "`:vars` takes nothing"},
+           {":load nowhere.mlx", "cannot read `nowhere.mlx`"},
+           {":type x +", "expected an expression"},
+           {"?nowhere", "nothing here has the name `nowhere`"}}) {
+    const harness::ProcessResult r = melix("repl", line + "\n7\n");
+    EXPECT_EQ(r.output, "7\n") << line;
+    EXPECT_TRUE(contains(r.errors, part)) << line << "\n" << r.errors;
+  }
 }
 
 TEST(Repl, EffectsHappenOnce) { EXPECT_EQ(answers("print(\"once\")\nlet x = 1\nx\n"), "once\n1\n"); }
