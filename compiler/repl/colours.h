@@ -5,7 +5,7 @@
 
 namespace melix::repl {
 
-/// Parts of the text in order. Any text has some: what is no token has none.
+/// Parts of the text in order. Text that is no token has no colour.
 std::vector<ColouredPart> coloursOf(const std::string& text);
 
 } // namespace melix::repl

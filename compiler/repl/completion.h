@@ -1,5 +1,5 @@
 #pragma once
-// What may stand at the cursor of an entry that is being typed.
+// The names that may stand at the cursor of an entry that is being typed.
 
 #include "check/signatures/declared.h"
 #include "repl/definitions.h"
@@ -16,8 +16,8 @@ struct Visible {
 };
 
 /// Names that begin as the one before the cursor does, each with its signature or type: keywords, variables,
-/// declarations, the prelude; behind `module.` what the module gives, behind `value.` the fields of the
-/// variable; in a text behind a bracket, files.
+/// declarations, the prelude. After `module.` these are the public items of the module, after `value.` the
+/// fields of the variable. In a text after a bracket they are files.
 Completion completionOf(const Visible& visible, const std::string& text, size_t cursor);
 
 } // namespace melix::repl

@@ -19,7 +19,7 @@ using ShowLeaf = std::function<std::string(types::TypeId, const interp::Value&)>
 
 /// Text of one or more lines, without a newline at its end. A value that fits on a line is as `print` shows
 /// it within another one. Arrays that do not, and all matrices, stand in aligned columns under their type;
-/// records, lists and dictionaries a part a line. The cost does not grow with what is left out.
+/// records, lists and dictionaries a part a line. Parts that are left out cost nothing.
 std::string display(types::TypeStore& types, types::TypeId type, const interp::Value& value,
                     const ShowLeaf& show, const DisplayOptions& options = {});
 

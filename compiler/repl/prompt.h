@@ -22,7 +22,7 @@ namespace melix::repl {
 struct Host {
   interp::Hooks hooks;
   std::function<std::string(types::TypeId, const interp::Value&)> show; ///< a value as inside another one
-  std::function<size_t()> columns;                                      ///< of a line of what is shown
+  std::function<size_t()> columns;                                      ///< of a line of values
   std::function<void(std::string_view)> write, writeError;
   std::function<std::optional<std::string>(const std::string& file, std::string& error)> readFile;
   std::function<void()> writeDiagnostics;
@@ -41,7 +41,7 @@ public:
   Completion complete(const std::string& text, size_t cursor) const {
     return completionOf({session_, definitions_, variables_.known}, text, cursor);
   }
-  /// Whether a text is a command rather than an entry, and what it does; false if the prompt is to end.
+  /// Whether a text is a command rather than an entry. `command` runs it; false if the prompt is to end.
   bool isCommand(const std::string& text) const;
   bool command(const std::string& text);
   /// Checks and runs one entry, which messages call by this name. Whether that went well; errors have been

@@ -1,5 +1,5 @@
 #pragma once
-// Declarations for people: the signature, and what the documentation says.
+// Declarations for people: the signature and the documentation.
 
 #include "repl/definitions.h"
 

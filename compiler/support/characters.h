@@ -1,5 +1,5 @@
 #pragma once
-// The characters of UTF-8 text as an editor sees them: what the cursor steps over, and the columns they fill.
+// The characters of UTF-8 text as an editor sees them: the steps of a cursor, and the columns that they fill.
 
 #include <cstddef>
 #include <string>

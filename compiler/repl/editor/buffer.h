@@ -1,5 +1,5 @@
 #pragma once
-// The text that is being edited: the cursor, what was cut, and the way back.
+// The text that is being edited, with its cursor, the last cut and the way back.
 
 #include <string>
 #include <string_view>
@@ -37,7 +37,7 @@ public:
   bool wordLeft() { return move(wordBefore()); }
   bool wordRight() { return move(wordAfter()); }
 
-  // Cuts: they go to what `yank` inserts, together where they follow each other.
+  // Cuts: `yank` inserts the last one. Cuts that follow each other are one.
   void cutToLineEnd(); ///< at the end of a line the newline
   void cutToLineBegin();
   void cutWordBefore(); ///< back to white space

@@ -13,15 +13,15 @@
 namespace melix::repl {
 
 struct Candidate {
-  std::string text; ///< in place of what is completed
+  std::string text; ///< in place of the begin that was typed
   std::string note; ///< beside it in the list, such as a signature
 };
 struct Completion {
-  size_t begin = 0; ///< of what is completed, up to the cursor
+  size_t begin = 0; ///< of the text that is completed, up to the cursor
   std::vector<Candidate> candidates;
 };
 
-/// What the editor asks about entries.
+/// The editor's questions about entries.
 struct Language {
   std::function<bool(const std::string&)> isIncomplete;
   std::function<Completion(const std::string&, size_t cursor)> complete;
@@ -83,7 +83,7 @@ private:
   std::optional<Entry> ended_;
 };
 
-/// The keys and what they do, a line each, for people.
+/// A line for each binding, for people.
 std::string keysHelp();
 
 } // namespace melix::repl

@@ -26,14 +26,14 @@ class Screen {
 public:
   explicit Screen(Terminal& terminal) : terminal_(terminal) {}
 
-  /// Draws in place of what was drawn last. A text of more rows than the terminal has is shown around the
+  /// Draws in place of the last drawing. A text of more rows than the terminal has is shown around the
   /// cursor.
   void draw(const View& view);
-  /// Leaves the text as it is drawn; what comes next begins on a row of its own.
+  /// Leaves the text as it is drawn; the next output begins on a row of its own.
   void finish();
   /// Clears the terminal.
   void clear();
-  /// Forgets what was drawn: it stays where it is, and the next text begins where the cursor is.
+  /// Forgets the last drawing: it stays where it is, and the next text begins where the cursor is.
   void forget();
 
 private:

@@ -14,7 +14,7 @@ class History {
 public:
   static constexpr size_t mostEntries = 10'000;
 
-  /// Without a file: entries are those of this run.
+  /// Without a file: it has the entries of this run.
   History() = default;
   /// Reads the last entries of a file, if there is one.
   explicit History(std::string file);

@@ -7,14 +7,14 @@
 
 namespace melix::repl {
 
-/// A key: `a` or another character that is typed, `paste` with what is pasted, or a name of bindings.def,
-/// such as `ctrl-a`, `alt-b`, `up`, `ctrl-left`, `enter`.
+/// A key by its name: `a` or another character that is typed, `paste`, or one of bindings.def, such as
+/// `ctrl-a`, `alt-b`, `up`, `ctrl-left`, `enter`.
 struct Key {
   std::string name;
-  std::string text; ///< what is typed or pasted; empty for all other keys
+  std::string text; ///< typed or pasted; empty for all other keys
 };
 
-/// A state machine over bytes. It takes any bytes: those that are no key of ours are dropped.
+/// A state machine over bytes. It takes any bytes and drops all that are no key of ours.
 class KeyDecoder {
 public:
   void feed(std::string_view bytes) { bytes_ += bytes; }
@@ -22,7 +22,7 @@ public:
   std::optional<Key> next();
   /// Whether bytes are there that more would make a key.
   bool isWaiting() const { return at_ < bytes_.size(); }
-  /// After a while without more bytes: what waits is taken as it is, a lone escape as the key `escape`.
+  /// After a while without more bytes: a lone escape is the key `escape`, other unfinished bytes are dropped.
   std::optional<Key> flush();
 
 private:
@@ -32,8 +32,8 @@ private:
   std::optional<Key> typed();
 
   std::string bytes_;
-  size_t at_ = 0;        ///< of the bytes, those that keys were made of
-  size_t searched_ = 0;  ///< of a paste, those that its end is not in
+  size_t at_ = 0;        ///< how many bytes keys were made of
+  size_t searched_ = 0;  ///< how many bytes of a paste its end is not in
   bool isPaste_ = false; ///< within one
 };
 
