@@ -49,7 +49,7 @@ public:
   }
 
 private:
-  std::string noteOf(names::DeclId decl) const { return signatureOf(session_.modules(), decl); }
+  std::string noteOf(names::DeclId decl) const { return headerOf(session_.modules(), decl); }
   std::string textOf(NameId name) const { return std::string(session_.names.text(name)); }
   void add(const std::string& text, const std::string& note) {
     const bool isName = !text.empty() && isOfWord(text[0]);

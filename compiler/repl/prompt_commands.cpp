@@ -165,7 +165,7 @@ void Prompt::tellOf(const std::string& name) {
   std::string documentation;
   for (names::DeclId d : found) {
     const bool isType = isTypeKind(session_.modules().decl(d).kind);
-    host_.write((isType ? textOf(session_.modules(), d) : signatureOf(session_.modules(), d)) + "\n");
+    host_.write((isType ? textOf(session_.modules(), d) : headerOf(session_.modules(), d)) + "\n");
     if (documentation.empty()) documentation = documentationOf(session_.modules(), d);
   }
   if (!documentation.empty()) host_.write("\n" + documentation);

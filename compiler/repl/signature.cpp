@@ -2,7 +2,7 @@
 
 namespace melix::repl {
 
-std::string signatureOf(names::Modules& modules, names::DeclId decl) {
+std::string headerOf(names::Modules& modules, names::DeclId decl) {
   const std::string whole = textOf(modules, decl);
   std::string out;
   size_t depth = 0;

@@ -6,7 +6,7 @@
 namespace melix::repl {
 
 /// A declaration up to its body, on one line.
-std::string signatureOf(names::Modules& modules, names::DeclId decl);
+std::string headerOf(names::Modules& modules, names::DeclId decl);
 /// The lines of `///` before a declaration, without these signs, each with its newline.
 std::string documentationOf(names::Modules& modules, names::DeclId decl);
 

@@ -33,7 +33,7 @@ TEST(Repl, AMatrixIsARowALineUnderItsType) {
 
 TEST(Repl, LongArraysAreCutUnderTheirType) {
   EXPECT_EQ(answers("[for i in 0..1000: i * 0.5]\n"),
-            "f32[1000]:\n  0.0  0.5  1.0  1.5  2.0  2.5  …  497.0  497.5  498.0  498.5  499.0  499.5\n");
+            "f32[1000]:\n  0.0  0.5  1.0  1.5  2.0  2.5  3.0  …  497.0  497.5  498.0  498.5  499.0  499.5\n");
   EXPECT_EQ(
       answers("list([for i in 0..200: i])\n"),
       "List[int] of 200:\n  0  1  2  3  4  5  6  7  8  9  …  191  192  193  194  195  196  197  198  199\n");
