@@ -2,22 +2,39 @@
 
 namespace melix::repl {
 
-std::string headerOf(names::Modules& modules, names::DeclId decl) {
-  const std::string whole = textOf(modules, decl);
+namespace {
+
+/// The text with one space for each white space, and none at its end.
+std::string onOneLine(std::string_view text) {
   std::string out;
-  size_t depth = 0;
-  for (size_t k = 0; k < whole.size(); ++k) {
-    const char c = whole[k];
-    if (depth == 0 && (c == '{' || (c == '=' && whole[k - 1] == ' '))) break;
-    depth += c == '(' || c == '[';
-    depth -= depth > 0 && (c == ')' || c == ']');
-    if (c == '\n' || (c == ' ' && out.ends_with(' ')))
-      out += out.ends_with(' ') ? "" : " ";
-    else
+  for (char c : text)
+    if (c != '\n' && c != ' ')
       out += c;
-  }
+    else if (!out.ends_with(' '))
+      out += ' ';
   out.erase(out.find_last_not_of(' ') + 1);
   return out;
+}
+
+/// `fn name(parameters) -> result`, up to the body.
+std::string headerOfFunction(names::Modules& modules, names::DeclId decl) {
+  const syntax::Ast& ast = modules.astOf(decl);
+  const syntax::NodeId node = modules.decl(decl).node;
+  const auto& item = ast[node].as<syntax::FnItem>();
+  Span span = ast.span(node);
+  span.begin = item.nameSpan.begin;
+  if (item.body) span.end = ast.span(item.body).begin;
+  std::string text = onOneLine(modules.sources.text(span));
+  if (item.body && item.shortForm && text.ends_with('=')) text.pop_back();
+  return "fn " + onOneLine(text);
+}
+
+} // namespace
+
+std::string headerOf(names::Modules& modules, names::DeclId decl) {
+  if (modules.decl(decl).kind == names::DeclKind::Function) return headerOfFunction(modules, decl);
+  const std::string whole = textOf(modules, decl);
+  return onOneLine(std::string_view(whole).substr(0, whole.find_first_of("{=")));
 }
 
 std::string documentationOf(names::Modules& modules, names::DeclId decl) {
