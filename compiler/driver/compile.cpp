@@ -10,6 +10,7 @@
 #include "support/threads.h"
 #include "transforms/simplify/unchecked_indexing.h"
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 
@@ -33,13 +34,13 @@ static std::string_view lanes() {
   return text ? text : "";
 }
 
-/// The value of MELIX_LANES if it is a number of rows.
+/// The value of MELIX_LANES if it is a number of rows. More than memory has are as good as any number.
 static std::optional<int64_t> mostLanes() {
   const std::string_view text = lanes();
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.begin(), text.end(), number);
   if (error != std::errc() || end != text.end() || number < 1) return std::nullopt;
-  return number;
+  return std::min(number, int64_t(1) << 40);
 }
 
 void EndLater::operator()(session::Session* session) const {

@@ -49,6 +49,8 @@ public:
 
   /// Lines that are at most so many columns long where that can be.
   std::vector<std::string> lines(TypeId type, const Value& value, size_t columns, size_t depth = 0) {
+    if (types_.kind(type) == TypeKind::Pack)
+      return lines(types_[type].parts[0], opened(type, value), columns, depth);
     const bool isMatrix = types_.kind(type) == TypeKind::Array && isTable(type) && types_.rank(type) > 1;
     if (!isMatrix) {
       std::string line;
@@ -77,6 +79,15 @@ private:
     std::string name;
     std::vector<Part> parts;
   };
+
+  /// The array in a row of a ragged one, which has its sizes beside it.
+  Value opened(TypeId pack, const Value& value) const { return value.part(types_[pack].number); }
+  /// The type with the sizes of the value.
+  std::string typeOf(TypeId array, const interp::Array& a) const {
+    std::string out = types_.print(types_.element(array)) + "[";
+    for (size_t k = 0; k < a.dims.size(); ++k) out += (k > 0 ? ", " : "") + std::to_string(a.dims[k]);
+    return out + "]";
+  }
 
   static bool isEmptyArray(const Value& value) { return value.asArray().count == 0; }
   /// Whether an array stands in columns: its elements are numbers or the like, or they are texts in rows.
@@ -121,6 +132,7 @@ private:
       return inLine(inner, part, columns, depth + 1, out);
     };
     switch (types_.kind(type)) {
+    case TypeKind::Pack: return within(types_[type].parts[0], opened(type, value));
     case TypeKind::Array: return inLine(type, value, 0, columns, depth, out);
     case TypeKind::List: {
       const interp::List& list = value.asList();
@@ -268,7 +280,7 @@ private:
 
   std::vector<std::string> array(TypeId type, const Value& value, size_t columns) {
     const interp::Array& a = value.asArray();
-    std::vector<std::string> out{types_.print(type) + ":"};
+    std::vector<std::string> out{typeOf(type, a) + ":"};
     if (isEmptyArray(value)) {
       out[0] += " (empty)";
       return out;

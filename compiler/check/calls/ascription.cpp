@@ -206,6 +206,9 @@ NodeId Body::tryValue(NodeId value, Span span) {
     return b.error(span);
   }
   if (!mayReturn) {
+    // A statement at the prompt returns from nothing: an error ends the entry.
+    const bool isAtPrompt = c.modules[module].isEntry && !c.instances.info(id).key.decl;
+    if (isAtPrompt) return callPrelude("value_at_prompt", {value}, span);
     sink.report(DiagId::NoTryHere, span);
     return b.error(span);
   }

@@ -41,6 +41,13 @@ TEST(Repl, LongArraysAreCutUnderTheirType) {
             "f32[0, 3]: (empty)\nint[2, 1, 2]:\n[0, :, :]\n  0  1\n[1, :, :]\n  10  11\n");
 }
 
+TEST(Repl, RaggedArraysHaveARowALine) {
+  EXPECT_EQ(answers("let r: int[_][3] = [for i in 0..3: [for j in 0..i: j]]\nr\n"), "[[], [0], [0, 1]]\n");
+  EXPECT_EQ(answers("let r: f64[_][2] = [for i in 0..2: [for j in 0..i * 30: 1.0 / 3]]\nr\n"),
+            "f64[_][2]:\n  []\n  f64[30]:\n"
+            "    0.333333  0.333333  0.333333  0.333333  …  0.333333  0.333333  0.333333\n");
+}
+
 TEST(Repl, FloatsInArraysHaveSixDigits) {
   EXPECT_EQ(answers("[[1.0 / 3, nan], [-12, inf]]\n[0.5, 1.0 / 3]\n1.0 / 3\n"),
             "f32[2, 2]:\n    0.3333  nan\n  -12.0000  inf\n[0.5, 0.333333]\n0.33333334\n");
@@ -71,6 +78,21 @@ TEST(Repl, CommandsTellOfNamesAndTypes) {
   EXPECT_TRUE(contains(answers("?softmax\n"), "fn softmax[T: Float]("));
   EXPECT_TRUE(contains(answers("use nn\n?nn.init\n"), "fn init[T](k: Key) -> T"));
   EXPECT_TRUE(contains(answers(":help\n"), ":load FILE"));
+}
+
+TEST(Repl, AQuestionMarkGivesTheValueOrEndsTheEntry) {
+  const std::string f =
+      "fn f(x: int) -> Result[int, str] = if x > 0 { Ok(x) } else { Err(\"not positive\") }\n";
+  EXPECT_EQ(answers(f + "f(3)?\nlet a = f(2)? + 1\na\n[for i in 1..4: f(i)?]\nSome(3)?\n"),
+            "3\n3\n[1, 2, 3]\n3\n");
+  const harness::ProcessResult r =
+      melix("repl", f + "var n = 1\nn = f(0)?\nn\nlet o: Option[int] = None\no?\nuse csv\nlet t: f64[_, _] = "
+                        "csv.read(\"nowhere.csv\")?\nfn g(x: int) -> int = f(x)?\n");
+  EXPECT_EQ(r.output, "1\n");
+  for (const char* part :
+       {"panic: not positive", "panic: there is no value", "panic: cannot read `nowhere.csv`",
+        "`?` on `Result[int, str]` needs a function that returns a Result"})
+    EXPECT_TRUE(contains(r.errors, part)) << part << "\n" << r.errors;
 }
 
 TEST(Repl, QuitEndsItUnlessThatIsAName) {
