@@ -9,6 +9,8 @@ namespace melix::repl {
 namespace {
 
 constexpr int sequenceMilliseconds = 50; ///< the bytes of a key come closer together
+constexpr int pasteMilliseconds = 1000;  ///< and those of a paste, whose end may be lost
+constexpr size_t mostBytes = 4096;
 constexpr size_t mostListed = 12;
 constexpr std::string_view brackets = "()[]{}";
 
@@ -90,7 +92,7 @@ Entry Editor::read(std::string_view prompt) {
   search_.reset();
   ended_.reset();
   terminal_.begin();
-  screen_.forget();
+  screen_.begin();
   draw();
   while (!ended_) {
     const std::optional<Key> key = nextKey();
@@ -100,7 +102,7 @@ Entry Editor::read(std::string_view prompt) {
     }
     if (!key->name.empty()) press(*key);
     // Of keys that are there already only the last one's text is shown.
-    if (!ended_ && !keys_.isWaiting()) draw();
+    if (!ended_ && !keys_.isWaiting() && !terminal_.hasInput()) draw();
   }
   terminal_.end();
   return *std::exchange(ended_, std::nullopt);
@@ -111,13 +113,15 @@ std::optional<Key> Editor::nextKey() {
   for (;;) {
     if (std::optional<Key> key = keys_.next()) return key;
     const bool isWaiting = keys_.isWaiting();
-    const std::optional<std::string> bytes = terminal_.read(isWaiting ? sequenceMilliseconds : -1);
+    // Byte by byte: those after an entry are for whoever reads next, such as the program.
+    const int patience = keys_.isPasting() ? pasteMilliseconds : isWaiting ? sequenceMilliseconds : -1;
+    const std::optional<std::string> bytes = terminal_.read(patience, keys_.isPasting() ? mostBytes : 1);
     if (!bytes) return std::nullopt;
     if (!bytes->empty()) {
       keys_.feed(*bytes);
       continue;
     }
-    if (isWaiting)
+    if (isWaiting || keys_.isPasting())
       if (std::optional<Key> key = keys_.flush()) return key;
     if (!isWaiting) return Key{};
   }
@@ -127,7 +131,18 @@ void Editor::press(const Key& key) {
   below_.clear();
   if (search_ && pressInSearch(key)) return;
   if (const std::optional<Action> action = actionOf(key.name)) return act(*action);
-  buffer_.insert(key.text);
+  type(key.text);
+}
+
+/// A closing bracket that begins a line stands under the line that opens it.
+void Editor::type(const std::string& text) {
+  const size_t begin = buffer_.lineBegin(buffer_.cursor());
+  const std::string_view margin = std::string_view(buffer_.text()).substr(begin, buffer_.cursor() - begin);
+  const bool isFirst =
+      begin > 0 && margin.size() >= 2 && margin.find_first_not_of(' ') == std::string_view::npos;
+  if (isFirst && (text == ")" || text == "]" || text == "}"))
+    buffer_.replaceRange(buffer_.cursor() - 2, buffer_.cursor(), "");
+  buffer_.insert(text);
 }
 
 void Editor::act(Action action) {
@@ -184,6 +199,8 @@ void Editor::newLine() {
   const std::string& text = buffer_.text();
   const size_t begin = buffer_.lineBegin(buffer_.cursor());
   std::string margin;
+  // Text that comes faster than keys are pressed has its own margins.
+  if (keys_.isWaiting() || terminal_.hasInput()) return buffer_.insert("\n");
   for (size_t k = begin; k < buffer_.cursor() && text[k] == ' '; ++k) margin += ' ';
   const char before = buffer_.cursor() > 0 ? text[buffer_.cursor() - 1] : ' ';
   if (before == '(' || before == '[' || before == '{') margin += "  ";
@@ -272,8 +289,7 @@ void Editor::end(EntryKind kind) {
   search_.reset();
   below_.clear();
   buffer_.toEnd();
-  draw();
-  screen_.finish();
+  screen_.finish(view());
   ended_ = Entry{kind, kind == EntryKind::Text ? buffer_.text() : ""};
   if (kind == EntryKind::Text && buffer_.text().find_first_not_of(" \n") != std::string::npos)
     history_.add(buffer_.text());
@@ -297,17 +313,21 @@ std::vector<ColouredPart> Editor::coloursWithBrackets() const {
   return spans;
 }
 
+View Editor::view() const {
+  return {prompt_, buffer_.text(), buffer_.cursor(), coloursWithBrackets(), below_};
+}
+
 void Editor::draw() {
-  View view{prompt_, buffer_.text(), buffer_.cursor(), coloursWithBrackets(), below_};
+  View shown = view();
   std::string prompt;
   if (search_) {
     prompt = std::string(search_->isFailing   ? "no entry has"
                          : search_->isEarlier ? "earlier"
                                               : "later") +
              " `" + search_->text + "`: ";
-    view.prompt = prompt;
+    shown.prompt = prompt;
   }
-  screen_.draw(view);
+  screen_.draw(shown);
 }
 
 } // namespace melix::repl

@@ -68,6 +68,8 @@ private:
   void find(bool isNext);
   void end(EntryKind kind);
   void draw();
+  View view() const;
+  void type(const std::string& text);
   std::vector<ColouredPart> coloursWithBrackets() const;
 
   Terminal& terminal_;

@@ -3,6 +3,7 @@
 #include "support/characters.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace melix::repl {
 namespace {
@@ -77,7 +78,7 @@ struct Filling {
 } // namespace
 
 /// The last column stays free: after a character there, terminals differ in where the cursor is.
-Screen::Rows Screen::layOut(const View& view, TerminalSize size) const {
+Screen::Rows Screen::layOut(const View& view, TerminalSize size) {
   Filling filling{{}, std::max<size_t>(size.columns, margin + 3) - 1, terminal_.hasColours()};
   Rows out;
   filling.begin(cutAt(view.prompt, filling.columns - 2));
@@ -113,7 +114,8 @@ Screen::Rows Screen::layOut(const View& view, TerminalSize size) const {
 
   const size_t below = std::min(view.below.size(), size.rows > 2 ? size.rows - 2 : 0);
   const size_t room = std::max<size_t>(size.rows, 1) - std::min(below, std::max<size_t>(size.rows, 1) - 1);
-  if (out.rows.size() > room) {
+  isCut_ = out.rows.size() > room;
+  if (isCut_) {
     const size_t half = room / 2,
                  first = std::min(out.cursorRow > half ? out.cursorRow - half : 0, out.rows.size() - room);
     out.rows.erase(out.rows.begin(), out.rows.begin() + static_cast<ptrdiff_t>(first));
@@ -132,15 +134,22 @@ void Screen::toRow(std::string& out, size_t row) {
   row_ = row;
 }
 
-void Screen::draw(const View& view) {
-  const TerminalSize size = terminal_.size();
+/// Spaces over a whole row: from within a row they go on to the next one, where the cursor then is.
+void Screen::begin() {
+  forget();
+  terminal_.write(std::string(terminal_.size().columns, ' ') + '\r');
+}
+
+void Screen::draw(const View& view) { draw(view, terminal_.size()); }
+
+void Screen::draw(const View& view, TerminalSize size) {
   std::string out = "\x1b[?25l";
   if (size.columns != columns_ && !drawn_.empty()) {
     // Terminals wrap again what they show: rows that are now too long have become several.
     size_t rows = 0;
     for (size_t k = 0; k < row_; ++k)
       rows += std::max<size_t>(1, (columnsOfRow(drawn_[k]) + size.columns - 1) / size.columns);
-    row_ = rows;
+    row_ = rows + column_ / size.columns;
     toRow(out, 0);
     out += "\x1b[J";
     drawn_.clear();
@@ -157,13 +166,21 @@ void Screen::draw(const View& view) {
     out += "\x1b[J";
   }
   toRow(out, next.cursorRow);
+  column_ = next.cursorColumn;
   if (next.cursorColumn > 0) out += "\x1b[" + std::to_string(next.cursorColumn) + "C";
   out += "\x1b[?25h";
   drawn_ = std::move(next.rows);
   terminal_.write(out);
 }
 
-void Screen::finish() {
+void Screen::finish(const View& view) {
+  if (isCut_) {
+    std::string out;
+    toRow(out, 0);
+    terminal_.write(out + "\x1b[J");
+    forget();
+  }
+  draw(view, {terminal_.size().columns, SIZE_MAX / 2});
   std::string out;
   toRow(out, drawn_.empty() ? 0 : drawn_.size() - 1);
   terminal_.write(out + "\n");
@@ -177,7 +194,7 @@ void Screen::clear() {
 
 void Screen::forget() {
   drawn_.clear();
-  row_ = 0;
+  row_ = column_ = 0;
 }
 
 } // namespace melix::repl

@@ -26,11 +26,14 @@ class Screen {
 public:
   explicit Screen(Terminal& terminal) : terminal_(terminal) {}
 
+  /// Begins on a row of its own, also after output that did not end its line.
+  void begin();
   /// Draws in place of the last drawing. A text of more rows than the terminal has is shown around the
   /// cursor.
   void draw(const View& view);
-  /// Leaves the text as it is drawn; the next output begins on a row of its own.
-  void finish();
+  /// Draws all of the text a last time, be it longer than the terminal; the next output begins on a row of
+  /// its own.
+  void finish(const View& view);
   /// Clears the terminal.
   void clear();
   /// Forgets the last drawing: it stays where it is, and the next text begins where the cursor is.
@@ -41,12 +44,14 @@ private:
     std::vector<std::string> rows;
     size_t cursorRow = 0, cursorColumn = 0;
   };
-  Rows layOut(const View& view, TerminalSize size) const;
+  Rows layOut(const View& view, TerminalSize size);
+  void draw(const View& view, TerminalSize size);
   void toRow(std::string& out, size_t row);
 
   Terminal& terminal_;
   std::vector<std::string> drawn_;
-  size_t row_ = 0, columns_ = 0;
+  size_t row_ = 0, column_ = 0, columns_ = 0;
+  bool isCut_ = false; ///< whether rows are left out
 };
 
 } // namespace melix::repl

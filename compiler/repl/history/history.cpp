@@ -85,7 +85,7 @@ std::optional<std::string> History::takeProblem() {
 }
 
 void History::read() {
-  const File file(open(file_.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  const File file(open(file_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status{};
   if (file.descriptor < 0) {
     if (errno != ENOENT) fail("cannot read the history");

@@ -90,7 +90,8 @@ std::optional<Key> KeyDecoder::next() {
 }
 
 std::optional<Key> KeyDecoder::flush() {
-  if (!isWaiting() || isPaste_) return std::nullopt;
+  if (isPaste_) return endPaste(bytes_.size(), 0);
+  if (!isWaiting()) return std::nullopt;
   if (bytes_.size() - at_ == 1 && bytes_[at_] == escape) return take(1, {"escape", ""});
   take(bytes_.size() - at_, {});
   return std::nullopt;
@@ -128,14 +129,19 @@ std::optional<Key> KeyDecoder::pasted() {
     searched_ = there < pasteEnds.size() ? 0 : there - pasteEnds.size();
     return std::nullopt;
   }
+  return endPaste(found, pasteEnds.size());
+}
+
+/// The paste up to this byte; so many more bytes are its end.
+std::optional<Key> KeyDecoder::endPaste(size_t end, size_t more) {
   std::string text;
-  for (size_t k = at_; k < found; ++k)
+  for (size_t k = at_; k < end; ++k)
     if (bytes_[k] != '\r')
       text += bytes_[k];
-    else if (bytes_[k + 1] != '\n')
+    else if (k + 1 >= bytes_.size() || bytes_[k + 1] != '\n')
       text += '\n';
   isPaste_ = false;
-  return take(found + pasteEnds.size() - at_, {"paste", printable(text)});
+  return take(end + more - at_, {"paste", printable(text)});
 }
 
 std::optional<Key> KeyDecoder::typed() {

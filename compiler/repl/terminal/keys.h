@@ -20,15 +20,19 @@ public:
   void feed(std::string_view bytes) { bytes_ += bytes; }
   /// The next key, if its bytes are all there.
   std::optional<Key> next();
+  /// Whether the bytes are those of a paste, whose end has not come.
+  bool isPasting() const { return isPaste_; }
   /// Whether bytes are there that more would make a key.
   bool isWaiting() const { return at_ < bytes_.size(); }
-  /// After a while without more bytes: a lone escape is the key `escape`, other unfinished bytes are dropped.
+  /// After a while without more bytes: a lone escape is the key `escape`, a paste without an end is one
+  /// up to here, other unfinished bytes are dropped.
   std::optional<Key> flush();
 
 private:
   std::optional<Key> take(size_t bytes, Key key);
   std::optional<Key> sequence();
   std::optional<Key> pasted();
+  std::optional<Key> endPaste(size_t end, size_t more);
   std::optional<Key> typed();
 
   std::string bytes_;

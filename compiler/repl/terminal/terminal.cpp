@@ -2,6 +2,7 @@
 
 #include "support/write_all.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -15,8 +16,10 @@ namespace {
 
 constexpr std::string_view pastesOn = "\x1b[?2004h", pastesOff = "\x1b[?2004l";
 
-termios usual{};              ///< how the terminal was found
-volatile bool isOurs = false; ///< whether it differs from that
+termios usual{}, raw{};       ///< how the terminal was found, and how the editor wants it
+volatile bool isOurs = false; ///< whether it is as the editor wants it
+
+// These may run in a signal handler.
 
 void restore() {
   if (!isOurs) return;
@@ -27,26 +30,51 @@ void restore() {
 
 void onResize(int) {} // it ends the wait
 
+/// Another process may have changed the terminal while this one was stopped.
+void onContinue(int) {
+  if (!isOurs) return;
+  tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
+  writeAll(STDOUT_FILENO, pastesOn);
+}
+
+void onEnd(int signal) {
+  restore();
+  raise(signal); // as without a handler, which is gone by now
+}
+
+void handle(int signal, void (*handler)(int), int flags) {
+  struct sigaction action{}, before{};
+  if (sigaction(signal, nullptr, &before) != 0 || before.sa_handler == SIG_IGN) return;
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  sigaction(signal, &action, nullptr);
+}
+
 class StandardTerminal : public Terminal {
 public:
   StandardTerminal() {
-    struct sigaction action{};
-    action.sa_handler = onResize;
-    sigaction(SIGWINCH, &action, nullptr);
+    handle(SIGWINCH, onResize, 0);
+    handle(SIGCONT, onContinue, 0);
+    for (int signal : {SIGTERM, SIGHUP, SIGQUIT}) handle(signal, onEnd, static_cast<int>(SA_RESETHAND));
     std::atexit(restore);
   }
   ~StandardTerminal() override { restore(); }
   StandardTerminal(const StandardTerminal&) = delete;
 
-  std::optional<std::string> read(int milliseconds) override {
+  std::optional<std::string> read(int milliseconds, size_t most) override {
     pollfd wait{STDIN_FILENO, POLLIN, 0};
     const int ready = poll(&wait, 1, milliseconds);
     if (ready <= 0) return ready == 0 || errno == EINTR ? std::optional(std::string()) : std::nullopt;
     char bytes[4096];
-    const ssize_t got = ::read(STDIN_FILENO, bytes, sizeof bytes);
+    const ssize_t got = ::read(STDIN_FILENO, bytes, std::min(most, sizeof bytes));
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) return std::string();
     if (got <= 0) return std::nullopt;
     return std::string(bytes, static_cast<size_t>(got));
+  }
+
+  bool hasInput() override {
+    pollfd wait{STDIN_FILENO, POLLIN, 0};
+    return poll(&wait, 1, 0) > 0;
   }
 
   void write(std::string_view bytes) override { writeAll(STDOUT_FILENO, bytes); }
@@ -60,7 +88,7 @@ public:
 
   void begin() override {
     if (isOurs || tcgetattr(STDIN_FILENO, &usual) != 0) return;
-    termios raw = usual;
+    raw = usual;
     raw.c_iflag &= ~static_cast<tcflag_t>(ICRNL | INLCR | IXON | BRKINT | ISTRIP);
     raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ISIG | IEXTEN);
     raw.c_cc[VMIN] = 1;

@@ -15,9 +15,12 @@ struct TerminalSize {
 class Terminal {
 public:
   virtual ~Terminal() = default;
-  /// Waits for bytes, so many milliseconds at most; negative: without end. No bytes after that time, or if
-  /// something else happened, such as another size; none at all at the end of the input.
-  virtual std::optional<std::string> read(int milliseconds) = 0;
+  /// Waits for bytes, so many milliseconds at most, and takes no more than `most`; negative: without end. No
+  /// bytes after that time, or if something else happened, such as another size; none at all at the end of
+  /// the input.
+  virtual std::optional<std::string> read(int milliseconds, size_t most) = 0;
+  /// Whether bytes are there already.
+  virtual bool hasInput() = 0;
   virtual void write(std::string_view bytes) = 0;
   virtual TerminalSize size() = 0;
   virtual bool hasColours() = 0;

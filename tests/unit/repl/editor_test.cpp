@@ -17,11 +17,12 @@ public:
   TypedTerminal(std::vector<std::string> typed, size_t columns = 40, size_t rows = 10)
       : screen(columns, rows), typed_(std::move(typed)) {}
 
-  std::optional<std::string> read(int) override {
+  std::optional<std::string> read(int, size_t) override {
     if (next_ == typed_.size()) return std::nullopt;
     if (onRead) onRead(next_);
     return typed_[next_++];
   }
+  bool hasInput() override { return false; }
   void write(std::string_view bytes) override { screen.write(bytes); }
   TerminalSize size() override { return {screen.columns(), screen.height()}; }
   bool hasColours() override { return true; }
@@ -112,8 +113,7 @@ TEST(Editor, Undoes) {
 TEST(Editor, EditsSeveralLines) {
   const Typed typed = type("f(1,\r2)" + up + "0" + down + "\r");
   EXPECT_EQ(typed.entry.text, "f(01,\n2)") << "the cursor keeps its column";
-  EXPECT_EQ(entry("f(\r1)\r"), "f(\n  1)") << "a line after an open bracket has a margin";
-  EXPECT_EQ(type("(\r1)\r").screen, "> (\n…   1)\n");
+  EXPECT_EQ(type("(\r1)\r").screen, "> (\n… 1)\n");
 }
 
 TEST(Editor, AHistoryOfWholeEntries) {
@@ -173,6 +173,31 @@ TEST(Editor, PastesAreOneEntry) {
   EXPECT_EQ(entry("\x1b[200~" + large + "\x1b[201~\r"), large);
 }
 
+TEST(Editor, APasteWithoutAnEndIsOneUpToHere) {
+  TypedTerminal terminal({"\x1b[200~a\rb", "", "c\r"});
+  History none;
+  Editor editor(terminal, none, plainLanguage());
+  EXPECT_EQ(editor.read("> ").text, "a\nbc");
+}
+
+TEST(Editor, LinesThatComeAtOnceKeepTheirMargins) { EXPECT_EQ(entry("f(\r    1)\r"), "f(\n    1)"); }
+
+TEST(Editor, AClosingBracketStandsUnderItsLine) {
+  TypedTerminal terminal({"f(", "\r", "1", "\r", ")", "\r"});
+  History none;
+  Editor editor(terminal, none, plainLanguage());
+  EXPECT_EQ(editor.read("> ").text, "f(\n  1\n)");
+}
+
+TEST(Editor, OutputThatDidNotEndItsLineStays) {
+  TypedTerminal terminal({"1\r"}, 20);
+  terminal.screen.write("abc");
+  History none;
+  Editor editor(terminal, none, plainLanguage());
+  editor.read("> ");
+  EXPECT_EQ(terminal.screen.text(), "abc\n> 1\n");
+}
+
 TEST(Editor, EndsAndInterrupts) {
   EXPECT_EQ(type("\x04").entry.kind, EntryKind::End);
   EXPECT_EQ(type("abc\x03").entry.kind, EntryKind::Interrupted);
@@ -202,7 +227,7 @@ TEST(Editor, WrapsLongLines) {
   EXPECT_EQ(type("abcdefghijklmnopqrstuvwxyz\x01!\r", nullptr, 20).screen,
             "> !abcdefghijklmnop\n  qrstuvwxyz\n");
   const Typed tall = type("(" + std::string(30, '\r') + "x)\r", nullptr, 20, 6);
-  EXPECT_EQ(tall.entry.text.size(), 33u + 2 * 30);
+  EXPECT_EQ(tall.entry.text.size(), 33u);
   EXPECT_NE(tall.screen.find("x)"), std::string::npos);
 }
 

@@ -12,6 +12,7 @@
 #include <pty.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 namespace melix::repl {
@@ -71,6 +72,25 @@ protected:
       }
     }
     return -1;
+  }
+
+  /// Whether the terminal gives whole lines, as it does usually.
+  bool readsLines() const {
+    termios found{};
+    return tcgetattr(terminal_, &found) == 0 && (found.c_lflag & ICANON) != 0;
+  }
+
+  /// Whether the prompt ends by a signal that is sent to it.
+  bool endsBy(int signal) {
+    kill(child_, signal);
+    for (const Clock::time_point end = Clock::now() + std::chrono::seconds(10); Clock::now() < end;) {
+      readSome();
+      int status = 0;
+      if (waitpid(child_, &status, WNOHANG) != child_) continue;
+      child_ = -1;
+      return WIFSIGNALED(status) && WTERMSIG(status) == signal;
+    }
+    return false;
   }
 
   void resize(unsigned short columns) {
@@ -133,7 +153,7 @@ TEST_F(PromptInTerminal, EntriesOfSeveralLinesComeBackInTheNextRun) {
   EXPECT_EQ(ends(), 0);
   start();
   type(up + up);
-  EXPECT_TRUE(sees("> fn f(x: int) -> int {\n…   x + 1\n…   }")) << screen.text();
+  EXPECT_TRUE(sees("> fn f(x: int) -> int {\n… x + 1\n… }")) << screen.text();
   type("\r\x12"
        "(2\r");
   EXPECT_TRUE(sees("> f(2)\n3\n>")) << screen.text();
@@ -190,6 +210,36 @@ TEST_F(PromptInTerminal, AWindowIsResized) {
   resize(80);
   type("0\r");
   EXPECT_TRUE(sees("> let abcdefghijkl = 123456789 + 1234567890\n>")) << screen.text();
+}
+
+TEST_F(PromptInTerminal, APasteWithoutAnEndIsNotWaitedFor) {
+  start();
+  type("\x1b[200~let a = 1");
+  EXPECT_TRUE(sees("> let a = 1")) << screen.text();
+  type("\ra\r");
+  EXPECT_TRUE(sees("> a\n1\n>")) << screen.text();
+}
+
+TEST_F(PromptInTerminal, OutputThatDidNotEndItsLineStays) {
+  start();
+  type("write(\"abc\")\r");
+  EXPECT_TRUE(sees("\nabc\n>")) << screen.text();
+}
+
+TEST_F(PromptInTerminal, LinesTypedAheadAreTheNextEntries) {
+  start();
+  type("let a = 4\ra + 1\ra + 2\r");
+  EXPECT_TRUE(sees("> a + 1\n5\n> a + 2\n6\n>")) << screen.text();
+}
+
+TEST_F(PromptInTerminal, AnEndedPromptLeavesTheTerminalAsItWas) {
+  for (int signal : {SIGTERM, SIGHUP, SIGQUIT}) {
+    start();
+    EXPECT_FALSE(readsLines()) << "keys come one by one";
+    EXPECT_TRUE(endsBy(signal)) << signal;
+    EXPECT_TRUE(readsLines()) << signal;
+    EXPECT_NE(written.find("\x1b[?2004l"), std::string::npos);
+  }
 }
 
 TEST_F(PromptInTerminal, ADumbTerminalGetsNoEscapeCode) {
