@@ -10,7 +10,7 @@ namespace {
 
 constexpr int sequenceMilliseconds = 50; ///< the bytes of a key come closer together
 constexpr int pasteMilliseconds = 1000;  ///< and those of a paste, whose end may be lost
-constexpr size_t mostBytes = 4096;
+constexpr size_t pieceBytes = 4096;
 constexpr size_t mostListed = 12;
 constexpr std::string_view brackets = "()[]{}";
 
@@ -115,7 +115,7 @@ std::optional<Key> Editor::nextKey() {
     const bool isWaiting = keys_.isWaiting();
     // Byte by byte: those after an entry are for whoever reads next, such as the program.
     const int patience = keys_.isPasting() ? pasteMilliseconds : isWaiting ? sequenceMilliseconds : -1;
-    const std::optional<std::string> bytes = terminal_.read(patience, keys_.isPasting() ? mostBytes : 1);
+    const std::optional<std::string> bytes = terminal_.read(patience, keys_.isPasting() ? pieceBytes : 1);
     if (!bytes) return std::nullopt;
     if (!bytes->empty()) {
       keys_.feed(*bytes);

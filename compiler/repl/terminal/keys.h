@@ -20,7 +20,7 @@ public:
   void feed(std::string_view bytes) { bytes_ += bytes; }
   /// The next key, if its bytes are all there.
   std::optional<Key> next();
-  /// Whether the bytes are those of a paste, whose end has not come.
+  /// Whether a paste has begun whose end has not come.
   bool isPasting() const { return isPaste_; }
   /// Whether bytes are there that more would make a key.
   bool isWaiting() const { return at_ < bytes_.size(); }
