@@ -16,7 +16,8 @@
 namespace melix::repl {
 namespace {
 
-/// As much of the end of a file is read; a file twice as long is written anew with the entries that count.
+/// As much of the end of a file is read. One that is twice as long, or has twice as many entries as count, is
+/// written anew.
 constexpr off_t mostBytes = off_t(4) << 20;
 
 std::string lineOf(const std::string& entry) {
@@ -95,6 +96,9 @@ void History::read() {
     errno = EINVAL;
     return fail("cannot read the history");
   }
+  // Under the lock, so that nobody appends between this and a file that is written anew.
+  flock(file.descriptor, LOCK_EX);
+  fstat(file.descriptor, &status);
   const std::string text = tailOf(file.descriptor, status.st_size);
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
@@ -103,14 +107,15 @@ void History::read() {
       entries_.push_back(std::move(entry));
     at = end + 1;
   }
+  const bool isLong = status.st_size > 2 * mostBytes || entries_.size() > 2 * mostEntries;
   if (entries_.size() > mostEntries)
     entries_.erase(entries_.begin(), entries_.end() - static_cast<ptrdiff_t>(mostEntries));
-  if (status.st_size > 2 * mostBytes) trim(file.descriptor);
+  if (isLong) writeAnew();
 }
 
-/// Writes a long file anew. Who appends meanwhile waits for the lock, and finds that the file is another one.
-void History::trim(int descriptor) {
-  if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) return;
+/// Writes a long file anew, under its lock. Who appends meanwhile waits for that, and finds that the file is
+/// another one.
+void History::writeAnew() {
   std::string text;
   for (const std::string& entry : entries_) text += lineOf(entry);
   const std::string other = file_ + ".new";

@@ -31,7 +31,7 @@ public:
 private:
   void read();
   void append(const std::string& line);
-  void trim(int descriptor);
+  void writeAnew();
   void fail(const char* what);
 
   std::string file_;

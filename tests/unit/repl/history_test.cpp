@@ -61,6 +61,20 @@ TEST_F(HistoryFile, OfALargeFileTheTailIsReadAndTheRestGoes) {
   EXPECT_EQ(History(file_).entries(), history.entries());
 }
 
+TEST_F(HistoryFile, OfManyEntriesTheLastOnesStay) {
+  std::ofstream out(file_);
+  for (int k = 0; k < 20'001; ++k) out << "x" << k << "\n";
+  out.close();
+  EXPECT_EQ(History(file_).entries().front(), "x10001");
+  EXPECT_EQ(contents(file_).substr(0, 7), "x10001\n");
+}
+
+TEST_F(HistoryFile, AFileThatMayOnlyBeReadIsRead) {
+  std::ofstream(file_) << "a\n";
+  fs::permissions(file_, fs::perms::owner_read);
+  EXPECT_EQ(History(file_).entries(), std::vector<std::string>{"a"});
+}
+
 TEST_F(HistoryFile, AFileThatIsNoneIsToldOnce) {
   History history(folder_.string());
   history.add("a");
