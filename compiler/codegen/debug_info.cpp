@@ -8,6 +8,12 @@
 
 namespace melix::codegen {
 
+std::string debugName(const SourceStore& sources, FileId file) {
+  std::string name(sources.path(file));
+  if (name.starts_with('<')) name += "#" + std::to_string(sources.written(file).index);
+  return name;
+}
+
 DebugInfo::DebugInfo(llvm::Module& llvm, const core::Module& core, const Options& options)
     : llvm_(llvm), core_(core), options_(options), builder_(llvm) {
   llvm.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
@@ -22,10 +28,7 @@ DebugInfo::DebugInfo(llvm::Module& llvm, const core::Module& core, const Options
 llvm::DIFile* DebugInfo::fileOf(FileId file) {
   if (!file || !options_.sources) return unit_->getFile();
   llvm::DIFile*& made = files_[file.index];
-  if (!made) {
-    std::string_view path = options_.sources->path(file);
-    made = builder_.createFile(llvm::StringRef(path.data(), path.size()), ".");
-  }
+  if (!made) made = builder_.createFile(debugName(*options_.sources, file), ".");
   return made;
 }
 

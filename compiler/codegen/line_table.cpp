@@ -1,6 +1,7 @@
 // Return addresses and their frames, from the DWARF of the finished object. Calls are found by the code's
 // relocations: a call of the runtime or of another function has one, a call inside the section is found by
 // its opcode.
+#include "codegen/debug_info.h"
 #include "codegen/target.h"
 
 #include <llvm/DebugInfo/DIContext.h>
@@ -71,7 +72,7 @@ public:
   FrameReader(const ObjectFile& elf, const SourceStore* sources)
       : dwarf_(llvm::DWARFContext::create(elf)), sources_(sources) {
     for (uint32_t f = 0; sources && f < sources->fileCount(); ++f)
-      files_.emplace(std::string(sources->path(FileId(f))), FileId(f));
+      files_.emplace(debugName(*sources, FileId(f)), FileId(f));
   }
 
   std::vector<Frame> framesAt(uint64_t address, uint64_t section) {
@@ -83,8 +84,10 @@ public:
       const llvm::DILineInfo& info = inlined.getFrame(k);
       if (info.Line == 0) continue;
       Frame frame{info.FunctionName, info.FileName, "", info.Line, info.Column};
-      auto source = files_.find(frame.file);
-      if (source != files_.end()) frame.text = std::string(sources_->lineText(source->second, info.Line));
+      if (const auto source = files_.find(frame.file); source != files_.end()) {
+        frame.file = std::string(sources_->path(source->second));
+        frame.text = std::string(sources_->lineText(source->second, info.Line));
+      }
       out.push_back(std::move(frame));
     }
     return out;

@@ -23,7 +23,7 @@ using types::TypeKind;
 namespace {
 
 /// How arguments and results lie in slots (melix/abi.h, section 7).
-enum class WordKind : uint8_t { Bool, Char, I64, F32, F64, Str, Bytes, StrList, Value, StrPack, Asked };
+enum class WordKind : uint8_t { Bool, Char, I64, F32, F64, Str, Bytes, StrList, Value, StrPack, Asked, Given };
 
 struct Row {
   MelixBuiltinFn function;
@@ -182,6 +182,11 @@ HostBuiltins::~HostBuiltins() {
   melix_task_destroy(task_);
 }
 
+void HostBuiltins::noteExit() {
+  exited_ = true;
+  exitStatus_ = melix_exit_status(task_);
+}
+
 bool HostBuiltins::takeInterrupt() {
   auto* head = reinterpret_cast<volatile MelixTaskHead*>(task_);
   bool was = head->cancel != 0;
@@ -217,8 +222,7 @@ void HostBuiltins::call(ops::BuiltinKind kind, interp::BuiltinCall& call) {
   std::vector<uint64_t> out(words);
   int32_t status = melix_call_builtin(task_, row.function, in.slots.data(), out.data());
   if (status == MELIX_EXIT) {
-    exited_ = true;
-    exitStatus_ = melix_exit_status(task_);
+    noteExit();
     call.panic = "exit";
     return;
   }

@@ -19,10 +19,14 @@ public:
 
   /// Refer to this object; `debug` and `format` print as the runtime does.
   interp::Hooks hooks();
+  /// On which builtins run, and compiled code may.
+  MelixTask* task() { return task_; }
   void flush() { melix_flush(); }
   /// Whether the program called `exit`; then the run has ended as by a panic.
   bool exited() const { return exited_; }
   int exitStatus() const { return exitStatus_; }
+  /// Compiled code that the task ran called `exit`.
+  void noteExit();
   /// Whether Ctrl-C was noticed since the last call.
   bool takeInterrupt();
 

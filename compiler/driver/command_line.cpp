@@ -328,6 +328,9 @@ void addFmt(CLI::App& command, Invocation& invocation) {
 }
 
 void addRepl(CLI::App& command, Invocation& invocation) {
+  addInterpret(command, invocation.code);
+  command.add_flag("--compile", invocation.code.compileAll, "compile every entry, also what is done at once")
+      ->excludes("--interpret");
   addStrictness(command, invocation.code);
   command.footer("Definitions are kept, the value of each expression is shown; `:help` lists the commands.\n"
                  "Ctrl-C stops what runs, Ctrl-D ends the session. MELIX_HISTORY is the file for the\n"

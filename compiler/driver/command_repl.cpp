@@ -48,9 +48,15 @@ private:
   std::string pending_;
 };
 
-repl::Host makeHost(session::Session& session, HostBuiltins& builtins) {
+repl::Host makeHost(session::Session& session, HostBuiltins& builtins, const CodeOptions& code) {
   repl::Host host;
-  host.hooks = builtins.hooks();
+  host.runner = {builtins.hooks(), builtins.task(),
+                 [&code](session::Session& of) {
+                   return compileCore(of, codegenOptions(of, code, targetOf(code, codegen::TargetKind::Host)));
+                 },
+                 code.interpret    ? repl::EntryWay::Interpreted
+                 : code.compileAll ? repl::EntryWay::Compiled
+                                   : repl::EntryWay::ByWork};
   host.show = [&builtins](types::TypeId type, const interp::Value& value) {
     core::FormatAttr format;
     format.quoted = true;
@@ -63,11 +69,12 @@ repl::Host makeHost(session::Session& session, HostBuiltins& builtins) {
   host.write = [](std::string_view text) { writeOutput(text); };
   host.writeError = [](std::string_view text) { writeError(text); };
   host.writeDiagnostics = [&session] { writeDiagnostics(session.sink, session.sources); };
-  host.reportPanic = [&session, &builtins](const interp::Panic& panic) {
+  host.reportPanic = [&session, &builtins](const interp::Panic& panic, const std::string& compiled) {
     builtins.flush();
     if (builtins.exited()) return;
-    writeError(builtins.takeInterrupt() ? "interrupted\n" : panicText(session, panic));
+    writeError(builtins.takeInterrupt() ? "interrupted\n" : panicText(session, panic, compiled));
   };
+  host.noteExit = [&builtins] { builtins.noteExit(); };
   return host;
 }
 
@@ -173,7 +180,7 @@ int commandRepl(const Invocation& invocation) {
   char name[] = "melix";
   char* arguments[] = {name, nullptr};
   HostBuiltins builtins(session->types, 1, arguments);
-  repl::Prompt prompt(*session, makeHost(*session, builtins));
+  repl::Prompt prompt(*session, makeHost(*session, builtins, invocation.code));
   const std::unique_ptr<EntryReader> reader = makeReader(prompt);
   for (;;) {
     const repl::Entry entry = reader->next();

@@ -39,7 +39,7 @@ std::vector<PlacedFrame> placedFrames(const core::Module& module, const interp::
 } // namespace
 
 /// As the runtime writes it (runtime/src/trace.cpp): of a long trace the frames at both ends.
-std::string panicText(session::Session& session, const interp::Panic& panic) {
+std::string panicText(session::Session& session, const interp::Panic& panic, const std::string& compiled) {
   constexpr size_t shownAtEachEnd = 20;
   std::string head, frames;
   bool headIsOfLibrary = false;
@@ -62,6 +62,7 @@ std::string panicText(session::Session& session, const interp::Panic& panic) {
       frames += "  at " + core::traceName(f.function) + " (" + place + ")\n";
     }
   }
+  if (!compiled.empty()) return compiled + frames;
   return (head.empty() ? "panic: " + panic.message + "\n" : head) + frames;
 }
 

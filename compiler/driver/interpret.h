@@ -12,7 +12,9 @@ namespace melix::driver {
 int interpretProgram(session::Session& session, int argc, char** argv, bool* returned = nullptr);
 
 /// A panic of the interpreter as the runtime reports one: `file:line:column: panic: message`, the source
-/// line, the calls.
-std::string panicText(session::Session& session, const interp::Panic& panic);
+/// line, the calls. Of a panic of compiled code that the interpreter called, `compiled` is the report up to
+/// there.
+std::string panicText(session::Session& session, const interp::Panic& panic,
+                      const std::string& compiled = "");
 
 } // namespace melix::driver

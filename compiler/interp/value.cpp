@@ -90,7 +90,16 @@ Array::Array(TypeKind e, std::span<const int64_t> extents)
   arrayBytes += bytes;
 }
 
-Array::~Array() { std::free(data); }
+Array::Array(TypeKind e, std::span<const int64_t> extents, const void* lent,
+             std::shared_ptr<const void> keeper)
+    : Object(ObjectKind::Array), element(e), elementBytes(static_cast<uint8_t>(slotBytes(e))), dims(extents),
+      data(static_cast<char*>(const_cast<void*>(lent))), lender(std::move(keeper)) {
+  count = bytesOf(elementBytes, dims) / elementBytes;
+}
+
+Array::~Array() {
+  if (!lender) std::free(data);
+}
 
 Slot Array::at(int64_t index) const { return loadSlot(element, data + index * elementBytes); }
 
@@ -178,7 +187,8 @@ Object* shallowCopy(const Object* o) {
 }
 
 void makeUnique(Object*& place) {
-  if (place->refs == 1) return;
+  const bool isLent = place->kind == ObjectKind::Array && static_cast<const Array*>(place)->lender;
+  if (place->refs == 1 && !isLent) return;
   Object* copy = shallowCopy(place);
   release(place);
   place = copy;

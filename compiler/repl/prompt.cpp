@@ -14,29 +14,6 @@ namespace melix::repl {
 using types::TypeId;
 using types::TypeKind;
 
-namespace {
-
-/// Whether a value of the type holds function values of unknown identity: these are numbered within one Core
-/// module.
-bool holdsFunctions(types::TypeStore& types, TypeId type, std::set<TypeId>& seen) {
-  if (!seen.insert(type).second) return false;
-  TypeKind kind = types.kind(type);
-  if (kind == TypeKind::Function) return true;
-  if (kind == TypeKind::Struct || kind == TypeKind::Enum) {
-    const types::Record& record = types.recordInfo(types[type].record);
-    for (uint32_t c = 0; c < record.cases.size(); ++c)
-      for (uint32_t k = 0; k < record.cases[c].fields.size(); ++k)
-        if (holdsFunctions(types, record.cases[c].fields[k].type, seen)) return true;
-    return false;
-  }
-  const std::vector<TypeId>& parts = types[type].parts;
-  for (TypeId part : parts)
-    if (holdsFunctions(types, part, seen)) return true;
-  return false;
-}
-
-} // namespace
-
 bool Prompt::isIncomplete(const std::string& text) const {
   if (isCommand(text)) return false;
   if (endsInDocumentation(text)) return true;
@@ -195,7 +172,7 @@ bool Prompt::take(names::ModuleId module) {
 bool Prompt::takeIn(names::ModuleId module, const Variables& before, Definitions& now) {
   check::PromptEntry entry;
   if (!session_.modules()[module].statements.empty())
-    return checkStatements(module, before, now, entry) && run(entry, before);
+    return checkStatements(module, before, now, entry) && run(entry, module, before);
   variables_ = before;
   return true;
 }
@@ -299,49 +276,53 @@ void Prompt::tellOfDevices() {
     host_.writeError("melix: at the prompt `on gpu` runs on this processor\n");
 }
 
-bool Prompt::run(const check::PromptEntry& entry, const Variables& before) {
-  session_.renewModule();
-  if (!session_.lowerEntry(entry.instance) || !session_.advance(session::CoreStage::Optimised)) {
-    if (!session_.bug().empty()) host_.writeError("a bug of the compiler: " + session_.bug() + "\n");
-    return false;
-  }
+bool Prompt::run(const check::PromptEntry& entry, names::ModuleId module, const Variables& before) {
+  const std::string text(session_.sources.text(session_.modules()[module].ast.file));
+  EntryEnd end = runner_.run(entry.instance, text, before.values);
   tellOfDevices();
-  interp::Program program(session_.module(), host_.hooks);
-  interp::RunResult result = program.run(session_.module().entry, before.values);
-  if (result.panicked) {
-    host_.reportPanic(result.panic);
+  switch (end.kind) {
+  case EntryEndKind::Done: keep(entry, std::move(end), before); return true;
+  case EntryEndKind::Refused:
+    if (!end.problem.empty()) host_.writeError("a bug of the compiler: " + end.problem + "\n");
     return false;
+  case EntryEndKind::Exited: host_.noteExit(); return false;
+  case EntryEndKind::Panicked:
+  case EntryEndKind::Interrupted: host_.reportPanic(end.panic, end.compiledTrace); return false;
   }
-  return keep(entry, std::move(result));
+  return false;
 }
 
 /// Shows the value and takes the new values of the variables over; their sizes become part of their types.
-bool Prompt::keep(const check::PromptEntry& entry, interp::RunResult result) {
+void Prompt::keep(const check::PromptEntry& entry, EntryEnd end, const Variables& before) {
   const check::Instance& instance = session_.checker().program_.instance(entry.instance);
   types::DimSubst sizes;
-  for (size_t k = 0; k < instance.resultDims.size() && k < result.dims.size(); ++k)
-    sizes.emplace(instance.resultDims[k], session_.types.dims.constant(result.dims[k]));
+  for (size_t k = 0; k < instance.resultDims.size() && k < end.dims.size(); ++k)
+    sizes.emplace(instance.resultDims[k], session_.types.dims.constant(end.dims[k]));
   const std::vector<TypeId>& parts = session_.types[instance.result].parts;
-  const interp::Value& all = result.values[0];
-  variables_ = {};
+  Variables after;
   for (size_t k = 0; k < entry.variables.size(); ++k) {
     check::PromptVariable variable = entry.variables[k];
     variable.type = session_.types.substitute(variable.type, sizes);
-    std::set<TypeId> seen;
-    if (holdsFunctions(session_.types, variable.type, seen)) {
+    if (!isStorable(session_.types, variable.type)) {
       session_.sink.report(DiagId::NoPromptFunction, variable.span, session_.names.text(variable.name));
       continue;
     }
-    if (variable.isSize) variable.size = all.part(k + 1).asInteger();
-    variables_.known.push_back(variable);
-    variables_.values.push_back(all.part(k + 1));
+    const HeldValue value = end.parts[k + 1].held(variable.type, before.values);
+    if (variable.isSize) variable.size = value.plain(runner_.forms()).asInteger();
+    after.known.push_back(variable);
+    after.values.push_back(value);
   }
-  TypeId shown = session_.types.substitute(parts[0], sizes);
-  if (session_.types.kind(shown) == TypeKind::Known)
-    host_.write(functionText(session_, shown) + "\n");
-  else if (!session_.types.isUnit(shown))
-    host_.write(display(session_.types, shown, all.part(0), host_.show, displayOptions()) + "\n");
-  return true;
+  variables_ = std::move(after);
+  const TypeId shown = session_.types.substitute(parts[0], sizes);
+  show(shown, end.parts[0].held(shown, before.values));
+}
+
+/// Writes the value of an entry, if it is one to be seen.
+void Prompt::show(TypeId type, const HeldValue& value) {
+  if (session_.types.kind(type) == TypeKind::Known)
+    host_.write(functionText(session_, type) + "\n");
+  else if (!session_.types.isUnit(type))
+    host_.write(display(session_.types, type, value.plain(runner_.forms()), host_.show, displayOptions()) + "\n");
 }
 
 } // namespace melix::repl

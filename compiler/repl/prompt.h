@@ -3,14 +3,15 @@
 // entries.
 //
 // An entry is a module of its own. Its declarations are imported by later entries; its statements are a
-// function of the variables there are, which gives their new values, so nothing runs twice. Entries run in
-// the Core interpreter. An entry that fails (error, panic, Ctrl-C) changes no variable and defines nothing.
+// function of the variables there are, which gives their new values, so nothing runs twice. How entries run:
+// compiled/entry_runner.h. An entry that fails (error, panic, Ctrl-C) changes no variable and defines nothing.
 // Redefining a name declares again the names kept from earlier entries that may use it, so that they see the
 // new meaning. If a declaration no longer checks, the old meaning stays. Values of a type that is declared
 // again keep the old type.
 
 #include "diagnostics/messages.h"
 #include "interp/interp.h"
+#include "repl/compiled/entry_runner.h"
 #include "repl/completion.h"
 #include "repl/definitions.h"
 #include "repl/display.h"
@@ -20,18 +21,21 @@ namespace melix::repl {
 
 /// The services that the prompt needs from its host.
 struct Host {
-  interp::Hooks hooks;
+  RunnerHost runner;
   std::function<std::string(types::TypeId, const interp::Value&)> show; ///< a value as inside another one
   std::function<size_t()> columns;                                      ///< of a line of values
   std::function<void(std::string_view)> write, writeError;
   std::function<std::optional<std::string>(const std::string& file, std::string& error)> readFile;
   std::function<void()> writeDiagnostics;
-  std::function<void(const interp::Panic&)> reportPanic; ///< also says whether it was Ctrl-C
+  /// Tells of a panic or of Ctrl-C; before the trace of a panic comes what compiled code says of it.
+  std::function<void(const interp::Panic&, const std::string& compiled)> reportPanic;
+  std::function<void()> noteExit; ///< compiled code called `exit`
 };
 
 class Prompt {
 public:
-  Prompt(session::Session& session, Host host) : session_(session), host_(std::move(host)) {
+  Prompt(session::Session& session, Host host)
+      : session_(session), host_(std::move(host)), runner_(session, host_.runner) {
     session_.modules().options.beforeIndex = [this](names::ModuleId entry) { giveMacros(entry); };
   }
 
@@ -51,7 +55,7 @@ public:
 private:
   struct Variables {
     std::vector<check::PromptVariable> known;
-    std::vector<interp::Value> values; ///< of known
+    std::vector<HeldValue> values; ///< of known
   };
   /// Declarations of earlier entries that are declared again because an entry changes a name.
   struct Renewal {
@@ -86,12 +90,14 @@ private:
   void setOutdated(const Renewal& renewal, bool isOutdated);
   bool checkDefinitions(names::ModuleId module, const std::vector<check::PromptVariable>& variables);
   void tellOfDevices();
-  bool run(const check::PromptEntry& entry, const Variables& before);
-  bool keep(const check::PromptEntry& entry, interp::RunResult result);
+  bool run(const check::PromptEntry& entry, names::ModuleId module, const Variables& before);
+  void keep(const check::PromptEntry& entry, EntryEnd end, const Variables& before);
+  void show(types::TypeId type, const HeldValue& value);
   DisplayOptions displayOptions() const { return {host_.columns(), 20, digits_}; }
 
   session::Session& session_;
   Host host_;
+  EntryRunner runner_; ///< outlives the values
   Definitions definitions_;
   Variables variables_;
   int digits_ = 6;

@@ -68,6 +68,9 @@ BUILTIN(melix_command_text)
 BUILTIN(melix_command_rest)
 BUILTIN(melix_environment)
 BUILTIN(melix_exit)
+BUILTIN(melix_host_take)
+BUILTIN(melix_host_give)
+BUILTIN(melix_host_run)
 #undef BUILTIN
 #pragma GCC visibility pop
 }

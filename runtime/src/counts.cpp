@@ -114,6 +114,22 @@ void finish(Worklist& work) {
 
 } // namespace
 
+/// Counts the owners of blocks, which begin with none, and joins those that have one to a list, through which
+/// what they own is found.
+struct CountOwners {
+  MelixTask* task;
+  MelixBlock* owned; ///< sentinel of the list
+  void operator()(void* data) const {
+    MelixBlock* block = headerOf(data);
+    if (block->refs < 0 || block->refs++ > 0) return;
+    unlinkBlock(task, block);
+    block->prev = owned->prev;
+    block->next = owned;
+    owned->prev->next = block;
+    owned->prev = block;
+  }
+};
+
 void retainContents(MelixTask* task, MelixBlock* block) { visitBlock(block, Retain{task}); }
 
 } // namespace melix::runtime
@@ -180,4 +196,18 @@ void* melix_unique_beside(MelixTask* task, void* data, int64_t first, int64_t la
   retainContents(task, fresh);
   melix_release(task, data);
   return copy;
+}
+
+void melix_count_owners(MelixTask* task, const MelixValue* values, int64_t count) {
+  MelixBlock* all = &task->rootList;
+  for (MelixBlock* block = all->next; block != all; block = block->next)
+    if (block->refs >= 0) block->refs = 0;
+  MelixBlock owned;
+  makeEmptyList(owned);
+  const CountOwners visit{task, &owned};
+  for (int64_t k = 0; k < count; k++)
+    visitValue(values[k].type, static_cast<const uint8_t*>(values[k].data), visit);
+  for (MelixBlock* block = owned.next; block != &owned; block = block->next) visitBlock(block, visit);
+  freeList(task, *all);
+  spliceList(owned, *all);
 }

@@ -73,8 +73,7 @@ void initTask(MelixTask* task) {
   task->list = &task->rootList;
 }
 
-/// Joins the blocks of an inner list to an outer one.
-static void spliceList(MelixBlock& inner, MelixBlock& outer) {
+void spliceList(MelixBlock& inner, MelixBlock& outer) {
   if (inner.next == &inner) return;
   inner.next->prev = &outer;
   inner.prev->next = outer.next;
@@ -152,7 +151,11 @@ void melix_task_destroy(MelixTask* task) {
 
 int32_t melix_catch(MelixTask* task, MelixBodyFn body, void* context) {
   if (task->stack.contains(__builtin_frame_address(0))) return land(task, body, context, nullptr, true);
-  if (!task->stack.map && makeStack(task->stack, mainStackBytes())) watchStack(task);
+  if (!task->stack.map) {
+    if (makeStack(task->stack, mainStackBytes())) watchStack(task);
+  } else {
+    useSignalStack(task); // a host may call from one thread after the other
+  }
   task->stackLimit = task->stack.map ? task->stack.low + 256 * 1024 : nullptr;
   int32_t status = land(task, body, context, task->stack.high, true);
   if (task->overflowed) {

@@ -28,6 +28,7 @@ constexpr int64_t leastChunk = 4'000; // nanoseconds
 constexpr int64_t mostChunks = 256;
 constexpr int64_t triedWork = 1'000'000; // nanoseconds; below, the first turns show what the others take
 constexpr int64_t trial = 1'000;         // how long these run
+constexpr int64_t unpolledWork = 20'000'000;
 constexpr double shortRest = 3'000;      // not worth the hand-over
 constexpr int spinsBeforeSleep = 20'000;
 
@@ -129,6 +130,8 @@ void runShare(MelixTask* task, ChunkLoop* loop, Share& share) {
   for (;;) {
     int64_t chunk = __atomic_fetch_add(&share.next, 1, __ATOMIC_RELAXED);
     if (chunk >= share.end || chunk > __atomic_load_n(&pool.firstFailed, __ATOMIC_RELAXED)) return;
+    if (__atomic_load_n(&task->head.cancel, __ATOMIC_RELAXED)) [[unlikely]]
+      melix_cancelled(task);
     loop->current = chunk;
     int64_t begin = job.first + chunk * job.grain;
     int64_t end = job.extent - begin < job.grain ? job.extent : begin + job.grain;
@@ -256,6 +259,22 @@ int64_t turnsOfChunk(int64_t extent, int64_t grain, int64_t work) {
   return chunks < grains ? grain * (grains / chunks + (grains % chunks != 0)) : grain;
 }
 
+/// Works on [first, extent) on this thread, in pieces between which a long piece of work looks for
+/// cancellation.
+int64_t runHere(MelixTask* task, const Job& job, int64_t work) {
+  const int64_t pieces = work / unpolledWork;
+  if (pieces < 2) return job.fn(task, job.context, job.first, job.extent);
+  const int64_t grains = (job.extent - job.first) / job.grain + 1, step = job.grain * (grains / pieces + 1);
+  for (int64_t first = job.first; first < job.extent; first += step) {
+    if (__atomic_load_n(&task->head.cancel, __ATOMIC_RELAXED)) [[unlikely]]
+      melix_cancelled(task);
+    const int64_t end = job.extent - first < step ? job.extent : first + step;
+    const int64_t failed = job.fn(task, job.context, first, end);
+    if (failed >= 0) return failed;
+  }
+  return -1;
+}
+
 /// The launch proper: returns the failure of the lowest chunk, `failed` being the task it failed on.
 Failure runOnPool(MelixTask* task, const Job& job, MelixTask*& failed) {
   pool.job = job;
@@ -322,9 +341,10 @@ int64_t melix_parallel(MelixTask* task, MelixChunkFn fn, void* context, int64_t 
                        int64_t work) {
   if (extent <= 0) return -1;
   const int64_t turns = turnsOfChunk(extent, grain, work);
+  const auto jobFrom = [&](int64_t from) { return Job{task, fn, context, from, extent, grain, 0}; };
   if (work < MELIX_INLINE_WORK || turns >= extent || task->isWorker || task->inChunk ||
       melix_thread_count() == 1)
-    return fn(task, context, 0, extent);
+    return runHere(task, jobFrom(0), work);
   int64_t first = 0;
   if (work < triedWork) { // an estimate may be far off, as of recursion
     const int64_t begun = nanosecondsNow();
@@ -341,7 +361,7 @@ int64_t melix_parallel(MelixTask* task, MelixChunkFn fn, void* context, int64_t 
         static_cast<double>(took) / static_cast<double>(first) * static_cast<double>(extent - first);
     if (rest < shortRest) return fn(task, context, first, extent);
   }
-  if (__atomic_exchange_n(&pool.inUse, 1, __ATOMIC_ACQUIRE)) return fn(task, context, first, extent);
+  if (__atomic_exchange_n(&pool.inUse, 1, __ATOMIC_ACQUIRE)) return runHere(task, jobFrom(first), work);
   if (pool.started < pool.threads - 1) startThreads();
   MelixTask* failed;
   const int64_t left = extent - first;

@@ -174,12 +174,16 @@ void forgetPages(Stack& stack) {
   if (end > stack.low) madvise(stack.low, static_cast<size_t>(end - stack.low), MADV_DONTNEED);
 }
 
-void watchStack(MelixTask* task) {
+void useSignalStack(MelixTask* task) {
   stack_t signals;
   memset(&signals, 0, sizeof signals);
   signals.ss_sp = task->stack.map;
   signals.ss_size = signalBytes;
   sigaltstack(&signals, nullptr);
+}
+
+void watchStack(MelixTask* task) {
+  useSignalStack(task);
   installHandlers();
   for (MelixTask*& slot : watched) {
     MelixTask* none = nullptr;

@@ -55,6 +55,7 @@ struct MelixTask {
   bool overflowed; ///< the stack was used up: its pages are given back at the landing
   bool inChunk;    ///< runs a chunk of melix_parallel: nested launches are inline
   melix::runtime::PanicReport panic;
+  const MelixHost* host; ///< of `host_take` and `host_give`; null: none
 };
 
 namespace melix::runtime {
@@ -74,6 +75,8 @@ int32_t runWithLanding(MelixTask* task, MelixBodyFn body, void* context, bool fr
 /// Jumps to the landing; without one, writes the panic and ends the process.
 [[noreturn]] void leaveToLanding(MelixTask* task, int32_t status);
 void initTask(MelixTask* task);
+/// Joins the blocks of one list to another; the sentinel of the first is of no use afterwards.
+void spliceList(MelixBlock& from, MelixBlock& to);
 
 // memory.cpp
 /// Frees every block of a list, without looking at their contents.
@@ -94,6 +97,8 @@ size_t mainStackBytes();
 size_t workerStackBytes();
 /// Makes the handler for stack overflows know this task, and gives the calling thread a signal stack.
 void watchStack(MelixTask* task);
+/// Gives the calling thread the signal stack of the task.
+void useSignalStack(MelixTask* task);
 void unwatchStack(MelixTask* task);
 /// The watched task on whose stack that is, or null.
 MelixTask* taskOf(const void* at);

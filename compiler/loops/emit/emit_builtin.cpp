@@ -123,6 +123,7 @@ private:
 
   void addResult(std::string_view word, TypeId type) {
     if (word == "Asked") return addAsked(type);
+    if (word == "Given") return addGiven(type);
     slots_.results += word == "Str" || word == "Bytes" ? 2 : 1;
   }
 
@@ -139,6 +140,12 @@ private:
     slots_.results += 1 + static_cast<uint32_t>(dims.size());
   }
 
+  /// Where the stored form goes.
+  void addGiven(TypeId type) {
+    given_ = b_.scratch(std::max<uint32_t>(lower_.layouts.stored(type).size, 1));
+    slots_.add({b_.descriptor(type), given_});
+  }
+
   ValueId nextSlot(ValueType type) {
     const ValueId v = b_.load(out_, {}, {type, 8, read_, true, false});
     read_ += 8;
@@ -147,6 +154,7 @@ private:
 
   std::vector<ValueId> resultOf(std::string_view word, TypeId type) {
     if (word == "Bytes" || (word == "Asked" && !types_.isScalar(type))) return arrayResult(type);
+    if (word == "Given") return loadStored(lower_, memoryPlace(lower_, given_, type), true);
     if (word != "Str") return {nextSlot(lower_.layouts.leaves(type)[0])};
     const ValueId data = nextSlot(dataType);
     return {data, nextSlot(indexType)};
@@ -180,6 +188,7 @@ private:
   Slots slots_;
   ValueId out_;      ///< where results lie
   int64_t read_ = 0; ///< of their bytes
+  ValueId given_;    ///< where the result of the word Given lies
 };
 
 } // namespace

@@ -232,6 +232,8 @@ void melix_argsort(MelixTask* task, const MelixType* elem, const void* data, int
 //      last argument:
 //                                  const MelixType*, pointer to rank wanted dims (i64, -1: any); result of
 //                                  an array: 1 + rank slots: data, dims; of a scalar: as it is stored
+//      Given (result only)         no slots: two *argument* slots after the last argument: const MelixType*,
+//                                  pointer to where the stored form goes
 //    Arguments are borrowed. Counted results are owned by the caller. A builtin that may fail returns Bool ok
 //    first and Str error last; on failure its other results are empty.
 // ---------------------------------------------------------------------------------------------------------
@@ -434,6 +436,23 @@ int32_t melix_exit_status(MelixTask* task);
 
 // One builtin under melix_catch.
 int32_t melix_call_builtin(MelixTask* task, MelixBuiltinFn fn, const uint64_t* args, uint64_t* results);
+
+// The values that code gets from its host and gives it, by numbers that the two agree on (builtins
+// `host_take` and `host_give`). The functions run under the landing of the code: they own no C++ objects
+// where they may panic. Code that has no host panics.
+typedef struct MelixHost {
+  void* context;
+  // Puts the stored form of a value at `place`, which owns it.
+  void (*take)(void* context, MelixTask* task, int64_t number, const MelixType* type, void* place);
+  // The value is borrowed.
+  void (*give)(void* context, MelixTask* task, int64_t number, MelixValue value);
+} MelixHost;
+void melix_set_host(MelixTask* task, const MelixHost* host); // which lives on; null: none
+
+// After a panic: frames that were left without unwinding owned some of the blocks that were made before.
+// Counts the owners of the task's blocks anew, if the values are all that is owned, and frees blocks that
+// have none. Outside melix_catch.
+void melix_count_owners(MelixTask* task, const MelixValue* values, int64_t count);
 
 // The arguments of the program, argv[0] its name. The array must live on. Forgets the declarations of an
 // earlier program.

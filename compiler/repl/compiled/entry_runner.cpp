@@ -1,0 +1,217 @@
+#include "repl/compiled/entry_runner.h"
+
+#include "repl/compiled/work_bound.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace melix::repl {
+
+using core::FunctionId;
+using core::OpId;
+using types::TypeId;
+
+/// How an entry runs.
+struct EntryRunner::Plan {
+  enum class Kind : uint8_t { Interpret, Whole, Calls } kind = Kind::Interpret;
+  std::vector<OpId> calls; ///< that are to be compiled by themselves
+};
+
+namespace {
+
+bool usesDevice(const core::Module& module) {
+  return std::ranges::any_of(module.functions,
+                             [](const core::Function& f) { return f.device == Device::Gpu && f.body.valid(); });
+}
+
+EntryEndKind endOf(int32_t status) {
+  switch (status) {
+  case MELIX_OK: return EntryEndKind::Done;
+  case MELIX_CANCELLED: return EntryEndKind::Interrupted;
+  case MELIX_EXIT: return EntryEndKind::Exited;
+  default: return EntryEndKind::Panicked;
+  }
+}
+
+} // namespace
+
+std::optional<EntryVariables> EntryRunner::lower(check::InstanceId entry, EntryEnd& end) {
+  session_.renewModule();
+  if (session_.lowerEntry(entry)) return dropUnchanged(session_.module(), session_.module().entry);
+  end.kind = EntryEndKind::Refused;
+  end.problem = session_.bug();
+  return std::nullopt;
+}
+
+bool EntryRunner::optimise(EntryEnd& end) {
+  if (session_.advance(session::CoreStage::Optimised)) return true;
+  end.kind = EntryEndKind::Refused;
+  end.problem = session_.bug();
+  return false;
+}
+
+/// Whether all that the entry takes and gives has a stored form.
+bool EntryRunner::canCompile() {
+  const core::Module& module = session_.module();
+  const core::Function& entry = module.functions[module.entry];
+  const auto canGo = [&](core::ValueId v) { return isStorable(session_.types, entry.typeOf(v)); };
+  return std::ranges::all_of(entry.params(), canGo) && isStorable(session_.types, entry.results[0]);
+}
+
+bool EntryRunner::isStorableCall(OpId call) {
+  const core::Module& module = session_.module();
+  const core::Function& entry = module.functions[module.entry];
+  const core::Op& op = entry.ops[call];
+  const auto canGo = [&](core::ValueId v) { return isStorable(session_.types, entry.typeOf(v)); };
+  return std::ranges::all_of(op.operands, canGo) && std::ranges::all_of(op.results, canGo);
+}
+
+EntryRunner::Plan EntryRunner::planOf() {
+  const core::Module& module = session_.module();
+  Plan plan;
+  if (host_.way == EntryWay::Interpreted || usesDevice(module)) return plan;
+  if (host_.way == EntryWay::Compiled || !isLightButForCalls(module, module.entry, plan.calls)) {
+    if (canCompile()) plan.kind = Plan::Kind::Whole;
+  } else if (!plan.calls.empty()) {
+    const bool canCall = std::ranges::all_of(plan.calls, [this](OpId call) { return isStorableCall(call); });
+    if (canCall)
+      plan.kind = Plan::Kind::Calls;
+    else if (canCompile())
+      plan.kind = Plan::Kind::Whole;
+  }
+  return plan;
+}
+
+/// Compiles functions of the module as units, but for those whose contents are known. If there were others,
+/// the module is used up.
+bool EntryRunner::compileMissing(const std::vector<std::pair<std::string, FunctionId>>& wanted, EntryEnd& end) {
+  core::Module& module = session_.module();
+  Units::Functions made;
+  for (const auto& [contents, f] : wanted) {
+    const bool isMade = std::ranges::any_of(made, [&](const auto& m) { return m.first == contents; });
+    if (!isMade && !units_.find(contents)) made.emplace_back(contents, addUnit(module, f, f == module.entry));
+  }
+  if (made.empty()) return true;
+  module.functions[module.entry].keep = false;
+  module.entry = {};
+  if (!optimise(end)) return false;
+  end.kind = EntryEndKind::Refused;
+  const std::optional<codegen::Compiled> compiled = host_.compile(session_);
+  if (!compiled) return false;
+  end.problem = units_.add(*compiled, made);
+  if (!end.problem.empty()) return false;
+  end.kind = EntryEndKind::Done;
+  return true;
+}
+
+EntryEnd EntryRunner::runWhole(const std::string& text, const Parts& parts,
+                               std::vector<std::optional<HeldValue>> arguments) {
+  const core::Module& module = session_.module();
+  const size_t sizes = module.functions[module.entry].resultDims.size();
+  const std::string contents = text + "\n" + contentsOf(module, module.entry);
+  EntryEnd end;
+  if (!compileMissing({{contents, module.entry}}, end)) return end;
+  UnitRun run = units_.run(*units_.find(contents), arguments);
+  end.kind = endOf(run.status);
+  end.compiledTrace = std::move(run.problem);
+  if (end.kind != EntryEndKind::Done) return end;
+  for (size_t k = 0; k < sizes; ++k)
+    end.dims.push_back(forms().plain(session_.types.int64(), run.results[k]).asInteger());
+  size_t next = sizes;
+  for (const auto& before : parts) end.parts.push_back({before, {}, before ? nullptr : run.results[next++]});
+  return end;
+}
+
+EntryEnd EntryRunner::runCalls(check::InstanceId entry, std::vector<OpId> calls, const Parts& parts,
+                               const std::vector<std::optional<HeldValue>>& arguments) {
+  const core::Function& f = session_.module().functions[session_.module().entry];
+  std::vector<std::pair<std::string, FunctionId>> wanted;
+  for (const OpId call : calls) {
+    const FunctionId callee = f.ops[call].as<core::CallAttr>().callee;
+    wanted.emplace_back(contentsOf(session_.module(), callee), callee);
+  }
+  EntryEnd end;
+  if (!compileMissing(wanted, end)) return end;
+  if (!session_.module().entry.valid()) { // used up
+    if (!lower(entry, end)) return end;
+    calls = planOf().calls;
+  }
+  called_.clear();
+  for (size_t k = 0; k < calls.size(); ++k) {
+    called_.push_back(units_.find(wanted[k].first));
+    replaceCall(session_.module(), session_.module().entry, calls[k], static_cast<int64_t>(k));
+  }
+  return interpret(parts, arguments);
+}
+
+EntryEnd EntryRunner::interpret(const Parts& parts, const std::vector<std::optional<HeldValue>>& arguments) {
+  EntryEnd end;
+  if (!optimise(end)) return end;
+  std::vector<interp::Value> plain;
+  for (const auto& argument : arguments) plain.push_back(argument->plain(forms()));
+  interp::Program program(session_.module(), hooks());
+  last_ = {};
+  interp::RunResult result = program.run(session_.module().entry, std::move(plain));
+  given_.clear();
+  if (result.panicked) {
+    end.kind = last_.status == MELIX_OK ? EntryEndKind::Panicked : endOf(last_.status);
+    end.compiledTrace = std::move(last_.problem);
+    end.panic = std::move(result.panic);
+    return end;
+  }
+  end.dims = std::move(result.dims);
+  size_t next = 0;
+  for (const auto& before : parts)
+    end.parts.push_back({before, before ? interp::Value() : result.values[0].part(next++), {}});
+  return end;
+}
+
+interp::Hooks EntryRunner::hooks() {
+  interp::Hooks hooks = host_.hooks;
+  hooks.builtin = [this, call = hooks.builtin](ops::BuiltinKind kind, interp::BuiltinCall& c) {
+    const bool isHosts = kind == ops::BuiltinKind::HostTake || kind == ops::BuiltinKind::HostGive ||
+                         kind == ops::BuiltinKind::HostRun;
+    if (isHosts)
+      callHost(kind, c);
+    else
+      call(kind, c);
+  };
+  return hooks;
+}
+
+void EntryRunner::callHost(ops::BuiltinKind kind, interp::BuiltinCall& call) {
+  const int64_t number = call.arguments[0].asInteger();
+  const auto n = static_cast<size_t>(number);
+  if (kind == ops::BuiltinKind::HostRun) return runUnit(number, call);
+  if (kind == ops::BuiltinKind::HostTake) {
+    call.results.push_back(forms().plain(call.resultTypes[0], last_.results[n]));
+    return;
+  }
+  if (given_.size() <= n) given_.resize(n + 1);
+  given_[n].emplace(call.argumentTypes[1], call.arguments[1]);
+}
+
+void EntryRunner::runUnit(int64_t number, interp::BuiltinCall& call) {
+  last_ = units_.run(*called_[static_cast<size_t>(number)], given_);
+  given_.clear();
+  if (last_.status == MELIX_OK) return;
+  call.panic = "stopped"; // what there is to tell, the unit has told
+}
+
+EntryEnd EntryRunner::run(check::InstanceId entry, const std::string& text,
+                          const std::vector<HeldValue>& variables) {
+  EntryEnd end;
+  const std::optional<EntryVariables> lowered = lower(entry, end);
+  if (!lowered) return end;
+  std::vector<std::optional<HeldValue>> arguments;
+  for (const uint32_t k : lowered->read) arguments.emplace_back(variables[k]);
+  const Plan plan = planOf();
+  switch (plan.kind) {
+  case Plan::Kind::Whole: return runWhole(text, lowered->passedOn, std::move(arguments));
+  case Plan::Kind::Calls: return runCalls(entry, plan.calls, lowered->passedOn, arguments);
+  case Plan::Kind::Interpret: return interpret(lowered->passedOn, arguments);
+  }
+  return end;
+}
+
+} // namespace melix::repl
