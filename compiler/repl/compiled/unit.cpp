@@ -46,14 +46,16 @@ EntryVariables dropUnchanged(core::Module& module, FunctionId entry) {
   f.regions[f.body].params = std::move(params);
   if (isMade) {
     core::Operands changed;
-    std::vector<TypeId> types;
+    std::vector<TypeId> inside, outside; // the same types, in terms of sizes in the body and of the result's
     for (uint32_t part = 0; part < tuple.operands.size(); ++part) {
       if (out.passedOn[part]) continue;
       changed.push_back(tuple.operands[part]);
-      types.push_back(f.typeOf(tuple.operands[part]));
+      inside.push_back(f.typeOf(tuple.operands[part]));
+      outside.push_back(module.types[f.results[0]].parts[part]);
     }
     tuple.operands = std::move(changed);
-    f.results[0] = f.values[result].type = module.types.tuple(types);
+    f.values[result].type = module.types.tuple(inside);
+    f.results[0] = module.types.tuple(outside);
   }
   for (uint32_t k = 0; k < f.params().size(); ++k) f.values[f.params()[k]].index = k;
   f.version.raise();
@@ -102,14 +104,14 @@ void give(Builder& b, int64_t number, ValueId v) {
   b.append(Builder::simple(OpKind::Builtin, {b.integer(number), v}, core::BuiltinAttr{BuiltinKind::HostGive}), {});
 }
 
-/// A function without parameters, open at its end.
+/// A function without parameters, open at its end. It has no place in the sources: traces do not show it.
 Builder newFunction(core::Module& module, const std::string& name) {
   const FunctionId f = module.functions.add(core::Function{});
   core::Function& function = module.functions[f];
   function.name = function.key = name;
   function.keep = true;
   function.body = function.regions.add(core::Region{});
-  return Builder(module, f, function.body, {});
+  return Builder(module, f, function.body, module.locs.add(core::Loc{}));
 }
 
 /// What a function is called with.

@@ -28,14 +28,15 @@ public:
   explicit WorkBound(const core::Module& module) : module_(module), dims_(module.types.dims) {}
 
   double ofFunction(FunctionId f, const Sizes& sizes) {
-    const auto [known, isNew] = known_.try_emplace({f, sizes}, unknown); // recursion has no bound
-    if (!isNew) return known->second;
+    const auto found = known_.find({f, sizes});
+    if (found != known_.end()) return found->second;
     const core::Function& function = module_.functions[f];
-    if (!function.body.valid()) return unknown;
+    if (!function.body.valid() || !open_.insert(f).second) return unknown; // recursion has no bound
     Frame frame{function, {}, {}, nullptr};
     for (size_t k = 0; k < function.dimParams.size() && k < sizes.size(); ++k)
       if (sizes[k]) frame.sizes.emplace(function.dimParams[k], dims_.constant(*sizes[k]));
     const double work = ofRegion(frame, function.body);
+    open_.erase(f);
     known_[{f, sizes}] = work;
     return work;
   }
@@ -150,6 +151,7 @@ private:
   const core::Module& module_;
   types::DimStore& dims_;
   std::map<std::pair<FunctionId, Sizes>, double> known_;
+  std::set<FunctionId> open_; ///< being walked
 };
 
 } // namespace

@@ -147,8 +147,8 @@ typedef int64_t (*MelixChunkFn)(MelixTask* task, void* context, int64_t begin, i
 
 // Runs `fn` over [0, extent) in chunks, which are multiples of `grain` but for the last one, and of any such
 // size: results must not depend on it. `work` estimates the whole in nanoseconds: with less than
-// MELIX_INLINE_WORK, on a worker, or with one thread, all of it is one chunk and runs here; of less than a
-// millisecond the first chunks run here. The result is that of the failed chunk with the lowest index, else
+// MELIX_INLINE_WORK, on a worker, or with one thread, it runs here, in chunks of some 20 ms, between which the
+// task may be cancelled; of less than a millisecond the first chunks run here. The result is that of the failed chunk with the lowest index, else
 // -1; if that chunk panicked, the panic is raised here. Chunks after a failed one may or may not have run.
 #define MELIX_INLINE_WORK 30000
 int64_t melix_parallel(MelixTask* task, MelixChunkFn fn, void* context, int64_t extent, int64_t grain,
