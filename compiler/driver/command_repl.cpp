@@ -180,6 +180,7 @@ int commandRepl(const Invocation& invocation) {
   char name[] = "melix";
   char* arguments[] = {name, nullptr};
   HostBuiltins builtins(session->types, 1, arguments);
+  melix_leave_when_deaf();
   repl::Prompt prompt(*session, makeHost(*session, builtins, invocation.code));
   const std::unique_ptr<EntryReader> reader = makeReader(prompt);
   for (;;) {

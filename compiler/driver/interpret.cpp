@@ -4,6 +4,7 @@
 #include "driver/builtins.h"
 #include "driver/exit_status.h"
 #include "driver/files.h"
+#include "melix/abi.h"
 
 #include <algorithm>
 
@@ -62,7 +63,10 @@ std::string panicText(session::Session& session, const interp::Panic& panic, con
       frames += "  at " + core::traceName(f.function) + " (" + place + ")\n";
     }
   }
-  if (!compiled.empty()) return compiled + frames;
+  if (!compiled.empty()) {
+    const size_t at = compiled.starts_with(MELIX_LIBRARY_FOLDER) && !head.empty() ? compiled.find("\n  at ") : 0;
+    return at == 0 ? compiled + frames : head + (at < compiled.size() ? compiled.substr(at + 1) : "") + frames;
+  }
   return (head.empty() ? "panic: " + panic.message + "\n" : head) + frames;
 }
 

@@ -1,10 +1,11 @@
-// Reserved stacks with a guard, and the signals: a fault in a guard is a stack overflow, Ctrl-C sets a flag.
+// Reserved stacks with a guard: a fault in it is a stack overflow.
 #include "output.h"
 #include "system.h"
 #include "task.h"
 
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -23,10 +24,7 @@ constexpr size_t belowStack = signalBytes + emergencyBytes + guardBytes;
 
 /// Tasks whose stacks the handler knows. Slots are taken and given back with atomic stores; the handler only
 /// reads.
-constexpr int maxWatched = 256;
 MelixTask* watched[maxWatched];
-MelixTask* interruptible;
-bool endsWhenDeaf; ///< an interrupt that nothing answers within a second ends the process
 uint32_t handlersInstalled;
 struct sigaction oldSegv, oldBus;
 
@@ -93,19 +91,6 @@ void onFault(int number, siginfo_t* info, void* raw) {
     return;
   }
   passOn(number, info, raw);
-}
-
-void onDeaf(int) { endAfterOutput(-MELIX_CANCELLED); }
-
-void onInterrupt(int) {
-  MelixTask* task = __atomic_load_n(&interruptible, __ATOMIC_ACQUIRE);
-  if (!task || __atomic_load_n(&task->head.cancel, __ATOMIC_RELAXED)) return endAfterOutput(-MELIX_CANCELLED);
-  __atomic_store_n(&task->head.cancel, 1, __ATOMIC_RELAXED);
-  for (MelixTask* const& slot : watched) {
-    MelixTask* worker = __atomic_load_n(&slot, __ATOMIC_ACQUIRE);
-    if (worker && worker->isWorker) __atomic_store_n(&worker->head.cancel, 1, __ATOMIC_RELAXED);
-  }
-  if (endsWhenDeaf) alarm(1);
 }
 
 void installHandlers() {
@@ -175,6 +160,7 @@ void forgetPages(Stack& stack) {
 }
 
 void useSignalStack(MelixTask* task) {
+  task->thread = static_cast<int32_t>(syscall(SYS_gettid));
   stack_t signals;
   memset(&signals, 0, sizeof signals);
   signals.ss_sp = task->stack.map;
@@ -191,6 +177,8 @@ void watchStack(MelixTask* task) {
   }
 }
 
+MelixTask* watchedTask(int k) { return k < maxWatched ? __atomic_load_n(&watched[k], __ATOMIC_ACQUIRE) : nullptr; }
+
 MelixTask* taskOf(const void* at) {
   for (MelixTask* const& slot : watched) {
     MelixTask* task = __atomic_load_n(&slot, __ATOMIC_ACQUIRE);
@@ -200,11 +188,10 @@ MelixTask* taskOf(const void* at) {
 }
 
 void unwatchStack(MelixTask* task) {
-  MelixTask* self = task;
-  __atomic_compare_exchange_n(&interruptible, &self, nullptr, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+  forgetInterruptible(task);
   bool found = false;
   for (MelixTask*& slot : watched) {
-    self = task;
+    MelixTask* self = task;
     found |= __atomic_compare_exchange_n(&slot, &self, nullptr, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
   }
   stack_t now;
@@ -216,25 +203,3 @@ void unwatchStack(MelixTask* task) {
 }
 
 } // namespace melix::runtime
-
-using namespace melix::runtime;
-
-void melix_watch_interrupt(MelixTask* task) {
-  __atomic_store_n(&interruptible, task, __ATOMIC_RELEASE);
-  struct sigaction old, action;
-  const bool isIgnored = sigaction(SIGINT, nullptr, &old) == 0 && old.sa_handler == SIG_IGN;
-  memset(&action, 0, sizeof action);
-  action.sa_handler = task ? onInterrupt : SIG_DFL;
-  if (!isIgnored) sigaction(SIGINT, &action, nullptr); // else whoever started the program wants it so
-  if (!task && endsWhenDeaf) alarm(0);
-}
-
-void melix_end_when_deaf() {
-  endsWhenDeaf = true;
-  struct sigaction action;
-  memset(&action, 0, sizeof action);
-  action.sa_handler = onDeaf;
-  sigaction(SIGALRM, &action, nullptr);
-}
-
-void melix_clear_cancel(MelixTask* task) { __atomic_store_n(&task->head.cancel, 0, __ATOMIC_RELAXED); }

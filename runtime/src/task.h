@@ -51,6 +51,7 @@ struct MelixTask {
   MelixStats stats;
   melix::runtime::Landing* landing;
   melix::runtime::Stack stack;
+  int32_t thread; ///< the number that the system has for the one it runs on
   bool isWorker;
   bool overflowed; ///< the stack was used up: its pages are given back at the landing
   bool inChunk;    ///< runs a chunk of melix_parallel: nested launches are inline
@@ -102,6 +103,16 @@ void useSignalStack(MelixTask* task);
 void unwatchStack(MelixTask* task);
 /// The watched task on whose stack that is, or null.
 MelixTask* taskOf(const void* at);
+constexpr int maxWatched = 256;
+/// A watched task, in one of so many places, or null.
+MelixTask* watchedTask(int k);
+
+// interrupts.cpp
+void forgetInterruptible(MelixTask* task);
+
+// trace.cpp
+/// Whether code of a line table is there.
+bool isCode(const void* at);
 
 // panic.cpp
 [[noreturn]] void stackOverflow(MelixTask* task, const void* const* frame);

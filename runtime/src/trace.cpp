@@ -160,6 +160,12 @@ const void* const* findFrame(const MelixTask* task, const uint8_t* fp, const uin
   return nullptr;
 }
 
+bool isCode(const void* at) {
+  for (const MelixLineTable* t = __atomic_load_n(&tables, __ATOMIC_ACQUIRE); t; t = t->next)
+    if (reinterpret_cast<uintptr_t>(at) - reinterpret_cast<uintptr_t>(t->base) < t->size) return true;
+  return false;
+}
+
 } // namespace melix::runtime
 
 using namespace melix::runtime;

@@ -115,10 +115,12 @@ EntryEnd EntryRunner::runWhole(const std::string& text, const Parts& parts,
   end.kind = endOf(run.status);
   end.compiledTrace = std::move(run.problem);
   if (end.kind != EntryEndKind::Done) return end;
+  run.results.resize(sizes + parts.size());
   for (size_t k = 0; k < sizes; ++k)
     end.dims.push_back(forms().plain(session_.types.int64(), run.results[k]).asInteger());
   size_t next = sizes;
-  for (const auto& before : parts) end.parts.push_back({before, {}, before ? nullptr : run.results[next++]});
+  for (const auto& before : parts)
+    end.parts.push_back({before, interp::Value::tuple({}), before ? nullptr : run.results[next++]});
   return end;
 }
 
@@ -195,7 +197,7 @@ void EntryRunner::runUnit(int64_t number, interp::BuiltinCall& call) {
   last_ = units_.run(*called_[static_cast<size_t>(number)], given_);
   given_.clear();
   if (last_.status == MELIX_OK) return;
-  call.panic = "stopped"; // what there is to tell, the unit has told
+  call.panic = last_.message;
 }
 
 EntryEnd EntryRunner::run(check::InstanceId entry, const std::string& text,

@@ -97,10 +97,13 @@ std::string contentsOf(const core::Module& module, FunctionId f) {
 
 namespace {
 
+/// The unit value is made where it is taken, and not given.
 ValueId take(Builder& b, int64_t number, TypeId type) {
+  if (b.types().isUnit(type)) return b.make(type, {});
   return b.one(Builder::simple(OpKind::Builtin, {b.integer(number)}, core::BuiltinAttr{BuiltinKind::HostTake}), type);
 }
 void give(Builder& b, int64_t number, ValueId v) {
+  if (b.types().isUnit(b.typeOf(v))) return;
   b.append(Builder::simple(OpKind::Builtin, {b.integer(number), v}, core::BuiltinAttr{BuiltinKind::HostGive}), {});
 }
 

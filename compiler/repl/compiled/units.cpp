@@ -34,10 +34,10 @@ void giveValue(void* context, MelixTask* task, int64_t number, MelixValue value)
   melix_retain_value(task, value.type, value.data);
 }
 
-std::string panicTextOf(MelixTask* task) {
+std::string textOf(MelixTask* task, const char* (*text)(MelixTask*, int64_t*)) {
   int64_t length = 0;
-  const char* text = melix_panic_text(task, &length);
-  return std::string(text, static_cast<size_t>(length));
+  const char* data = text(task, &length);
+  return std::string(data, static_cast<size_t>(length));
 }
 
 } // namespace
@@ -93,12 +93,17 @@ UnitRun Units::run(Unit& unit, const std::vector<std::optional<HeldValue>>& argu
     if (!unit.taken[n]) continue;
     exchange.arguments[n] = arguments[n]->stored(forms_, unit.taken[n], out.problem);
     if (exchange.arguments[n]) continue;
+    out.message = out.problem;
     out.problem = "panic: " + out.problem + "\n";
     out.status = MELIX_PANIC;
     return out;
   }
   out.status = call(unit.run, exchange);
-  if (out.status == MELIX_PANIC) out.problem = panicTextOf(values_.task());
+  if (out.status == MELIX_CANCELLED || out.status == MELIX_EXIT) out.message = "stopped";
+  if (out.status == MELIX_PANIC) {
+    out.problem = textOf(values_.task(), melix_panic_text);
+    out.message = textOf(values_.task(), melix_panic_message);
+  }
   out.results = std::move(exchange.results);
   return out;
 }

@@ -20,7 +20,7 @@ struct Unit {
 struct UnitRun {
   int32_t status = 0;
   std::vector<std::shared_ptr<StoredValue>> results; ///< by number; null: not given
-  std::string problem;                               ///< of a panic, the text for the user
+  std::string problem, message; ///< if it panicked: the text for the user, and the message alone
 };
 
 /// Units by their contents. Code that was made stays: values may refer to its constants.

@@ -464,6 +464,9 @@ void melix_watch_interrupt(MelixTask* task);
 // Code that only computes does not look at `cancel`: from now on a Ctrl-C that nothing answers within a
 // second ends the process.
 void melix_end_when_deaf(void);
+// Instead: from now on a Ctrl-C that is not answered within 50 ms makes compiled code leave wherever it is, as
+// if it had looked. What it owned is known by nobody, so the host counts owners anew (melix_count_owners).
+void melix_leave_when_deaf(void);
 void melix_clear_cancel(MelixTask* task);
 
 typedef struct MelixStats {
