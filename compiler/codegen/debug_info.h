@@ -11,8 +11,8 @@
 
 namespace melix::codegen {
 
-/// The name of a source file in debug information. Those that are no files, as entries at a prompt, have paths
-/// that others have too: their names end in a number.
+/// The name of a source file in debug information. Those that are no files, as entries at a prompt, have
+/// paths that others have too: their names end in a number.
 std::string debugName(const SourceStore& sources, FileId file);
 
 class DebugInfo {

@@ -23,7 +23,20 @@ using types::TypeKind;
 namespace {
 
 /// How arguments and results lie in slots (melix/abi.h, section 7).
-enum class WordKind : uint8_t { Bool, Char, I64, F32, F64, Str, Bytes, StrList, Value, StrPack, Asked, Given };
+enum class WordKind : uint8_t {
+  Bool,
+  Char,
+  I64,
+  F32,
+  F64,
+  Str,
+  Bytes,
+  StrList,
+  Value,
+  StrPack,
+  Asked,
+  Given
+};
 
 struct Row {
   MelixBuiltinFn function;

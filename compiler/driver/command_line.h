@@ -33,10 +33,10 @@ struct ProgramSource {
 
 /// How a program is compiled and run.
 struct CodeOptions {
-  bool interpret = false; ///< by the Core interpreter instead of compiled code
+  bool interpret = false;  ///< by the Core interpreter instead of compiled code
   bool compileAll = false; ///< at the prompt: what is light too
-  bool optimise = true;   ///< off under -O0: each nest alone, scalar
-  bool strictFp = false;  ///< floats are summed in sequence, no fused multiply-add is formed
+  bool optimise = true;    ///< off under -O0: each nest alone, scalar
+  bool strictFp = false;   ///< floats are summed in sequence, no fused multiply-add is formed
   bool expanded = false; ///< private items of other modules are seen: the program was printed after expansion
   bool strictShapes = false;                 ///< sizes that only the run can compare are errors
   bool checkOverflow = false;                ///< integers that wrap are a panic

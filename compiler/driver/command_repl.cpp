@@ -52,7 +52,8 @@ repl::Host makeHost(session::Session& session, HostBuiltins& builtins, const Cod
   repl::Host host;
   host.runner = {builtins.hooks(), builtins.task(),
                  [&code](session::Session& of) {
-                   return compileCore(of, codegenOptions(of, code, targetOf(code, codegen::TargetKind::Host)));
+                   return compileCore(of,
+                                      codegenOptions(of, code, targetOf(code, codegen::TargetKind::Host)));
                  },
                  code.interpret    ? repl::EntryWay::Interpreted
                  : code.compileAll ? repl::EntryWay::Compiled

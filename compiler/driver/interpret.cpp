@@ -64,8 +64,10 @@ std::string panicText(session::Session& session, const interp::Panic& panic, con
     }
   }
   if (!compiled.empty()) {
-    const size_t at = compiled.starts_with(MELIX_LIBRARY_FOLDER) && !head.empty() ? compiled.find("\n  at ") : 0;
-    return at == 0 ? compiled + frames : head + (at < compiled.size() ? compiled.substr(at + 1) : "") + frames;
+    const size_t at =
+        compiled.starts_with(MELIX_LIBRARY_FOLDER) && !head.empty() ? compiled.find("\n  at ") : 0;
+    return at == 0 ? compiled + frames
+                   : head + (at < compiled.size() ? compiled.substr(at + 1) : "") + frames;
   }
   return (head.empty() ? "panic: " + panic.message + "\n" : head) + frames;
 }

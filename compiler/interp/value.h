@@ -88,7 +88,8 @@ struct Array : Object {
   /// Zeroed: null where elements are objects. Throws OutOfMemory.
   Array(TypeKind element, std::span<const int64_t> dims);
   /// Of scalars that belong to another: to be copied before an update, as `makeUnique` does.
-  Array(TypeKind element, std::span<const int64_t> dims, const void* data, std::shared_ptr<const void> lender);
+  Array(TypeKind element, std::span<const int64_t> dims, const void* data,
+        std::shared_ptr<const void> lender);
   ~Array() override;
   Slot at(int64_t index) const;
   void put(int64_t index, Slot value); ///< takes over an object; drops the old one

@@ -322,7 +322,8 @@ void Prompt::show(TypeId type, const HeldValue& value) {
   if (session_.types.kind(type) == TypeKind::Known)
     host_.write(functionText(session_, type) + "\n");
   else if (!session_.types.isUnit(type))
-    host_.write(display(session_.types, type, value.plain(runner_.forms()), host_.show, displayOptions()) + "\n");
+    host_.write(display(session_.types, type, value.plain(runner_.forms()), host_.show, displayOptions()) +
+                "\n");
 }
 
 } // namespace melix::repl

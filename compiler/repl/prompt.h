@@ -4,10 +4,10 @@
 //
 // An entry is a module of its own. Its declarations are imported by later entries; its statements are a
 // function of the variables there are, which gives their new values, so nothing runs twice. How entries run:
-// compiled/entry_runner.h. An entry that fails (error, panic, Ctrl-C) changes no variable and defines nothing.
-// Redefining a name declares again the names kept from earlier entries that may use it, so that they see the
-// new meaning. If a declaration no longer checks, the old meaning stays. Values of a type that is declared
-// again keep the old type.
+// compiled/entry_runner.h. An entry that fails (error, panic, Ctrl-C) changes no variable and defines
+// nothing. Redefining a name declares again the names kept from earlier entries that may use it, so that they
+// see the new meaning. If a declaration no longer checks, the old meaning stays. Values of a type that is
+// declared again keep the old type.
 
 #include "diagnostics/messages.h"
 #include "interp/interp.h"

@@ -60,20 +60,19 @@ bool leaveCode(ucontext_t* context) {
   return true;
 }
 
-/// Asks this thread, and the others that run a cancelled task, until all have answered.
+/// Asks this thread, and the others that run a cancelled task, until the host has taken note.
 void onDeaf(int, siginfo_t* info, void* raw) {
   const int before = errno;
   leaveCode(static_cast<ucontext_t*>(raw));
   const bool isTimer = info->si_code == SI_KERNEL;
-  bool anyRuns = false;
   const auto self = static_cast<int32_t>(syscall(SYS_gettid));
   for (int k = 0; isTimer && k < maxWatched; k++) {
     MelixTask* task = watchedTask(k);
-    if (!task || !isCancelled(task) || !__atomic_load_n(&task->landing, __ATOMIC_RELAXED)) continue;
-    anyRuns = true;
-    if (task->thread != self) syscall(SYS_tgkill, getpid(), task->thread, SIGALRM);
+    const bool runs = task && isCancelled(task) && __atomic_load_n(&task->landing, __ATOMIC_RELAXED);
+    if (runs && task->thread != self) syscall(SYS_tgkill, getpid(), task->thread, SIGALRM);
   }
-  if (anyRuns) setTimer(again);
+  const MelixTask* waiting = __atomic_load_n(&interruptible, __ATOMIC_ACQUIRE);
+  if (isTimer && waiting && isCancelled(waiting)) setTimer(again);
   errno = before;
 }
 

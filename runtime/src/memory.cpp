@@ -64,6 +64,8 @@ uint32_t* listLock(MelixTask* user, MelixTask* owner) { return user->head.thread
 
 MelixBlock* makeBlock(MelixTask* task, int64_t bytes, bool zeroed) {
   checkStack(task);
+  if (task->landing && __atomic_load_n(&task->head.cancel, __ATOMIC_RELAXED)) [[unlikely]]
+    melix_cancelled(task);
   if (bytes < 0) [[unlikely]] {
     int64_t values[] = {bytes};
     melix_panic_format(task, "negative size: {0} bytes", 1, values);

@@ -29,7 +29,7 @@ constexpr int64_t mostChunks = 256;
 constexpr int64_t triedWork = 1'000'000; // nanoseconds; below, the first turns show what the others take
 constexpr int64_t trial = 1'000;         // how long these run
 constexpr int64_t unpolledWork = 20'000'000;
-constexpr double shortRest = 3'000;      // not worth the hand-over
+constexpr double shortRest = 3'000; // not worth the hand-over
 constexpr int spinsBeforeSleep = 20'000;
 
 /// What one thread knows of the first chunk it saw fail.

@@ -1,6 +1,8 @@
 // Stable sorting of indices: merge sort over keys that order as unsigned integers, or over texts.
 #include "task.h"
 
+#include <algorithm>
+
 namespace melix::runtime {
 
 namespace {
@@ -46,17 +48,24 @@ uint64_t keyOf(const uint8_t* value, uint8_t kind, uint32_t size, bool descendin
   return descending ? all - key : key;
 }
 
+constexpr int64_t unpolledItems = 1 << 20;
+
 /// Merges runs of doubling width; `after(a, b)` is true if b must come in front of a. Returns where the
-/// result is.
+/// result is. Looks for cancellation now and then: the items are the task's.
 template <class Element, class After>
-Element* mergeSort(Element* items, Element* spare, int64_t len, After after) {
+Element* mergeSort(MelixTask* task, Element* items, Element* spare, int64_t len, After after) {
+  const auto poll = [&] {
+    if (__atomic_load_n(&task->head.cancel, __ATOMIC_RELAXED)) [[unlikely]]
+      melix_cancelled(task);
+  };
   for (int64_t width = 1; width < len; width *= 2) {
     for (int64_t begin = 0; begin < len; begin += 2 * width) {
       int64_t middle = len - begin < width ? len : begin + width;
       int64_t end = len - begin < 2 * width ? len : begin + 2 * width;
       int64_t a = begin, b = middle;
-      for (int64_t k = begin; k < end; k++)
-        spare[k] = b == end || (a < middle && !after(items[a], items[b])) ? items[a++] : items[b++];
+      for (int64_t k = begin; k < end; poll())
+        for (const int64_t stop = std::min(end, k + unpolledItems); k < stop; k++)
+          spare[k] = b == end || (a < middle && !after(items[a], items[b])) ? items[a++] : items[b++];
     }
     Element* sorted = spare;
     spare = items;
@@ -88,8 +97,8 @@ void melix_argsort(MelixTask* task, const MelixType* elem, const void* data, int
     return descending ? order < 0 : order > 0;
   };
   auto keyAfter = [](const Item& a, const Item& b) { return a.key > b.key; };
-  Item* sorted =
-      text ? mergeSort(items, items + len, len, textAfter) : mergeSort(items, items + len, len, keyAfter);
+  Item* sorted = text ? mergeSort(task, items, items + len, len, textAfter)
+                      : mergeSort(task, items, items + len, len, keyAfter);
   for (int64_t k = 0; k < len; k++) out[k] = sorted[k].index;
   melix_release(task, items);
 }

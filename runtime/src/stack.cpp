@@ -177,7 +177,9 @@ void watchStack(MelixTask* task) {
   }
 }
 
-MelixTask* watchedTask(int k) { return k < maxWatched ? __atomic_load_n(&watched[k], __ATOMIC_ACQUIRE) : nullptr; }
+MelixTask* watchedTask(int k) {
+  return k < maxWatched ? __atomic_load_n(&watched[k], __ATOMIC_ACQUIRE) : nullptr;
+}
 
 MelixTask* taskOf(const void* at) {
   for (MelixTask* const& slot : watched) {

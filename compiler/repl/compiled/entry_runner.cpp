@@ -20,8 +20,8 @@ struct EntryRunner::Plan {
 namespace {
 
 bool usesDevice(const core::Module& module) {
-  return std::ranges::any_of(module.functions,
-                             [](const core::Function& f) { return f.device == Device::Gpu && f.body.valid(); });
+  return std::ranges::any_of(
+      module.functions, [](const core::Function& f) { return f.device == Device::Gpu && f.body.valid(); });
 }
 
 EntryEndKind endOf(int32_t status) {
@@ -84,7 +84,8 @@ EntryRunner::Plan EntryRunner::planOf() {
 
 /// Compiles functions of the module as units, but for those whose contents are known. If there were others,
 /// the module is used up.
-bool EntryRunner::compileMissing(const std::vector<std::pair<std::string, FunctionId>>& wanted, EntryEnd& end) {
+bool EntryRunner::compileMissing(const std::vector<std::pair<std::string, FunctionId>>& wanted,
+                                 EntryEnd& end) {
   core::Module& module = session_.module();
   Units::Functions made;
   for (const auto& [contents, f] : wanted) {

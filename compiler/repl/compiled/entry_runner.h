@@ -1,10 +1,10 @@
 #pragma once
 // Runs the statements of an entry: in the interpreter what is light, compiled what is not.
 //
-// An entry whose own statements hold loops, nests or derivatives of any size is compiled as a whole. Else it is
-// interpreted, and the functions that it calls and that are not light are compiled by themselves: they are there
-// for later entries. Code is found by its contents: what an entry redefines is compiled anew when it is called.
-// An entry that uses a device, or values without a stored form, is interpreted.
+// An entry whose own statements hold loops, nests or derivatives of any size is compiled as a whole. Else it
+// is interpreted, and the functions that it calls and that are not light are compiled by themselves: they are
+// there for later entries. Code is found by its contents: what an entry redefines is compiled anew when it is
+// called. An entry that uses a device, or values without a stored form, is interpreted.
 //
 // What runs gets values whose blocks the prompt owns too, so an update copies; what fails leaves no trace.
 
@@ -41,11 +41,11 @@ struct EntryPart {
 
 struct EntryEnd {
   EntryEndKind kind = EntryEndKind::Done;
-  std::string problem;           ///< Refused: a bug of the compiler, or empty: the sink has it
-  std::string compiledTrace;     ///< Panicked: the text of the panic as compiled code gives it; may be empty
-  interp::Panic panic;           ///< Panicked: what the interpreter knows
-  std::vector<int64_t> dims;     ///< Done: the sizes that the entry decided
-  std::vector<EntryPart> parts;  ///< Done: of the entry's tuple
+  std::string problem;          ///< Refused: a bug of the compiler, or empty: the sink has it
+  std::string compiledTrace;    ///< Panicked: the text of the panic as compiled code gives it; may be empty
+  interp::Panic panic;          ///< Panicked: what the interpreter knows
+  std::vector<int64_t> dims;    ///< Done: the sizes that the entry decided
+  std::vector<EntryPart> parts; ///< Done: of the entry's tuple
 };
 
 class EntryRunner {
@@ -67,7 +67,8 @@ private:
   bool isStorableCall(core::OpId call);
   bool compileMissing(const std::vector<std::pair<std::string, core::FunctionId>>& wanted, EntryEnd& end);
   using Parts = std::vector<std::optional<uint32_t>>;
-  EntryEnd runWhole(const std::string& text, const Parts& parts, std::vector<std::optional<HeldValue>> arguments);
+  EntryEnd runWhole(const std::string& text, const Parts& parts,
+                    std::vector<std::optional<HeldValue>> arguments);
   EntryEnd runCalls(check::InstanceId entry, std::vector<core::OpId> calls, const Parts& parts,
                     const std::vector<std::optional<HeldValue>>& arguments);
   EntryEnd interpret(const Parts& parts, const std::vector<std::optional<HeldValue>>& arguments);

@@ -15,7 +15,8 @@ public:
 
   const interp::Value& plain(StoredForms& forms) const;
   /// None if memory is not available; then `problem` says so.
-  std::shared_ptr<StoredValue> stored(StoredForms& forms, const MelixType* descriptor, std::string& problem) const;
+  std::shared_ptr<StoredValue> stored(StoredForms& forms, const MelixType* descriptor,
+                                      std::string& problem) const;
 
 private:
   struct Forms {

@@ -62,7 +62,8 @@ public:
 /// Reads the flat form of a stored value.
 class Reader {
 public:
-  Reader(types::TypeStore& store, std::shared_ptr<StoredValue> whole) : types_(store), whole_(std::move(whole)) {}
+  Reader(types::TypeStore& store, std::shared_ptr<StoredValue> whole)
+      : types_(store), whole_(std::move(whole)) {}
 
   Value value(TypeId type, const MelixType& t, const char* at) {
     if (types_.kind(type) == TypeKind::Pack) return pack(type, t, at);
@@ -84,7 +85,8 @@ public:
 private:
   static Value text(const char* at) {
     const auto s = read<MelixStr>(at);
-    return Value::text(s.data ? std::string(reinterpret_cast<const char*>(s.data), static_cast<size_t>(s.len)) : "");
+    return Value::text(s.data ? std::string(reinterpret_cast<const char*>(s.data), static_cast<size_t>(s.len))
+                              : "");
   }
 
   Value array(TypeId type, const MelixType& t, const char* at) {
@@ -97,7 +99,8 @@ private:
     if (!interp::isObject(kind) && data) return Value::ofObject(new interp::Array(kind, dims, data, whole_));
     auto* made = new interp::Array(kind, dims);
     Value out = Value::ofObject(made);
-    for (int64_t k = 0; k < count; ++k) made->put(k, value(element, *t.elem, data + k * t.elem->size).takeSlot());
+    for (int64_t k = 0; k < count; ++k)
+      made->put(k, value(element, *t.elem, data + k * t.elem->size).takeSlot());
     return out;
   }
 
@@ -186,7 +189,8 @@ private:
       write(to + sizeof data, dims.data(), dims.size_bytes());
     }
     if (!interp::isObject(a.element)) return write(data, a.data, static_cast<size_t>(bytes));
-    for (int64_t k = 0; k < a.count; ++k) value(types_.inner(type), *t.elem, a.at(k), data + k * t.elem->size);
+    for (int64_t k = 0; k < a.count; ++k)
+      value(types_.inner(type), *t.elem, a.at(k), data + k * t.elem->size);
   }
 
   void list(TypeId type, const MelixType& t, const interp::List& from, char* to) {
@@ -221,7 +225,8 @@ private:
 
   void pack(TypeId type, const MelixType& t, const interp::Record& from, char* to) {
     const uint32_t hidden = types_.hidden(type);
-    for (uint32_t h = 0; h < hidden && t.kind != MELIX_KIND_ARRAY; ++h) write(to + 8 * h, &from.parts[h].i, 8);
+    for (uint32_t h = 0; h < hidden && t.kind != MELIX_KIND_ARRAY; ++h)
+      write(to + 8 * h, &from.parts[h].i, 8);
     const bool isInside = t.kind == MELIX_KIND_INSIDE;
     value(types_.inner(type), isInside ? *t.fields[0].type : t, from.parts[hidden],
           to + (isInside ? t.fields[0].offset : 0));
@@ -263,7 +268,8 @@ std::shared_ptr<StoredValue> StoredForms::stored(TypeId type, const Value& plain
   const Value flat = forms_.inward(type, plain);
   std::shared_ptr<StoredValue> out = values_.make(descriptor);
   const auto writeAll = [&] {
-    Writer(types_, values_.task()).value(type, *descriptor, flat.slot(), reinterpret_cast<char*>(out->place()));
+    Writer(types_, values_.task())
+        .value(type, *descriptor, flat.slot(), reinterpret_cast<char*>(out->place()));
   };
   const int32_t status = melix_catch(
       values_.task(), [](MelixTask*, void* work) { (*static_cast<decltype(writeAll)*>(work))(); },

@@ -64,8 +64,8 @@ EntryVariables dropUnchanged(core::Module& module, FunctionId entry) {
 
 namespace {
 
-/// The types of a function's values, sizes left out. Types of one name may differ: a declaration may have been
-/// replaced.
+/// The types of a function's values, sizes left out. Types of one name may differ: a declaration may have
+/// been replaced.
 std::string typesOf(const core::Module& module, const core::Function& f) {
   std::string out;
   for (uint32_t k = 0; k < f.values.size(); ++k)
@@ -100,11 +100,13 @@ namespace {
 /// The unit value is made where it is taken, and not given.
 ValueId take(Builder& b, int64_t number, TypeId type) {
   if (b.types().isUnit(type)) return b.make(type, {});
-  return b.one(Builder::simple(OpKind::Builtin, {b.integer(number)}, core::BuiltinAttr{BuiltinKind::HostTake}), type);
+  return b.one(
+      Builder::simple(OpKind::Builtin, {b.integer(number)}, core::BuiltinAttr{BuiltinKind::HostTake}), type);
 }
 void give(Builder& b, int64_t number, ValueId v) {
   if (b.types().isUnit(b.typeOf(v))) return;
-  b.append(Builder::simple(OpKind::Builtin, {b.integer(number), v}, core::BuiltinAttr{BuiltinKind::HostGive}), {});
+  b.append(Builder::simple(OpKind::Builtin, {b.integer(number), v}, core::BuiltinAttr{BuiltinKind::HostGive}),
+           {});
 }
 
 /// A function without parameters, open at its end. It has no place in the sources: traces do not show it.

@@ -1,6 +1,6 @@
 #pragma once
-// Functions of Core as units of code: compiled by themselves, they take their arguments from the host and give
-// it their results, by numbers (builtins `host_take`, `host_give`).
+// Functions of Core as units of code: compiled by themselves, they take their arguments from the host and
+// give it their results, by numbers (builtins `host_take`, `host_give`).
 
 #include "core/ir/ir.h"
 
@@ -13,8 +13,9 @@ namespace melix::repl {
 /// What is left of the parameters of an entry at the prompt, which are the variables there were, and of the
 /// tuple that it gives.
 struct EntryVariables {
-  std::vector<uint32_t> read;                    ///< by parameter: the number of the variable
-  std::vector<std::optional<uint32_t>> passedOn; ///< by part of the tuple as it was: the variable it is, unchanged
+  std::vector<uint32_t> read; ///< by parameter: the number of the variable
+  std::vector<std::optional<uint32_t>>
+      passedOn; ///< by part of the tuple as it was: the variable it is, unchanged
 };
 /// Removes the parameters that an entry does not read, and the parts that are variables as they were.
 EntryVariables dropUnchanged(core::Module& module, core::FunctionId entry);

@@ -66,8 +66,8 @@ int32_t Units::call(MelixEntryFn entry, Exchange& exchange) {
   MelixTask* task = values_.task();
   const MelixHost host{&exchange, takeValue, giveValue};
   melix_set_host(task, &host);
-  const int32_t status = melix_catch(
-      task, [](MelixTask* t, void* f) { (void)(*static_cast<MelixEntryFn*>(f))(t); }, &entry);
+  const int32_t status =
+      melix_catch(task, [](MelixTask* t, void* f) { (void)(*static_cast<MelixEntryFn*>(f))(t); }, &entry);
   melix_set_host(task, nullptr);
   if (status == MELIX_OK) return status;
   for (const auto& given : exchange.results)

@@ -33,8 +33,8 @@ public:
   StoredForms& forms() { return forms_; }
   /// Null if there is none yet.
   Unit* find(const std::string& contents);
-  /// Links code that was compiled from a module with these functions, and keeps them by their contents. Returns
-  /// the error, or an empty text.
+  /// Links code that was compiled from a module with these functions, and keeps them by their contents.
+  /// Returns the error, or an empty text.
   using Functions = std::vector<std::pair<std::string, UnitFunctions>>;
   std::string add(const codegen::Compiled& compiled, const Functions& functions);
   /// The arguments by their numbers; those that the unit does not take may be missing.

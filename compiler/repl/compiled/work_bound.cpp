@@ -52,7 +52,7 @@ private:
     const core::Function& function;
     types::DimSubst sizes;
     std::map<ValueId, int64_t> numbers; ///< known so far
-    std::vector<OpId>* heavy;           ///< gets the calls that are not light; null inside of loops, and callees
+    std::vector<OpId>* heavy; ///< gets the calls that are not light; null inside of loops, and callees
   };
 
   std::optional<int64_t> sizeOf(const Frame& frame, types::DimId d) {
@@ -65,7 +65,8 @@ private:
 
   /// Notes the result of an op that only computes with known numbers, as counts of loops are made.
   void noteNumber(Frame& frame, const Op& op) {
-    if (op.results.size() != 1 || module_.types.kind(frame.function.typeOf(op.results[0])) != types::TypeKind::I64)
+    if (op.results.size() != 1 ||
+        module_.types.kind(frame.function.typeOf(op.results[0])) != types::TypeKind::I64)
       return;
     if (op.kind == OpKind::Const) {
       frame.numbers[op.results[0]] = static_cast<int64_t>(op.as<core::Constant>().bits);
@@ -156,7 +157,9 @@ private:
 
 } // namespace
 
-bool isLight(const core::Module& module, FunctionId f) { return WorkBound(module).ofFunction(f, {}) <= mostLight; }
+bool isLight(const core::Module& module, FunctionId f) {
+  return WorkBound(module).ofFunction(f, {}) <= mostLight;
+}
 
 bool isLightButForCalls(const core::Module& module, FunctionId f, std::vector<OpId>& heavy) {
   return WorkBound(module).withoutCalls(f, heavy) <= mostLight;

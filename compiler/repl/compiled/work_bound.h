@@ -5,12 +5,12 @@
 
 namespace melix::repl {
 
-/// Whether so little runs, wherever the control goes, that to interpret it takes less time than to compile it:
-/// the counts of all loops are known, and few.
+/// Whether so little runs, wherever the control goes, that to interpret it takes less time than to compile
+/// it: the counts of all loops are known, and few.
 bool isLight(const core::Module& module, core::FunctionId f);
 
-/// The same of the function's own ops: what calls do, which stand outside of loops, counts as nothing. `heavy`
-/// gets the calls that are not light.
+/// The same of the function's own ops: what calls do, which stand outside of loops, counts as nothing.
+/// `heavy` gets the calls that are not light.
 bool isLightButForCalls(const core::Module& module, core::FunctionId f, std::vector<core::OpId>& heavy);
 
 } // namespace melix::repl

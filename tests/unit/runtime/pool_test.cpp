@@ -60,13 +60,15 @@ Chunks chunksOf(MelixTask* task, int64_t extent, int64_t grain, int64_t work) {
 }
 
 TEST_P(Pool, chunks_are_by_sizes_alone) {
-  const bool alone = std::string_view(GetParam()) == "1"; // then pieces are as long as one can wait for Ctrl-C
+  const bool alone =
+      std::string_view(GetParam()) == "1"; // then pieces are as long as one can wait for Ctrl-C
   constexpr int64_t pieceOfOne = 20'000'000;
   for (int64_t extent : {1, 2, 63, 64, 65, 1000, 12345})
     for (int64_t grain : {1, 4, 64})
       for (int64_t work : {int64_t(1'000'000), muchWork}) {
         const int64_t most = std::min<int64_t>(work / 4'000, 256), pieces = (extent + grain - 1) / grain;
-        const int64_t longest = work < 2 * pieceOfOne ? extent : grain * ((extent / grain + 1) / (work / pieceOfOne) + 1);
+        const int64_t longest =
+            work < 2 * pieceOfOne ? extent : grain * ((extent / grain + 1) / (work / pieceOfOne) + 1);
         const int64_t turns = alone ? longest : grain * ((pieces + most - 1) / most);
         Chunks expected;
         for (int64_t b = 0; b < extent; b += turns) expected.push_back({b, std::min(b + turns, extent)});
