@@ -334,6 +334,14 @@ void addRepl(CLI::App& command, Invocation& invocation) {
                  "history, empty for none; else melix/history in XDG_DATA_HOME or ~/.local/share.");
 }
 
+void addKernel(CLI::App& command, Invocation& invocation) {
+  addStrictness(command, invocation.code);
+  command.footer(
+      "Reads requests such as {\"id\": 1, \"do\": \"execute\", \"code\": \"1 + 1\"}, a line each, and\n"
+      "answers in lines of JSON: docs/reference/notebook.md. The kernel for Jupyter, in\n"
+      "editors/jupyter, starts it. Ctrl-C stops what runs, the end of the input ends it.");
+}
+
 void addDevices(CLI::App& command, Invocation&) {
   command.footer("The first is the one that `on gpu` runs on. The status is 1 if there is none.");
 }
@@ -369,6 +377,8 @@ constexpr Command commands[] = {
      addExplainDevice},
     {"fmt", CommandKind::Fmt, "format programs in place", "melix fmt [--check] FILE...", addFmt},
     {"repl", CommandKind::Repl, "a prompt for expressions and definitions", "melix repl [options]", addRepl},
+    {"kernel", CommandKind::Kernel, "the prompt for notebooks, as lines of JSON", "melix kernel [options]",
+     addKernel},
     {"devices", CommandKind::Devices, "list the GPUs of this machine", "melix devices", addDevices},
 };
 

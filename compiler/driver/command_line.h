@@ -19,6 +19,7 @@ enum class CommandKind {
   Bench,
   Fmt,
   Repl,
+  Kernel,
   Devices,
   ExplainDevice
 };

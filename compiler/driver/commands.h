@@ -15,6 +15,7 @@ int commandTest(const Invocation& invocation);
 int commandBench(const Invocation& invocation);
 int commandFmt(const Invocation& invocation);
 int commandRepl(const Invocation& invocation);
+int commandKernel(const Invocation& invocation);
 int commandDevices(const Invocation& invocation);
 int commandExplainDevice(const Invocation& invocation);
 

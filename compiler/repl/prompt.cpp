@@ -287,6 +287,7 @@ bool Prompt::enter(const std::string& text, const std::string& name) {
   bool ok = session_.sink.errorCount() == 0 && take(module);
   dropWarningsBehind(told, module, text.size());
   host_.writeDiagnostics();
+  if (const auto shown = std::exchange(pictured_, {})) showPictures(shown->first, shown->second);
   return ok;
 }
 
@@ -341,6 +342,9 @@ bool Prompt::keep(const check::PromptEntry& entry, interp::RunResult result) {
     host_.write(functionText(session_, shown) + "\n");
   else if (!session_.types.isUnit(shown))
     host_.write(display(session_.types, shown, all.part(0), host_.show, displayOptions()) + "\n");
+  const bool isRecord =
+      session_.types.kind(shown) == TypeKind::Struct || session_.types.kind(shown) == TypeKind::Enum;
+  if (isRecord && host_.writePicture) pictured_ = {shown, all.part(0)};
   return true;
 }
 

@@ -27,6 +27,8 @@ struct Host {
   std::function<std::optional<std::string>(const std::string& file, std::string& error)> readFile;
   std::function<void()> writeDiagnostics;
   std::function<void(const interp::Panic&)> reportPanic; ///< also says whether it was Ctrl-C
+  /// Takes pictures of values by their MIME type; empty: there are no pictures.
+  std::function<void(std::string_view mime, std::string_view bytes)> writePicture = {};
 };
 
 class Prompt {
@@ -88,6 +90,9 @@ private:
   void tellOfDevices();
   bool run(const check::PromptEntry& entry, const Variables& before);
   bool keep(const check::PromptEntry& entry, interp::RunResult result);
+  void showPictures(types::TypeId type, const interp::Value& value);
+  std::optional<interp::Value> evaluateWith(const check::PromptVariable& value, const interp::Value& is,
+                                            const std::string& text, types::TypeId& type);
   DisplayOptions displayOptions() const { return {host_.columns(), 20, digits_}; }
 
   session::Session& session_;
@@ -96,6 +101,7 @@ private:
   Variables variables_;
   int digits_ = 6;
   bool toldOfDevices_ = false;
+  std::optional<std::pair<types::TypeId, interp::Value>> pictured_; ///< the record that an entry has shown
 };
 
 } // namespace melix::repl

@@ -97,14 +97,18 @@ void onFault(int number, siginfo_t* info, void* raw) {
 
 void onDeaf(int) { endAfterOutput(-MELIX_CANCELLED); }
 
-void onInterrupt(int) {
-  MelixTask* task = __atomic_load_n(&interruptible, __ATOMIC_ACQUIRE);
-  if (!task || __atomic_load_n(&task->head.cancel, __ATOMIC_RELAXED)) return endAfterOutput(-MELIX_CANCELLED);
+void cancelWithWorkers(MelixTask* task) {
   __atomic_store_n(&task->head.cancel, 1, __ATOMIC_RELAXED);
   for (MelixTask* const& slot : watched) {
     MelixTask* worker = __atomic_load_n(&slot, __ATOMIC_ACQUIRE);
     if (worker && worker->isWorker) __atomic_store_n(&worker->head.cancel, 1, __ATOMIC_RELAXED);
   }
+}
+
+void onInterrupt(int) {
+  MelixTask* task = __atomic_load_n(&interruptible, __ATOMIC_ACQUIRE);
+  if (!task || __atomic_load_n(&task->head.cancel, __ATOMIC_RELAXED)) return endAfterOutput(-MELIX_CANCELLED);
+  cancelWithWorkers(task);
   if (endsWhenDeaf) alarm(1);
 }
 
@@ -223,6 +227,10 @@ void melix_watch_interrupt(MelixTask* task) {
   action.sa_handler = task ? onInterrupt : SIG_DFL;
   if (!isIgnored) sigaction(SIGINT, &action, nullptr); // else whoever started the program wants it so
   if (!task && endsWhenDeaf) alarm(0);
+}
+
+void melix_interrupt() {
+  if (MelixTask* task = __atomic_load_n(&interruptible, __ATOMIC_ACQUIRE)) cancelWithWorkers(task);
 }
 
 void melix_end_when_deaf() {
