@@ -12,7 +12,7 @@ std::vector<Match> KnownNames::askAbout(const Questions& live, const std::string
   for (const Match& each : found)
     if (!each.signature.empty()) // else it is a keyword
       if (std::optional<std::string> told = live.inspect(owner + each.text))
-        told_.emplace(owner + each.text, std::move(*told));
+        texts_.emplace(owner + each.text, std::move(*told));
   return found;
 }
 
@@ -50,8 +50,8 @@ Matches KnownNames::complete(const std::string& text, size_t cursor) const {
 }
 
 std::optional<std::string> KnownNames::inspect(const std::string& name) const {
-  const auto found = told_.find(name);
-  if (found == told_.end()) return std::nullopt;
+  const auto found = texts_.find(name);
+  if (found == texts_.end()) return std::nullopt;
   return found->second;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What is known of names at a moment, for questions from another thread.
+// The known names at a moment, for questions from another thread.
 
 #include "repl/kernel/notebook_language.h"
 
@@ -20,8 +20,8 @@ public:
 private:
   std::vector<Match> askAbout(const Questions& live, const std::string& owner);
 
-  std::map<std::string, std::vector<Match>> names_; ///< by what stands before their point; alone: ``
-  std::map<std::string, std::string> told_;
+  std::map<std::string, std::vector<Match>> names_; ///< by the text up to their point; empty: names alone
+  std::map<std::string, std::string> texts_;        ///< of `inspect`
 };
 
 } // namespace melix::repl

@@ -8,7 +8,8 @@
 
 namespace melix::repl {
 
-/// The services that a notebook needs from its host: of those of a prompt the ones that write nothing, …
+/// The services that a notebook needs from its host. The program's output comes by `print` and
+/// `tellProgress`.
 struct NotebookHost {
   interp::Hooks hooks;
   std::function<std::string(types::TypeId, const interp::Value&)> show;
@@ -31,20 +32,19 @@ public:
   void interrupt() override { host_.interrupt(); }
   void forgetInterrupt() override { host_.takeInterrupt(); }
 
-  // … and what the program gives while it runs, which the host passes on from any thread. Between two entries
-  // it goes nowhere.
+  // The output of the program that runs, from any thread. Between two entries it goes nowhere.
   void print(Stream stream, std::string_view text);
   void tellProgress(const ProgressStep& step);
 
 private:
-  /// The entry that runs, as the prompt tells of it.
+  /// The entry that runs.
   struct Running {
     EntryAnswers* answers = nullptr; ///< null: no entry runs
     bool isCommand = false;
     bool isInterrupted = false;
-    std::string problems; ///< told by the prompt: errors if the entry fails
+    std::string problems; ///< from the prompt: errors if the entry fails
   };
-  /// What the prompt writes of a name.
+  /// The answer of the prompt to `?name`.
   struct Told {
     std::string text;
     bool isKnown = true;
@@ -57,7 +57,7 @@ private:
 
   session::Session& session_;
   const NotebookHost host_;
-  mutable Prompt prompt_;        ///< its answers to questions come as text, like those of entries
+  mutable Prompt prompt_;        ///< answers questions by text, as it does for entries
   mutable Told* told_ = nullptr; ///< where text goes while a question is answered
   Running running_;
   std::mutex mutex_; ///< of running_.answers

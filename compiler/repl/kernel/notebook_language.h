@@ -1,6 +1,6 @@
 #pragma once
-// The language behind a kernel: what the service asks, and what an entry answers while it runs. Offsets in
-// texts are bytes here; the protocol counts code points.
+// The language of a kernel: the questions of the service, and the answers of an entry while it runs. Offsets
+// in texts are bytes here; the protocol counts code points.
 
 #include <cstdint>
 #include <memory>
@@ -27,7 +27,7 @@ public:
   virtual ~Questions() = default;
   virtual bool isIncomplete(const std::string& text) const = 0;
   virtual Matches complete(const std::string& text, size_t cursor) const = 0;
-  /// What is known of a name, such as `relu` or `nn.init`; nothing if no such name is known.
+  /// The signature and documentation of a name, such as `relu` or `nn.init`; nothing if it is unknown.
   virtual std::optional<std::string> inspect(const std::string& name) const = 0;
 };
 
@@ -43,7 +43,7 @@ struct ProgressStep {
 
 enum class Stream : uint8_t { Output, Errors };
 
-/// Takes what an entry gives while it runs, from any thread.
+/// Takes the answers of an entry while it runs, from any thread.
 class EntryAnswers {
 public:
   virtual ~EntryAnswers() = default;
@@ -63,7 +63,7 @@ struct EntryEnd {
 /// One thread asks at a time, but for `interrupt`.
 class NotebookLanguage : public Questions {
 public:
-  /// Runs an entry to its end. What it gives goes to `answers`.
+  /// Runs an entry to its end. Its output and its values go to `answers`.
   virtual EntryEnd execute(const std::string& code, EntryAnswers& answers) = 0;
   /// The questions as they are answered between two entries; may be asked while an entry runs.
   virtual std::shared_ptr<const Questions> snapshot() const = 0;

@@ -35,7 +35,7 @@ std::string inQuotes(std::string_view text) {
   return "`" + std::string(text.substr(0, end)) + (isLong ? "…" : "") + "`";
 }
 
-std::string listOfVerbs() {
+std::string verbList() {
   std::string out;
   for (const Verb& each : verbs)
     out += (out.empty()                      ? "`"
@@ -58,7 +58,7 @@ size_t byteOf(std::string_view text, size_t codePoints) {
   return at;
 }
 
-std::string lineOf(const Json& answer) {
+std::string answerLine(const Json& answer) {
   return answer.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -103,10 +103,10 @@ std::string readCursor(const Json& line, Request& request) {
 /// Gives why the line is no request, or nothing.
 std::string readParts(const Json& line, Request& request) {
   const auto verb = line.find("do");
-  if (verb == line.end() || !verb->is_string()) return "`do` wants " + listOfVerbs();
+  if (verb == line.end() || !verb->is_string()) return "`do` wants " + verbList();
   const auto& name = verb->get_ref<const std::string&>();
   const auto* known = std::ranges::find(verbs, name, &Verb::name);
-  if (known == std::end(verbs)) return inQuotes(name) + " is nothing to do; `do` wants " + listOfVerbs();
+  if (known == std::end(verbs)) return inQuotes(name) + " is nothing to do; `do` wants " + verbList();
   request.kind = known->kind;
   if (!takesCode(request.kind)) return "";
   const auto code = line.find("code");
@@ -137,20 +137,20 @@ std::string textAnswer(int64_t id, Stream stream, std::string_view text) {
   Json out = answerOf(id, "text");
   out["stream"] = stream == Stream::Output ? "stdout" : "stderr";
   out["text"] = text;
-  return lineOf(out);
+  return answerLine(out);
 }
 
 std::string displayAnswer(int64_t id, std::string_view mime, std::string_view bytes) {
   Json out = answerOf(id, "display");
   out["mime"] = mime;
   out["data"] = isText(mime) ? std::string(bytes) : base64(bytes);
-  return lineOf(out);
+  return answerLine(out);
 }
 
 std::string errorAnswer(std::optional<int64_t> id, std::string_view text) {
   Json out = answerOf(id, "error");
   out["text"] = text;
-  return lineOf(out);
+  return answerLine(out);
 }
 
 std::string progressAnswer(int64_t id, const ProgressStep& step) {
@@ -161,7 +161,7 @@ std::string progressAnswer(int64_t id, const ProgressStep& step) {
   out["seconds"] = step.seconds;
   out["note"] = step.note;
   out["ended"] = step.ended;
-  return lineOf(out);
+  return answerLine(out);
 }
 
 namespace {
@@ -177,7 +177,7 @@ Json done(int64_t id, EntryStatus status) {
 std::string doneAnswer(int64_t id, const EntryEnd& end) {
   Json out = done(id, end.status);
   if (end.exit) out["exit"] = *end.exit;
-  return lineOf(out);
+  return answerLine(out);
 }
 
 std::string matchesAnswer(int64_t id, const Request& request, const Matches& matches) {
@@ -192,20 +192,20 @@ std::string matchesAnswer(int64_t id, const Request& request, const Matches& mat
   }
   out["matches"] = std::move(texts);
   out["signatures"] = std::move(signatures);
-  return lineOf(out);
+  return answerLine(out);
 }
 
 std::string inspectAnswer(int64_t id, const std::optional<std::string>& text) {
   Json out = done(id, EntryStatus::Ok);
   out["found"] = text.has_value();
   out["text"] = text.value_or("");
-  return lineOf(out);
+  return answerLine(out);
 }
 
 std::string completenessAnswer(int64_t id, bool isIncomplete) {
   Json out = done(id, EntryStatus::Ok);
   out["completeness"] = isIncomplete ? "incomplete" : "complete";
-  return lineOf(out);
+  return answerLine(out);
 }
 
 } // namespace melix::repl

@@ -33,7 +33,7 @@ std::string errorAnswer(std::optional<int64_t> id, std::string_view text);
 std::string progressAnswer(int64_t id, const ProgressStep& step);
 std::string doneAnswer(int64_t id, const EntryEnd& end);
 
-// The same for questions, with what they ask.
+// The last answers to questions.
 std::string matchesAnswer(int64_t id, const Request& request, const Matches& matches);
 std::string inspectAnswer(int64_t id, const std::optional<std::string>& text);
 std::string completenessAnswer(int64_t id, bool isIncomplete);

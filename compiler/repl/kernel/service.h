@@ -3,7 +3,7 @@
 //
 // Requests are answered one after another, with two exceptions. `interrupt` is answered at once: it stops the
 // entry that runs, else the next one that waits. A question that waits for an entry for longer than a moment
-// is answered from what was known before the entry.
+// is answered as before the entry.
 
 #include "repl/kernel/answer_writer.h"
 #include "repl/kernel/protocol.h"
@@ -29,7 +29,7 @@ public:
 
   /// Answers requests until `quit`, the end of the input or an entry that ends the kernel; the exit status.
   int run();
-  /// What has to happen while an entry runs: late text, late questions. Returns when `run` ends.
+  /// Writes late text and answers late questions while an entry runs. Returns when `run` ends.
   void watch();
 
 private:

@@ -484,7 +484,7 @@ void melix_hold_standard_files(void);
 typedef void (*MelixWriteFn)(void* context, int32_t fd, const uint8_t* data, int64_t len);
 void melix_set_writer(MelixWriteFn writer, void* context);
 
-// How far a loop is that the library's `progress` tells of.
+// The state of a loop over the library's `progress`.
 typedef struct MelixProgress {
   MelixStr label;
   MelixStr note;
