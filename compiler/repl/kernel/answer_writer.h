@@ -16,7 +16,7 @@ public:
   using Write = std::function<void(std::string_view line)>;
   explicit AnswerWriter(Write write) : write_(std::move(write)) {}
 
-  /// The answers from now on are those of this entry.
+  /// From now on text and values are of this entry.
   void begin(int64_t entry);
   void text(Stream stream, std::string_view text) override;
   void display(std::string_view mime, std::string_view bytes) override;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <poll.h>
+#include <random>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -152,6 +153,29 @@ TEST_F(KernelProcess, SignalsInterruptAndNeverEndIt) {
   EXPECT_TRUE(isDone(2, "interrupted")) << all;
   execute(3, "1 + 1");
   EXPECT_TRUE(isDone(3, "ok")) << all;
+}
+
+TEST_F(KernelProcess, InterruptsAtAnyMomentLeaveAllOrNothing) {
+  execute(1, "var n = 0\\nvar m = 0");
+  EXPECT_TRUE(isDone(1, "ok")) << all;
+  std::minstd_rand random(1);
+  int finished = 0;
+  for (int id = 2; id < 60; ++id) {
+    const size_t before = all.size();
+    execute(id, "n += 1\\nfor i in 0..20000 { m += i % 3 }\\nm = n");
+    usleep(random() % 12'000);
+    if (id % 2 == 0)
+      interrupt();
+    else
+      send("{\"id\": 1000, \"do\": \"interrupt\"}\n");
+    ASSERT_TRUE(sees("{\"id\":" + std::to_string(id) + ",\"kind\":\"done\"")) << all;
+    finished +=
+        contains(all.substr(before), "\"id\":" + std::to_string(id) + ",\"kind\":\"done\",\"status\":\"ok\"");
+  }
+  execute(100, "(n, m)");
+  EXPECT_TRUE(isDone(100, "ok")) << all;
+  const std::string number = std::to_string(finished);
+  EXPECT_TRUE(contains(all, "\"data\":\"(" + number + ", " + number + ")\"")) << finished << all;
 }
 
 TEST_F(KernelProcess, QuestionsAreAnsweredWhileAnEntryRuns) {
