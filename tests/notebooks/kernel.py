@@ -28,7 +28,8 @@ class Session:
         def take(message):
             messages.append((message["msg_type"], message["content"]))
 
-        reply = self.client.execute_interactive(code, output_hook=take, timeout=SECONDS)
+        # After an error Jupyter would refuse cells that come within a moment.
+        reply = self.client.execute_interactive(code, output_hook=take, stop_on_error=False, timeout=SECONDS)
         return reply["content"]["status"], [each for each in messages if each[0] not in ("status", "execute_input")]
 
     def ask(self, question, *arguments):
