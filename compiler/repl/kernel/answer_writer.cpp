@@ -6,7 +6,7 @@ namespace melix::repl {
 
 namespace {
 
-constexpr size_t longestText = 16 * 1024; ///< that waits
+constexpr size_t longestText = size_t(16) << 10; ///< that waits
 constexpr std::chrono::milliseconds longestWait(40);
 
 } // namespace
