@@ -154,12 +154,9 @@ constexpr Stage stages[] = {
 };
 
 StageKind findStage(const std::string& name) {
-  std::string known;
-  for (const Stage& stage : stages) {
-    if (name == stage.name) return stage.kind;
-    known += std::string(known.empty() ? "" : ", ") + stage.name;
-  }
-  throw CLI::ValidationError("there is no stage `" + name + "`, only " + known);
+  std::string error;
+  if (const std::optional<StageKind> stage = stageNamed(name, error)) return *stage;
+  throw CLI::ValidationError(error);
 }
 
 /// The stages with a property, for messages.
@@ -327,14 +324,28 @@ void addFmt(CLI::App& command, Invocation& invocation) {
   command.footer("The layout has no options: it depends on the program alone.");
 }
 
-void addRepl(CLI::App& command, Invocation& invocation) {
-  addInterpret(command, invocation.code);
-  command.add_flag("--compile", invocation.code.compileAll, "compile every entry, also what is done at once")
+/// How entries run.
+void addEntryWays(CLI::App& command, CodeOptions& code) {
+  addInterpret(command, code);
+  command.add_flag("--compile", code.compileAll, "compile every entry, also what is done at once")
       ->excludes("--interpret");
+}
+
+void addRepl(CLI::App& command, Invocation& invocation) {
+  addEntryWays(command, invocation.code);
   addStrictness(command, invocation.code);
   command.footer("Definitions are kept, the value of each expression is shown; `:help` lists the commands.\n"
                  "Ctrl-C stops what runs, Ctrl-D ends the session. MELIX_HISTORY is the file for the\n"
                  "history, empty for none; else melix/history in XDG_DATA_HOME or ~/.local/share.");
+}
+
+void addKernel(CLI::App& command, Invocation& invocation) {
+  addEntryWays(command, invocation.code);
+  addStrictness(command, invocation.code);
+  command.footer(
+      "Reads requests such as {\"id\": 1, \"do\": \"execute\", \"code\": \"1 + 1\"}, a line each, and\n"
+      "answers in lines of JSON: docs/reference/notebook.md. The kernel for Jupyter, in\n"
+      "editors/jupyter, starts it. Ctrl-C stops what runs, the end of the input ends it.");
 }
 
 void addDevices(CLI::App& command, Invocation&) {
@@ -372,6 +383,8 @@ constexpr Command commands[] = {
      addExplainDevice},
     {"fmt", CommandKind::Fmt, "format programs in place", "melix fmt [--check] FILE...", addFmt},
     {"repl", CommandKind::Repl, "a prompt for expressions and definitions", "melix repl [options]", addRepl},
+    {"kernel", CommandKind::Kernel, "the prompt for notebooks, as lines of JSON", "melix kernel [options]",
+     addKernel},
     {"devices", CommandKind::Devices, "list the GPUs of this machine", "melix devices", addDevices},
 };
 
@@ -494,6 +507,16 @@ void configure(CLI::App& app, const char* usage) {
 }
 
 } // namespace
+
+std::optional<StageKind> stageNamed(const std::string& name, std::string& error) {
+  std::string known;
+  for (const Stage& stage : stages) {
+    if (name == stage.name) return stage.kind;
+    known += std::string(known.empty() ? "" : ", ") + stage.name;
+  }
+  error = "there is no stage `" + name + "`, only " + known;
+  return std::nullopt;
+}
 
 std::variant<Invocation, Answer> parseCommandLine(std::vector<std::string> arguments) {
   Invocation invocation;

@@ -19,6 +19,7 @@ enum class CommandKind {
   Bench,
   Fmt,
   Repl,
+  Kernel,
   Devices,
   ExplainDevice
 };
@@ -83,6 +84,9 @@ struct Answer {
   std::string text; ///< to standard output if status is 0, else to standard error
   int status = 0;
 };
+
+/// A stage of `melix show`; none if there is none of that name, and then `error` says so.
+std::optional<StageKind> stageNamed(const std::string& name, std::string& error);
 
 /// Understands a command line (without the program's name). Reads nothing but the arguments.
 std::variant<Invocation, Answer> parseCommandLine(std::vector<std::string> arguments);

@@ -6,6 +6,7 @@
 #include "driver/files.h"
 #include "driver/interpret.h"
 #include "driver/program_input.h"
+#include "driver/runner_host.h"
 #include "melix/input.h"
 #include "repl/colours.h"
 #include "repl/prompt.h"
@@ -50,14 +51,7 @@ private:
 
 repl::Host makeHost(session::Session& session, HostBuiltins& builtins, const CodeOptions& code) {
   repl::Host host;
-  host.runner = {builtins.hooks(), builtins.task(),
-                 [&code](session::Session& of) {
-                   return compileCore(of,
-                                      codegenOptions(of, code, targetOf(code, codegen::TargetKind::Host)));
-                 },
-                 code.interpret    ? repl::EntryWay::Interpreted
-                 : code.compileAll ? repl::EntryWay::Compiled
-                                   : repl::EntryWay::ByWork};
+  host.runner = runnerHost(builtins, code);
   host.show = [&builtins](types::TypeId type, const interp::Value& value) {
     core::FormatAttr format;
     format.quoted = true;
@@ -74,6 +68,10 @@ repl::Host makeHost(session::Session& session, HostBuiltins& builtins, const Cod
     builtins.flush();
     if (builtins.exited()) return;
     writeError(builtins.takeInterrupt() ? "interrupted\n" : panicText(session, panic, compiled));
+  };
+  host.stageText = [&session, &code](const std::string& stage, const std::string& function,
+                                     std::string& error) {
+    return stageText(session, code, stage, function, error);
   };
   host.noteExit = [&builtins] { builtins.noteExit(); };
   return host;

@@ -119,12 +119,6 @@ std::optional<std::string> shownText(const Invocation& invocation, const core::M
   return text;
 }
 
-int showCore(const Invocation& invocation, session::Session& session) {
-  const std::optional<std::string> text = shownText(invocation, session.module());
-  if (text) writeOutput(*text);
-  return text ? Success : Failure;
-}
-
 /// Loops with the places in the program that statements come from.
 std::string shownText(const loops::Module& module, session::Session& session) {
   return loops::print(module, [&](core::LocId loc) {
@@ -144,25 +138,38 @@ DeviceCode shownDevices(StageKind stage) {
 }
 
 /// The stages from `loops` on.
-int showMachine(const Invocation& invocation, session::Session& session) {
+std::optional<std::string> machineText(const Invocation& invocation, session::Session& session) {
   CodeOptions code = invocation.code;
   code.devices = shownDevices(invocation.show.stage);
   const codegen::Options options = codegenOptions(session, code, targetOf(code, codegen::TargetKind::Host));
   std::optional<loops::Module> module = loopsOf(session, options);
-  if (!module) return Failure;
-  if (invocation.show.stage == StageKind::Loops) {
-    writeOutput(shownText(*module, session));
-    return Success;
-  }
+  if (!module) return std::nullopt;
+  if (invocation.show.stage == StageKind::Loops) return shownText(*module, session);
   if (invocation.show.stage == StageKind::Ptx) {
     const std::string text = codegen::kernelsAsPtx(*module, options);
-    writeOutput(text.empty() ? "// no kernel of this program runs on a GPU\n" : text);
-    return Success;
+    return text.empty() ? "// no kernel of this program runs on a GPU\n" : text;
   }
   auto kind = invocation.show.stage == StageKind::Llvm ? codegen::TextKind::Ir : codegen::TextKind::Assembly;
-  writeOutput(codegen::compileToText(*module, options, kind));
-  return Success;
+  return codegen::compileToText(*module, options, kind);
 }
+
+session::CoreStage coreStageOf(StageKind stage) {
+  if (stage == StageKind::Core) return session::CoreStage::Lowered;
+  return stage == StageKind::Grad ? session::CoreStage::Derivatives : session::CoreStage::Optimised;
+}
+
+} // namespace
+
+std::optional<std::string> textOfStage(const Invocation& invocation, session::Session& session) {
+  if (!session.advance(coreStageOf(invocation.show.stage))) {
+    reported(session, false);
+    return std::nullopt;
+  }
+  return invocation.show.stage <= StageKind::Plans ? shownText(invocation, session.module())
+                                                   : machineText(invocation, session);
+}
+
+namespace {
 
 int showExpanded(const Invocation& invocation) {
   return onBigStack([&]() -> int {
@@ -174,18 +181,14 @@ int showExpanded(const Invocation& invocation) {
   });
 }
 
-session::CoreStage coreStageOf(StageKind stage) {
-  if (stage == StageKind::Core) return session::CoreStage::Lowered;
-  return stage == StageKind::Grad ? session::CoreStage::Derivatives : session::CoreStage::Optimised;
-}
-
 /// The stages from `core` on.
 int showCompiled(const Invocation& invocation) {
   return onBigStack([&]() -> int {
     const SessionPtr session = makeSession(invocation.code);
     if (!advanceProgram(invocation.program, *session, coreStageOf(invocation.show.stage))) return Failure;
-    return invocation.show.stage <= StageKind::Plans ? showCore(invocation, *session)
-                                                     : showMachine(invocation, *session);
+    const std::optional<std::string> text = textOfStage(invocation, *session);
+    if (text) writeOutput(*text);
+    return text ? Success : Failure;
   });
 }
 

@@ -26,6 +26,7 @@ int runCommand(const Invocation& invocation) {
   case CommandKind::Bench: return commandBench(invocation);
   case CommandKind::Fmt: return commandFmt(invocation);
   case CommandKind::Repl: return commandRepl(invocation);
+  case CommandKind::Kernel: return commandKernel(invocation);
   case CommandKind::Devices: return commandDevices(invocation);
   case CommandKind::ExplainDevice: return commandExplainDevice(invocation);
   }

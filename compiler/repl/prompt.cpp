@@ -264,6 +264,7 @@ bool Prompt::enter(const std::string& text, const std::string& name) {
   bool ok = session_.sink.errorCount() == 0 && take(module);
   dropWarningsBehind(told, module, text.size());
   host_.writeDiagnostics();
+  if (const auto shown = std::exchange(pictured_, {})) showPictures(shown->first, shown->second);
   return ok;
 }
 
@@ -278,22 +279,38 @@ void Prompt::tellOfDevices() {
 
 bool Prompt::run(const check::PromptEntry& entry, names::ModuleId module, const Variables& before) {
   const std::string text(session_.sources.text(session_.modules()[module].ast.file));
-  EntryEnd end = runner_.run(entry.instance, text, before.values);
+  EntryOutcome end = runner_.run(entry.instance, text, before.values, time_);
   tellOfDevices();
   switch (end.kind) {
-  case EntryEndKind::Done: keep(entry, std::move(end), before); return true;
-  case EntryEndKind::Refused:
+  case EntryOutcomeKind::Done: keep(entry, std::move(end), before); return true;
+  case EntryOutcomeKind::Refused:
     if (!end.problem.empty()) host_.writeError("a bug of the compiler: " + end.problem + "\n");
     return false;
-  case EntryEndKind::Exited: host_.noteExit(); return false;
-  case EntryEndKind::Panicked:
-  case EntryEndKind::Interrupted: host_.reportPanic(end.panic, end.compiledTrace); return false;
+  case EntryOutcomeKind::Exited: host_.noteExit(); return false;
+  case EntryOutcomeKind::Panicked:
+  case EntryOutcomeKind::Interrupted:
+    host_.reportPanic(end.panic, end.compiledTrace);
+    forgetLost(end.lost, before);
+    return false;
   }
   return false;
 }
 
+/// Drops variables that an entry updated in place before it failed.
+void Prompt::forgetLost(const std::vector<uint32_t>& lost, const Variables& before) {
+  for (const uint32_t k : lost) {
+    const NameId name = before.known[k].name;
+    const auto at = std::ranges::find(variables_.known, name, &check::PromptVariable::name);
+    if (at == variables_.known.end()) continue;
+    variables_.values.erase(variables_.values.begin() + (at - variables_.known.begin()));
+    variables_.known.erase(at);
+    host_.writeError("`" + std::string(session_.names.text(name)) +
+                     "` is lost: the entry failed while it changed it, and `:rollback` is off\n");
+  }
+}
+
 /// Shows the value and takes the new values of the variables over; their sizes become part of their types.
-void Prompt::keep(const check::PromptEntry& entry, EntryEnd end, const Variables& before) {
+void Prompt::keep(const check::PromptEntry& entry, EntryOutcome end, const Variables& before) {
   const check::Instance& instance = session_.checker().program_.instance(entry.instance);
   types::DimSubst sizes;
   for (size_t k = 0; k < instance.resultDims.size() && k < end.dims.size(); ++k)
@@ -324,6 +341,9 @@ void Prompt::show(TypeId type, const HeldValue& value) {
   else if (!session_.types.isUnit(type))
     host_.write(display(session_.types, type, value.plain(runner_.forms()), host_.show, displayOptions()) +
                 "\n");
+  const TypeKind kind = session_.types.kind(type);
+  const bool isRecord = kind == TypeKind::Struct || kind == TypeKind::Enum;
+  if (isRecord && host_.writePicture) pictured_ = {type, value};
 }
 
 } // namespace melix::repl

@@ -30,6 +30,13 @@ struct Host {
   /// Tells of a panic or of Ctrl-C; before the trace of a panic comes what compiled code says of it.
   std::function<void(const interp::Panic&, const std::string& compiled)> reportPanic;
   std::function<void()> noteExit; ///< compiled code called `exit`
+  /// The text of a stage of the compiler, by its name (`core`, `asm`), of what the session has lowered as its
+  /// entry; of one function alone where the stage knows functions. None: `error` says why.
+  std::function<std::optional<std::string>(const std::string& stage, const std::string& function,
+                                           std::string& error)>
+      stageText;
+  /// Takes pictures of values by their MIME type; empty: there are no pictures.
+  std::function<void(std::string_view mime, std::string_view bytes)> writePicture = {};
 };
 
 class Prompt {
@@ -68,6 +75,12 @@ private:
   static bool endsInDocumentation(const std::string& text);
   bool showType(const std::string& text);
   void setDigits(const std::string& text);
+  void setRollback(const std::string& text);
+  void tellTime(const std::string& text);
+  void showStage(const std::string& argument);
+  bool lowerFunction(const std::string& name);
+  bool lowerEntry(const std::string& text);
+  check::PromptEntry checkedEntry(const std::string& text);
   std::vector<names::DeclId> declarationsOf(const std::string& name) const;
   void tellOf(const std::string& name);
   void tellType(const std::string& text);
@@ -91,8 +104,12 @@ private:
   bool checkDefinitions(names::ModuleId module, const std::vector<check::PromptVariable>& variables);
   void tellOfDevices();
   bool run(const check::PromptEntry& entry, names::ModuleId module, const Variables& before);
-  void keep(const check::PromptEntry& entry, EntryEnd end, const Variables& before);
+  void keep(const check::PromptEntry& entry, EntryOutcome end, const Variables& before);
+  void forgetLost(const std::vector<uint32_t>& lost, const Variables& before);
   void show(types::TypeId type, const HeldValue& value);
+  void showPictures(types::TypeId type, const HeldValue& value);
+  std::optional<interp::Value> evaluateWith(const check::PromptVariable& value, const HeldValue& is,
+                                            const std::string& text, types::TypeId& type);
   DisplayOptions displayOptions() const { return {host_.columns(), 20, digits_}; }
 
   session::Session& session_;
@@ -102,6 +119,8 @@ private:
   Variables variables_;
   int digits_ = 6;
   bool toldOfDevices_ = false;
+  EntryTime* time_ = nullptr;                                   ///< of the entry that runs
+  std::optional<std::pair<types::TypeId, HeldValue>> pictured_; ///< the record that an entry has shown
 };
 
 } // namespace melix::repl

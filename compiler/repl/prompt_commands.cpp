@@ -108,7 +108,10 @@ bool Prompt::command(const std::string& text) {
         host_.write(std::string(v.isVar ? "var " : "let ") + std::string(session_.names.text(v.name)) + ": " +
                     session_.types.print(v.type) + "\n");
     break;
+  case Command::Time: tellTime(given->argument); break;
+  case Command::Show: showStage(given->argument); break;
   case Command::Load: load(given->argument); break;
+  case Command::Rollback: setRollback(given->argument); break;
   case Command::Digits: setDigits(given->argument); break;
   case Command::Reset:
     definitions_ = {};
@@ -171,23 +174,118 @@ void Prompt::tellOf(const std::string& name) {
   if (!documentation.empty()) host_.write("\n" + documentation);
 }
 
-/// Checks an expression as an entry, and runs nothing.
-void Prompt::tellType(const std::string& text) {
+/// Checks an entry, and runs nothing. It has no instance if there are errors, which are in the sink.
+check::PromptEntry Prompt::checkedEntry(const std::string& text) {
   session_.sink.clear();
   const names::ModuleId module = session_.modules().addRoot("<prompt>", text);
+  check::PromptEntry entry;
   if (session_.sink.errorCount() == 0) {
     connect(module, definitions_);
     session_.checker().scripts.seePrompt(module, variables_.known);
     session_.modules().setNewestEntry(module);
-    const check::PromptEntry entry = session_.checker().prompt(module, variables_.known);
-    if (entry.instance.valid() && session_.sink.errorCount() == 0) {
-      const types::TypeId all = session_.checker().program_.instance(entry.instance).result;
-      const types::TypeId shown = session_.types[all].parts[0];
-      const bool isKnown = session_.types.kind(shown) == types::TypeKind::Known;
-      host_.write((isKnown ? functionText(session_, shown) : session_.types.print(shown)) + "\n");
+    entry = session_.checker().prompt(module, variables_.known);
+    if (session_.sink.errorCount() > 0) entry.instance = {};
+  }
+  return entry;
+}
+
+void Prompt::tellType(const std::string& text) {
+  const check::PromptEntry entry = checkedEntry(text);
+  if (entry.instance.valid()) {
+    const types::TypeId all = session_.checker().program_.instance(entry.instance).result;
+    const types::TypeId shown = session_.types[all].parts[0];
+    const bool isKnown = session_.types.kind(shown) == types::TypeKind::Known;
+    host_.write((isKnown ? functionText(session_, shown) : session_.types.print(shown)) + "\n");
+  }
+  host_.writeDiagnostics();
+}
+
+/// Lowers a function of the entries that has all its types, by its name. Whether there is one.
+bool Prompt::lowerFunction(const std::string& name) {
+  const std::vector<names::DeclId> found = declarationsOf(name);
+  if (found.empty() || session_.modules().decl(found[0]).kind != names::DeclKind::Function) return false;
+  session_.sink.clear();
+  for (const check::InstanceId id :
+       session_.checker().checkModule(session_.modules().decl(found[0]).module)) {
+    const check::Instance& instance = session_.checker().program_.instance(id);
+    if (instance.name != name || instance.failed) continue;
+    session_.renewModule();
+    return session_.lowerEntry(id);
+  }
+  return false;
+}
+
+bool Prompt::lowerEntry(const std::string& text) {
+  const check::PromptEntry entry = checkedEntry(text);
+  if (entry.instance.valid()) {
+    session_.renewModule();
+    if (session_.lowerEntry(entry.instance)) {
+      dropUnchanged(session_.module(), session_.module().entry);
+      return true;
     }
   }
   host_.writeDiagnostics();
+  return false;
+}
+
+void Prompt::showStage(const std::string& argument) {
+  const size_t end = std::min(argument.find(' '), argument.size());
+  const std::string stage = argument.substr(0, end), what(trimmed(argument.substr(end)));
+  if (what.empty())
+    return host_.writeError("melix: `:show` wants a stage and an entry: `:show core f(2.0)`\n");
+  const bool isFunction = lowerFunction(what);
+  if (!isFunction && !lowerEntry(what)) return;
+  std::string error;
+  const auto text = host_.stageText(stage, isFunction ? what : "", error);
+  if (text)
+    host_.write(*text);
+  else
+    host_.writeError("melix: " + error + "\n");
+}
+
+namespace {
+
+std::string durationText(double seconds) {
+  struct Unit {
+    double least;
+    const char* name;
+  };
+  constexpr Unit units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "µs"}, {0, "ns"}};
+  const Unit* unit = units;
+  while (seconds < unit->least) ++unit;
+  const double value = unit->least > 0 ? seconds / unit->least : seconds * 1e9;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f %s", value < 10 ? 2 : value < 100 ? 1 : 0, value, unit->name);
+  return text;
+}
+
+/// `1.24 ms, 3 allocations (median of 81 runs; compiled in 25.1 ms)`.
+std::string timeText(EntryTime time) {
+  const auto middle = time.running.begin() + static_cast<std::ptrdiff_t>(time.running.size() / 2);
+  std::ranges::nth_element(time.running, middle);
+  std::string out = durationText(*middle), more;
+  if (time.isCompiled)
+    out += ", " + std::to_string(time.allocations) + (time.allocations == 1 ? " allocation" : " allocations");
+  if (time.running.size() > 1) more = "median of " + std::to_string(time.running.size()) + " runs";
+  if (time.compiling > 0)
+    more += (more.empty() ? "" : "; ") + std::string("compiled in ") + durationText(time.compiling);
+  if (!time.isCompiled) more = "interpreted";
+  return out + (more.empty() ? "" : " (" + more + ")") + "\n";
+}
+
+} // namespace
+
+void Prompt::tellTime(const std::string& text) {
+  EntryTime time;
+  time_ = &time;
+  const bool isFine = enter(text);
+  time_ = nullptr;
+  if (isFine && !time.running.empty()) host_.write(timeText(std::move(time)));
+}
+
+void Prompt::setRollback(const std::string& text) {
+  if (text != "on" && text != "off") return host_.writeError("melix: `:rollback` wants `on` or `off`\n");
+  runner_.setRollback(text == "on");
 }
 
 void Prompt::load(const std::string& file) {

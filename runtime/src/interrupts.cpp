@@ -29,10 +29,7 @@ void setTimer(int microseconds) {
   setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
-void onInterrupt(int) {
-  MelixTask* task = __atomic_load_n(&interruptible, __ATOMIC_ACQUIRE);
-  const bool isSecond = task && isCancelled(task) && whenDeaf != DeafKind::LeavesCode;
-  if (!task || isSecond) return endAfterOutput(-MELIX_CANCELLED);
+void cancelWithWorkers(MelixTask* task) {
   __atomic_store_n(&task->head.cancel, 1, __ATOMIC_RELAXED);
   for (int k = 0; k < maxWatched; k++) {
     MelixTask* worker = watchedTask(k);
@@ -40,6 +37,13 @@ void onInterrupt(int) {
   }
   if (whenDeaf == DeafKind::EndsProcess) alarm(1);
   if (whenDeaf == DeafKind::LeavesCode) setTimer(patience);
+}
+
+void onInterrupt(int) {
+  MelixTask* task = __atomic_load_n(&interruptible, __ATOMIC_ACQUIRE);
+  const bool isSecond = task && isCancelled(task) && whenDeaf != DeafKind::LeavesCode;
+  if (!task || isSecond) return endAfterOutput(-MELIX_CANCELLED);
+  cancelWithWorkers(task);
 }
 
 void endDeaf(int) { endAfterOutput(-MELIX_CANCELLED); }
@@ -108,6 +112,10 @@ void melix_watch_interrupt(MelixTask* task) {
   action.sa_handler = task ? onInterrupt : SIG_DFL;
   if (!isIgnored) sigaction(SIGINT, &action, nullptr); // else whoever started the program wants it so
   if (!task && whenDeaf != DeafKind::GoesOn) setTimer(0);
+}
+
+void melix_interrupt() {
+  if (MelixTask* task = __atomic_load_n(&interruptible, __ATOMIC_ACQUIRE)) cancelWithWorkers(task);
 }
 
 void melix_end_when_deaf() {

@@ -21,6 +21,9 @@ struct Loop {
 
 double lastShown; ///< when; in seconds of the clock
 TextBuffer note;  ///< of the loop that runs
+MelixProgressFn hostReceiver;
+void* hostContext;
+constexpr double frame = 0.05; ///< seconds between two pictures of a loop
 
 /// Columns of a char; what may be wide is taken to be.
 int columnsOf(uint32_t c) { return c < 0x1100 ? 1 : 2; }
@@ -178,8 +181,17 @@ bool isLineDue(double started, double now) {
   return now - last >= (wait < 1 ? 1 : wait > 60 ? 60 : wait);
 }
 
+/// Gives a step to the host.
+void give(const Loop& loop, double now) {
+  if (!loop.ended && now - lastShown < frame) return;
+  lastShown = now;
+  const MelixProgress progress = {loop.label, {note.data, note.len}, loop.knowsTotal() ? loop.total : -1,
+                                  loop.done,  loop.seconds,          loop.ended ? 1 : 0};
+  hostReceiver(hostContext, &progress);
+}
+
 void show(const Loop& loop, double started, double now) {
-  constexpr double frame = 0.05;
+  if (hostReceiver) return give(loop, now);
   static const bool onTerminal = statusColumns() > 0;
   if (!loop.ended && !(onTerminal ? now - lastShown >= frame : isLineDue(started, now))) return;
   lastShown = now;
@@ -198,6 +210,11 @@ void show(const Loop& loop, double started, double now) {
 } // namespace melix::runtime
 
 using namespace melix::runtime;
+
+void melix_set_progress(MelixProgressFn receiver, void* context) {
+  hostReceiver = receiver;
+  hostContext = context;
+}
 
 void melix_progress_step(MelixTask* task, const uint64_t* args, uint64_t*) {
   checkStack(task);

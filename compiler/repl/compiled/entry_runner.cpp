@@ -1,8 +1,10 @@
 #include "repl/compiled/entry_runner.h"
 
+#include "core/ir/walk.h"
 #include "repl/compiled/work_bound.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace melix::repl {
@@ -24,28 +26,32 @@ bool usesDevice(const core::Module& module) {
       module.functions, [](const core::Function& f) { return f.device == Device::Gpu && f.body.valid(); });
 }
 
-EntryEndKind endOf(int32_t status) {
+double secondsNow() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+EntryOutcomeKind endOf(int32_t status) {
   switch (status) {
-  case MELIX_OK: return EntryEndKind::Done;
-  case MELIX_CANCELLED: return EntryEndKind::Interrupted;
-  case MELIX_EXIT: return EntryEndKind::Exited;
-  default: return EntryEndKind::Panicked;
+  case MELIX_OK: return EntryOutcomeKind::Done;
+  case MELIX_CANCELLED: return EntryOutcomeKind::Interrupted;
+  case MELIX_EXIT: return EntryOutcomeKind::Exited;
+  default: return EntryOutcomeKind::Panicked;
   }
 }
 
 } // namespace
 
-std::optional<EntryVariables> EntryRunner::lower(check::InstanceId entry, EntryEnd& end) {
+std::optional<EntryVariables> EntryRunner::lower(check::InstanceId entry, EntryOutcome& end) {
   session_.renewModule();
   if (session_.lowerEntry(entry)) return dropUnchanged(session_.module(), session_.module().entry);
-  end.kind = EntryEndKind::Refused;
+  end.kind = EntryOutcomeKind::Refused;
   end.problem = session_.bug();
   return std::nullopt;
 }
 
-bool EntryRunner::optimise(EntryEnd& end) {
+bool EntryRunner::optimise(EntryOutcome& end) {
   if (session_.advance(session::CoreStage::Optimised)) return true;
-  end.kind = EntryEndKind::Refused;
+  end.kind = EntryOutcomeKind::Refused;
   end.problem = session_.bug();
   return false;
 }
@@ -70,7 +76,7 @@ EntryRunner::Plan EntryRunner::planOf() {
   const core::Module& module = session_.module();
   Plan plan;
   if (host_.way == EntryWay::Interpreted || usesDevice(module)) return plan;
-  if (host_.way == EntryWay::Compiled || !isLightButForCalls(module, module.entry, plan.calls)) {
+  if (time_ || host_.way == EntryWay::Compiled || !isLightButForCalls(module, module.entry, plan.calls)) {
     if (canCompile()) plan.kind = Plan::Kind::Whole;
   } else if (!plan.calls.empty()) {
     const bool canCall = std::ranges::all_of(plan.calls, [this](OpId call) { return isStorableCall(call); });
@@ -85,7 +91,7 @@ EntryRunner::Plan EntryRunner::planOf() {
 /// Compiles functions of the module as units, but for those whose contents are known. If there were others,
 /// the module is used up.
 bool EntryRunner::compileMissing(const std::vector<std::pair<std::string, FunctionId>>& wanted,
-                                 EntryEnd& end) {
+                                 EntryOutcome& end) {
   core::Module& module = session_.module();
   Units::Functions made;
   for (const auto& [contents, f] : wanted) {
@@ -95,27 +101,31 @@ bool EntryRunner::compileMissing(const std::vector<std::pair<std::string, Functi
   if (made.empty()) return true;
   module.functions[module.entry].keep = false;
   module.entry = {};
+  const double begun = secondsNow();
   if (!optimise(end)) return false;
-  end.kind = EntryEndKind::Refused;
+  end.kind = EntryOutcomeKind::Refused;
   const std::optional<codegen::Compiled> compiled = host_.compile(session_);
   if (!compiled) return false;
   end.problem = units_.add(*compiled, made);
   if (!end.problem.empty()) return false;
-  end.kind = EntryEndKind::Done;
+  end.kind = EntryOutcomeKind::Done;
+  if (time_) time_->compiling = secondsNow() - begun;
   return true;
 }
 
-EntryEnd EntryRunner::runWhole(const std::string& text, const Parts& parts,
-                               std::vector<std::optional<HeldValue>> arguments) {
+EntryOutcome EntryRunner::runWhole(const std::string& text, const Parts& parts,
+                                   std::vector<std::optional<HeldValue>> arguments) {
   const core::Module& module = session_.module();
   const size_t sizes = module.functions[module.entry].resultDims.size();
   const std::string contents = text + "\n" + contentsOf(module, module.entry);
-  EntryEnd end;
+  const bool repeats = time_ && mayRepeat(parts);
+  EntryOutcome end;
   if (!compileMissing({{contents, module.entry}}, end)) return end;
-  UnitRun run = units_.run(*units_.find(contents), arguments);
+  Unit& unit = *units_.find(contents);
+  UnitRun run = time_ ? timed(unit, arguments, repeats) : units_.run(unit, arguments, moved_);
   end.kind = endOf(run.status);
   end.compiledTrace = std::move(run.problem);
-  if (end.kind != EntryEndKind::Done) return end;
+  if (end.kind != EntryOutcomeKind::Done) return end;
   run.results.resize(sizes + parts.size());
   for (size_t k = 0; k < sizes; ++k)
     end.dims.push_back(forms().plain(session_.types.int64(), run.results[k]).asInteger());
@@ -125,15 +135,41 @@ EntryEnd EntryRunner::runWhole(const std::string& text, const Parts& parts,
   return end;
 }
 
-EntryEnd EntryRunner::runCalls(check::InstanceId entry, std::vector<OpId> calls, const Parts& parts,
-                               const std::vector<std::optional<HeldValue>>& arguments) {
+/// Whether one run more cannot be told from none.
+bool EntryRunner::mayRepeat(const Parts& parts) const {
+  const core::Module& module = session_.module();
+  const core::EffectSet effects = core::Effects(module).ofFunction(module.entry);
+  const bool changesNone =
+      std::all_of(parts.begin() + 1, parts.end(), [](const auto& p) { return p.has_value(); });
+  return changesNone && !effects.io && !effects.debug;
+}
+
+UnitRun EntryRunner::timed(Unit& unit, const std::vector<std::optional<HeldValue>>& arguments, bool repeats) {
+  constexpr double enough = 0.3; // seconds
+  constexpr size_t most = 10'000;
+  time_->isCompiled = true;
+  UnitRun run;
+  double sum = 0;
+  do {
+    const int64_t before = melix_stats(host_.task).allocations;
+    const double begun = secondsNow();
+    run = units_.run(unit, arguments);
+    time_->running.push_back(secondsNow() - begun);
+    time_->allocations = melix_stats(host_.task).allocations - before;
+    sum += time_->running.back();
+  } while (repeats && run.status == MELIX_OK && sum < enough && time_->running.size() < most);
+  return run;
+}
+
+EntryOutcome EntryRunner::runCalls(check::InstanceId entry, std::vector<OpId> calls, const Parts& parts,
+                                   const std::vector<std::optional<HeldValue>>& arguments) {
   const core::Function& f = session_.module().functions[session_.module().entry];
   std::vector<std::pair<std::string, FunctionId>> wanted;
   for (const OpId call : calls) {
     const FunctionId callee = f.ops[call].as<core::CallAttr>().callee;
     wanted.emplace_back(contentsOf(session_.module(), callee), callee);
   }
-  EntryEnd end;
+  EntryOutcome end;
   if (!compileMissing(wanted, end)) return end;
   if (!session_.module().entry.valid()) { // used up
     if (!lower(entry, end)) return end;
@@ -147,17 +183,20 @@ EntryEnd EntryRunner::runCalls(check::InstanceId entry, std::vector<OpId> calls,
   return interpret(parts, arguments);
 }
 
-EntryEnd EntryRunner::interpret(const Parts& parts, const std::vector<std::optional<HeldValue>>& arguments) {
-  EntryEnd end;
+EntryOutcome EntryRunner::interpret(const Parts& parts,
+                                    const std::vector<std::optional<HeldValue>>& arguments) {
+  EntryOutcome end;
   if (!optimise(end)) return end;
   std::vector<interp::Value> plain;
   for (const auto& argument : arguments) plain.push_back(argument->plain(forms()));
   interp::Program program(session_.module(), hooks());
   last_ = {};
+  const double begun = secondsNow();
   interp::RunResult result = program.run(session_.module().entry, std::move(plain));
+  if (time_) time_->running.push_back(secondsNow() - begun);
   given_.clear();
   if (result.panicked) {
-    end.kind = last_.status == MELIX_OK ? EntryEndKind::Panicked : endOf(last_.status);
+    end.kind = last_.status == MELIX_OK ? EntryOutcomeKind::Panicked : endOf(last_.status);
     end.compiledTrace = std::move(last_.problem);
     end.panic = std::move(result.panic);
     return end;
@@ -201,19 +240,39 @@ void EntryRunner::runUnit(int64_t number, interp::BuiltinCall& call) {
   call.panic = last_.message;
 }
 
-EntryEnd EntryRunner::run(check::InstanceId entry, const std::string& text,
-                          const std::vector<HeldValue>& variables) {
-  EntryEnd end;
+/// The arguments that may be updated in place: nothing needs the variable afterwards.
+std::vector<bool> EntryRunner::movedArguments(const EntryVariables& entry,
+                                              const std::vector<HeldValue>& variables) const {
+  std::vector<bool> out(entry.read.size());
+  if (rollback_) return out;
+  for (size_t k = 0; k < out.size(); ++k) {
+    const HeldValue& value = variables[entry.read[k]];
+    const auto isIt = [&](const HeldValue& other) { return other.sharesWith(value); };
+    out[k] = std::ranges::count(entry.passedOn, std::optional(entry.read[k])) == 0 &&
+             std::ranges::count_if(variables, isIt) == 1;
+  }
+  return out;
+}
+
+EntryOutcome EntryRunner::run(check::InstanceId entry, const std::string& text,
+                              const std::vector<HeldValue>& variables, EntryTime* time) {
+  EntryOutcome end;
+  time_ = time;
+  moved_.clear();
   const std::optional<EntryVariables> lowered = lower(entry, end);
   if (!lowered) return end;
   std::vector<std::optional<HeldValue>> arguments;
   for (const uint32_t k : lowered->read) arguments.emplace_back(variables[k]);
+  moved_ = movedArguments(*lowered, variables);
   const Plan plan = planOf();
   switch (plan.kind) {
-  case Plan::Kind::Whole: return runWhole(text, lowered->passedOn, std::move(arguments));
+  case Plan::Kind::Whole: end = runWhole(text, lowered->passedOn, std::move(arguments)); break;
   case Plan::Kind::Calls: return runCalls(entry, plan.calls, lowered->passedOn, arguments);
   case Plan::Kind::Interpret: return interpret(lowered->passedOn, arguments);
   }
+  const bool hasRun = end.kind != EntryOutcomeKind::Done && end.kind != EntryOutcomeKind::Refused;
+  for (size_t k = 0; k < moved_.size() && hasRun; ++k)
+    if (moved_[k]) end.lost.push_back(lowered->read[k]);
   return end;
 }
 

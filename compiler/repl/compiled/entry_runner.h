@@ -25,7 +25,7 @@ struct RunnerHost {
   EntryWay way = EntryWay::ByWork;
 };
 
-enum class EntryEndKind : uint8_t { Done, Refused, Panicked, Interrupted, Exited };
+enum class EntryOutcomeKind : uint8_t { Done, Refused, Panicked, Interrupted, Exited };
 
 /// A part of what an entry gives: a variable as it was, or a new value in one of its forms.
 struct EntryPart {
@@ -39,13 +39,23 @@ struct EntryPart {
   }
 };
 
-struct EntryEnd {
-  EntryEndKind kind = EntryEndKind::Done;
+struct EntryOutcome {
+  EntryOutcomeKind kind = EntryOutcomeKind::Done;
   std::string problem;          ///< Refused: a bug of the compiler, or empty: the sink has it
   std::string compiledTrace;    ///< Panicked: the text of the panic as compiled code gives it; may be empty
   interp::Panic panic;          ///< Panicked: what the interpreter knows
   std::vector<int64_t> dims;    ///< Done: the sizes that the entry decided
   std::vector<EntryPart> parts; ///< Done: of the entry's tuple
+  std::vector<uint32_t> lost;   ///< not Done: the variables that have no value any more
+};
+
+/// How long an entry takes. One that changes no variable, and has no effect beside its value, is repeated
+/// when it is short.
+struct EntryTime {
+  bool isCompiled = false;     ///< or interpreted: it has no stored form
+  double compiling = 0;        ///< seconds; 0: the code was there
+  std::vector<double> running; ///< seconds, of each run
+  int64_t allocations = 0;     ///< of one run: blocks of memory
 };
 
 class EntryRunner {
@@ -54,31 +64,43 @@ public:
       : session_(session), host_(std::move(host)), units_(session.types, host_.task) {}
 
   StoredForms& forms() { return units_.forms(); }
+  /// Whether an entry that fails leaves all variables as they were. Else compiled entries update those that
+  /// they change in place, and lose them if they fail.
+  void setRollback(bool isOn) { rollback_ = isOn; }
   /// Runs an entry with the values of the variables that are its parameters. `text` is what was entered: the
-  /// places of a panic depend on it.
-  EntryEnd run(check::InstanceId entry, const std::string& text, const std::vector<HeldValue>& variables);
+  /// places of a panic depend on it. With `time`, all is compiled that can be, and measured.
+  EntryOutcome run(check::InstanceId entry, const std::string& text, const std::vector<HeldValue>& variables,
+                   EntryTime* time = nullptr);
 
 private:
   struct Plan;
-  std::optional<EntryVariables> lower(check::InstanceId entry, EntryEnd& end);
-  bool optimise(EntryEnd& end);
+  std::optional<EntryVariables> lower(check::InstanceId entry, EntryOutcome& end);
+  bool optimise(EntryOutcome& end);
   Plan planOf();
   bool canCompile();
   bool isStorableCall(core::OpId call);
-  bool compileMissing(const std::vector<std::pair<std::string, core::FunctionId>>& wanted, EntryEnd& end);
+  bool compileMissing(const std::vector<std::pair<std::string, core::FunctionId>>& wanted, EntryOutcome& end);
   using Parts = std::vector<std::optional<uint32_t>>;
-  EntryEnd runWhole(const std::string& text, const Parts& parts,
-                    std::vector<std::optional<HeldValue>> arguments);
-  EntryEnd runCalls(check::InstanceId entry, std::vector<core::OpId> calls, const Parts& parts,
-                    const std::vector<std::optional<HeldValue>>& arguments);
-  EntryEnd interpret(const Parts& parts, const std::vector<std::optional<HeldValue>>& arguments);
+  EntryOutcome runWhole(const std::string& text, const Parts& parts,
+                        std::vector<std::optional<HeldValue>> arguments);
+  EntryOutcome runCalls(check::InstanceId entry, std::vector<core::OpId> calls, const Parts& parts,
+                        const std::vector<std::optional<HeldValue>>& arguments);
+  EntryOutcome interpret(const Parts& parts, const std::vector<std::optional<HeldValue>>& arguments);
   void callHost(ops::BuiltinKind kind, interp::BuiltinCall& call);
   void runUnit(int64_t number, interp::BuiltinCall& call);
   interp::Hooks hooks();
 
   session::Session& session_;
   RunnerHost host_;
+  bool mayRepeat(const Parts& parts) const;
+  std::vector<bool> movedArguments(const EntryVariables& entry,
+                                   const std::vector<HeldValue>& variables) const;
+  UnitRun timed(Unit& unit, const std::vector<std::optional<HeldValue>>& arguments, bool repeats);
+
   Units units_;
+  EntryTime* time_ = nullptr; ///< of the entry that runs
+  bool rollback_ = true;
+  std::vector<bool> moved_;   ///< by argument of the entry that runs
   std::vector<Unit*> called_; ///< by the numbers of `host_run`
   std::vector<std::optional<HeldValue>> given_;
   UnitRun last_; ///< of a unit that the interpreter called

@@ -18,6 +18,13 @@ public:
   std::shared_ptr<StoredValue> stored(StoredForms& forms, const MelixType* descriptor,
                                       std::string& problem) const;
 
+  /// Forgets the plain form, which may lend from the stored one.
+  void dropPlain() const {
+    if (forms_->stored) forms_->plain.reset();
+  }
+  /// Whether both are copies of one value.
+  bool sharesWith(const HeldValue& other) const { return forms_ == other.forms_; }
+
 private:
   struct Forms {
     types::TypeId type;

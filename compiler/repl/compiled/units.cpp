@@ -8,6 +8,7 @@ namespace melix::repl {
 struct Exchange {
   StoredValues& values;
   std::vector<std::shared_ptr<StoredValue>> arguments, results; ///< by number
+  std::vector<bool> moved;                                      ///< by number of the argument; may be shorter
   std::vector<const MelixType*>* described = nullptr;           ///< gets the types that are asked for
 };
 
@@ -22,7 +23,10 @@ void takeValue(void* context, MelixTask* task, int64_t number, const MelixType* 
     return;
   }
   std::memcpy(place, exchange.arguments[n]->place(), type->size);
-  melix_retain_value(task, type, place);
+  if (n < exchange.moved.size() && exchange.moved[n])
+    std::memset(exchange.arguments[n]->place(), 0, type->size);
+  else
+    melix_retain_value(task, type, place);
 }
 
 void giveValue(void* context, MelixTask* task, int64_t number, MelixValue value) {
@@ -79,19 +83,21 @@ int32_t Units::call(MelixEntryFn entry, Exchange& exchange) {
 
 void Units::describe(Unit& unit, size_t arguments) {
   unit.taken.resize(arguments);
-  Exchange exchange{values_, {}, {}, &unit.taken};
+  Exchange exchange{values_, {}, {}, {}, &unit.taken};
   call(unit.describe, exchange);
   unit.isDescribed = true;
 }
 
-UnitRun Units::run(Unit& unit, const std::vector<std::optional<HeldValue>>& arguments) {
+UnitRun Units::run(Unit& unit, const std::vector<std::optional<HeldValue>>& arguments,
+                   const std::vector<bool>& moved) {
   if (!unit.isDescribed) describe(unit, arguments.size());
   UnitRun out;
-  Exchange exchange{values_, {}, {}, nullptr};
+  Exchange exchange{values_, {}, {}, moved, nullptr};
   exchange.arguments.resize(arguments.size());
   for (size_t n = 0; n < arguments.size(); ++n) {
     if (!unit.taken[n]) continue;
     exchange.arguments[n] = arguments[n]->stored(forms_, unit.taken[n], out.problem);
+    if (n < moved.size() && moved[n]) arguments[n]->dropPlain();
     if (exchange.arguments[n]) continue;
     out.message = out.problem;
     out.problem = "panic: " + out.problem + "\n";

@@ -461,6 +461,9 @@ void melix_set_arguments(int32_t argc, char** argv);
 // From now on Ctrl-C sets `cancel` of this task and its workers; a second one before it is noticed ends the
 // process with 130. melix_clear_cancel makes the task usable again.
 void melix_watch_interrupt(MelixTask* task);
+// The same as a Ctrl-C, but never ends the process. May be called from any thread and from handlers of
+// signals.
+void melix_interrupt(void);
 // Code that only computes does not look at `cancel`: from now on a Ctrl-C that nothing answers within a
 // second ends the process.
 void melix_end_when_deaf(void);
@@ -502,6 +505,20 @@ void melix_hold_standard_files(void);
 // Receives all text instead of standard output (fd 1) and standard error (fd 2) when set; null restores.
 typedef void (*MelixWriteFn)(void* context, int32_t fd, const uint8_t* data, int64_t len);
 void melix_set_writer(MelixWriteFn writer, void* context);
+
+// The state of a loop over the library's `progress`.
+typedef struct MelixProgress {
+  MelixStr label;
+  MelixStr note;
+  int64_t total; // steps; negative: unknown
+  int64_t done;
+  double seconds; // since it began
+  int32_t ended;
+} MelixProgress;
+// Receives the progress of loops, at most every twentieth of a second but for the end of a loop, in place of
+// the lines on standard error when set; null restores.
+typedef void (*MelixProgressFn)(void* context, const MelixProgress* progress);
+void melix_set_progress(MelixProgressFn receiver, void* context);
 
 // Ends the pool's threads; a later melix_parallel starts them again.
 void melix_pool_stop(void);

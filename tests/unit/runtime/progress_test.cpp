@@ -49,6 +49,27 @@ TEST_F(Progress, totals_that_are_unknown_or_wrong_are_not_shown) {
   EXPECT_EQ(step("none", 0, 0, 0, true), "none  100 %  0/0\n");
 }
 
+TEST_F(Progress, a_host_receives_steps_in_place_of_lines) {
+  std::string steps;
+  melix_set_progress(
+      [](void* out, const MelixProgress* p) {
+        *static_cast<std::string*>(out) +=
+            std::string(reinterpret_cast<const char*>(p->label.data), static_cast<size_t>(p->label.len)) +
+            " " + std::to_string(p->done) + "/" + std::to_string(p->total) + (p->ended ? " ended" : "") +
+            "\n";
+      },
+      &steps);
+  EXPECT_EQ(step("a", 200, 0, 0), "");
+  EXPECT_EQ(step("a", 200, 1, 0), "");
+  EXPECT_EQ(step("a", 200, 200, 40, true), "");
+  EXPECT_EQ(step("b", -1, 7, 40, true), "");
+  melix_set_progress(nullptr, nullptr);
+  EXPECT_EQ(steps.substr(steps.find("a 200")), "a 200/200 ended\nb 7/-1 ended\n");
+  EXPECT_EQ(std::count(steps.begin(), steps.end(), '\n'), steps.starts_with("a 0/200") ? 3 : 2)
+      << "the second step comes too soon";
+  EXPECT_EQ(step("c", 4, 4, 2, true), "c  100 %  4/4  2.00/s  2.0 s\n");
+}
+
 TEST_F(Progress, slow_steps_and_long_times) {
   EXPECT_EQ(step("e", 4, 2, 400, true), "e   50 %  2/4  200 s each  6:40\n");
   EXPECT_EQ(step("e", 1000, 500, 8000, true), "e   50 %  500/1000  16.0 s each  2:13:20\n");
