@@ -11,8 +11,8 @@
 
 namespace melix::codegen {
 
-/// The name of a source file in debug information. Those that are no files, as entries at a prompt, have
-/// paths that others have too: their names end in a number.
+/// The name of a source file in debug information. An entry at a prompt is no file, and others have its
+/// path too: its name ends in a number.
 std::string debugName(const SourceStore& sources, FileId file);
 
 class DebugInfo {

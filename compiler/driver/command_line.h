@@ -35,7 +35,7 @@ struct ProgramSource {
 /// How a program is compiled and run.
 struct CodeOptions {
   bool interpret = false;  ///< by the Core interpreter instead of compiled code
-  bool compileAll = false; ///< at the prompt: what is light too
+  bool compileAll = false; ///< at the prompt: light entries too
   bool optimise = true;    ///< off under -O0: each nest alone, scalar
   bool strictFp = false;   ///< floats are summed in sequence, no fused multiply-add is formed
   bool expanded = false; ///< private items of other modules are seen: the program was printed after expansion

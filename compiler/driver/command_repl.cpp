@@ -171,16 +171,9 @@ std::unique_ptr<EntryReader> makeReader(const repl::Prompt& prompt) {
   return std::make_unique<EntriesOfLines>(prompt);
 }
 
-} // namespace
-
-int commandRepl(const Invocation& invocation) {
-  if (!accepts(invocation.code)) return WrongCommandLine;
-  const SessionPtr session = makeSession(invocation.code);
-  char name[] = "melix";
-  char* arguments[] = {name, nullptr};
-  HostBuiltins builtins(session->types, 1, arguments);
-  melix_leave_when_deaf();
-  repl::Prompt prompt(*session, makeHost(*session, builtins, invocation.code));
+/// The exit status. The values of variables are gone afterwards.
+int runEntries(session::Session& session, HostBuiltins& builtins, const CodeOptions& code) {
+  repl::Prompt prompt(session, makeHost(session, builtins, code));
   const std::unique_ptr<EntryReader> reader = makeReader(prompt);
   for (;;) {
     const repl::Entry entry = reader->next();
@@ -195,11 +188,26 @@ int commandRepl(const Invocation& invocation) {
     });
     builtins.flush();
     builtins.takeInterrupt();
-    if (builtins.exited()) return melix_end_output(builtins.exitStatus());
+    if (builtins.exited()) return builtins.exitStatus();
     if (!flushOutput()) return Failure;
     if (!goesOn) break;
   }
-  return melix_end_output(Success);
+  return Success;
+}
+
+} // namespace
+
+int commandRepl(const Invocation& invocation) {
+  if (!accepts(invocation.code)) return WrongCommandLine;
+  const SessionPtr session = makeSession(invocation.code);
+  char name[] = "melix";
+  char* arguments[] = {name, nullptr};
+  HostBuiltins builtins(session->types, 1, arguments);
+  melix_leave_when_deaf();
+  const int status = runEntries(*session, builtins, invocation.code);
+  const char* stats = std::getenv("MELIX_STATS");
+  if (stats && std::string_view(stats) == "1") melix_print_stats(builtins.task());
+  return melix_end_output(status);
 }
 
 } // namespace melix::driver

@@ -13,8 +13,8 @@ int commandRun(const Invocation& invocation);
 int commandBuild(const Invocation& invocation);
 int commandCheck(const Invocation& invocation);
 int commandShow(const Invocation& invocation);
-/// The text of a stage from `core` on, of what the session has lowered; takes it that far. None: the reason
-/// is on standard error.
+/// The text of a stage from `core` on; takes the session's module that far. None: the reason is on standard
+/// error.
 std::optional<std::string> textOfStage(const Invocation& invocation, session::Session& session);
 int commandExplainFusion(const Invocation& invocation);
 int commandExplainBatching(const Invocation& invocation);

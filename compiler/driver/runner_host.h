@@ -5,7 +5,7 @@
 
 namespace melix::driver {
 
-/// What runs the entries of a prompt or a notebook; refers to both.
+/// The services by which entries of a prompt or a notebook run; they refer to both arguments.
 repl::RunnerHost runnerHost(HostBuiltins& builtins, const CodeOptions& code);
 
 /// The text of a stage of the compiler: repl::Host::stageText.

@@ -27,11 +27,11 @@ struct Host {
   std::function<void(std::string_view)> write, writeError;
   std::function<std::optional<std::string>(const std::string& file, std::string& error)> readFile;
   std::function<void()> writeDiagnostics;
-  /// Tells of a panic or of Ctrl-C; before the trace of a panic comes what compiled code says of it.
+  /// Reports a panic or Ctrl-C; the report of compiled code comes before the trace.
   std::function<void(const interp::Panic&, const std::string& compiled)> reportPanic;
   std::function<void()> noteExit; ///< compiled code called `exit`
-  /// The text of a stage of the compiler, by its name (`core`, `asm`), of what the session has lowered as its
-  /// entry; of one function alone where the stage knows functions. None: `error` says why.
+  /// The text of a stage of the compiler, by its name (`core`, `asm`), of the entry that the session
+  /// has lowered; of one function alone where the stage knows functions. None: `error` says why.
   std::function<std::optional<std::string>(const std::string& stage, const std::string& function,
                                            std::string& error)>
       stageText;

@@ -279,7 +279,7 @@ void melix_command_parse(MelixTask* task, const uint64_t* args, uint64_t*) {
   if (!restTexts) panicText(task, "out of memory");
   int32_t status = Parser(strArg(args)).scan();
   if (status == MELIX_OK) return;
-  task->exitStatus = status < 0 ? static_cast<int32_t>(MELIX_OK) : status;
+  task->around.exitStatus = status < 0 ? static_cast<int32_t>(MELIX_OK) : status;
   leaveToLanding(task, MELIX_EXIT);
 }
 

@@ -4,11 +4,11 @@
 
 using namespace melix::runtime;
 
-void melix_set_host(MelixTask* task, const MelixHost* host) { task->host = host; }
+void melix_set_host(MelixTask* task, const MelixHost* host) { task->around.host = host; }
 
 static const MelixHost& hostOf(MelixTask* task) {
-  if (!task->host) panicText(task, "this code has no host");
-  return *task->host;
+  if (!task->around.host) panicText(task, "this code has no host");
+  return *task->around.host;
 }
 
 void melix_host_take(MelixTask* task, const uint64_t* args, uint64_t*) {

@@ -73,7 +73,7 @@ void onDeaf(int, siginfo_t* info, void* raw) {
   for (int k = 0; isTimer && k < maxWatched; k++) {
     MelixTask* task = watchedTask(k);
     const bool runs = task && isCancelled(task) && __atomic_load_n(&task->landing, __ATOMIC_RELAXED);
-    if (runs && task->thread != self) syscall(SYS_tgkill, getpid(), task->thread, SIGALRM);
+    if (runs && task->around.thread != self) syscall(SYS_tgkill, getpid(), task->around.thread, SIGALRM);
   }
   const MelixTask* waiting = __atomic_load_n(&interruptible, __ATOMIC_ACQUIRE);
   if (isTimer && waiting && isCancelled(waiting)) setTimer(again);

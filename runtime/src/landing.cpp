@@ -122,7 +122,7 @@ void leaveToLanding(MelixTask* task, int32_t status) {
     melix_flush();
     if (status == MELIX_PANIC && write(2, text, static_cast<size_t>(len)) < 0) {
     }
-    _exit(status == MELIX_EXIT ? task->exitStatus : status);
+    _exit(status == MELIX_EXIT ? task->around.exitStatus : status);
   }
   if (__asan_unpoison_memory_region) unmarkFrames(task->stack, static_cast<uint8_t*>(landing->sp));
   melix_leave(landing->sp, status);
@@ -165,7 +165,7 @@ int32_t melix_catch(MelixTask* task, MelixBodyFn body, void* context) {
   return status;
 }
 
-int32_t melix_exit_status(MelixTask* task) { return task->exitStatus; }
+int32_t melix_exit_status(MelixTask* task) { return task->around.exitStatus; }
 
 namespace {
 struct BuiltinCall {

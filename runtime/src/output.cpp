@@ -61,7 +61,7 @@ void settle(bool endsLine) {
 /// A program whose output goes nowhere does not go on; melix_end_output says why.
 void leaveIfFailed(MelixTask* task) {
   if (failure == 0) return;
-  task->exitStatus = MELIX_FAILED;
+  task->around.exitStatus = MELIX_FAILED;
   leaveToLanding(task, MELIX_EXIT);
 }
 

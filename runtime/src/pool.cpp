@@ -371,7 +371,7 @@ int64_t melix_parallel(MelixTask* task, MelixChunkFn fn, void* context, int64_t 
   __atomic_store_n(&pool.inUse, 0, __ATOMIC_RELEASE);
   if (status == MELIX_OK) return failure.result;
   if (status == MELIX_PANIC) raiseAgain(task, failed);
-  if (failed != task) task->exitStatus = failed->exitStatus;
+  if (failed != task) task->around.exitStatus = failed->around.exitStatus;
   leaveToLanding(task, status);
 }
 

@@ -160,7 +160,7 @@ void forgetPages(Stack& stack) {
 }
 
 void useSignalStack(MelixTask* task) {
-  task->thread = static_cast<int32_t>(syscall(SYS_gettid));
+  task->around.thread = static_cast<int32_t>(syscall(SYS_gettid));
   stack_t signals;
   memset(&signals, 0, sizeof signals);
   signals.ss_sp = task->stack.map;

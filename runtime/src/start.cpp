@@ -44,7 +44,7 @@ void runEntry(MelixTask* task, void* context) {
 /// The status of the process for the way the entry ended; writes what there is to say.
 int32_t finalStatus(MelixTask* task, int32_t status, int32_t result) {
   if (status == MELIX_OK) return result;
-  if (status == MELIX_EXIT) return task->exitStatus;
+  if (status == MELIX_EXIT) return task->around.exitStatus;
   if (status == MELIX_PANIC) {
     int64_t len;
     const char* text = melix_panic_text(task, &len);

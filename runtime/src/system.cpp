@@ -115,6 +115,6 @@ void melix_exit(MelixTask* task, const uint64_t* args, uint64_t*) {
   auto status = static_cast<int64_t>(args[0]);
   if (status < 0 || status > 255)
     melix_panic_format(task, "exit status {0} is not within 0..255", 1, &status);
-  task->exitStatus = static_cast<int32_t>(status);
+  task->around.exitStatus = static_cast<int32_t>(status);
   leaveToLanding(task, MELIX_EXIT);
 }

@@ -37,6 +37,13 @@ struct PanicReport {
   void release() { message.release(), place.release(), frames.release(), text.release(); }
 };
 
+/// What a task has to do with the world outside.
+struct Surroundings {
+  const MelixHost* host; ///< of `host_take` and `host_give`; null: none
+  int32_t thread;        ///< the number that the system has for the one it runs on
+  int32_t exitStatus;    ///< asked for by the program
+};
+
 } // namespace melix::runtime
 
 struct MelixTask {
@@ -45,18 +52,16 @@ struct MelixTask {
   MelixBlock* list;          ///< sentinel of the current landing's block list
   MelixBlock rootList;       ///< sentinel used outside all landings
   uint32_t lock;             ///< guards the block list while `threaded`
-  int32_t exitStatus;
   melix::runtime::SmallBlocks small;
   melix::runtime::KeptMemory kept;
   MelixStats stats;
   melix::runtime::Landing* landing;
   melix::runtime::Stack stack;
-  int32_t thread; ///< the number that the system has for the one it runs on
   bool isWorker;
   bool overflowed; ///< the stack was used up: its pages are given back at the landing
   bool inChunk;    ///< runs a chunk of melix_parallel: nested launches are inline
   melix::runtime::PanicReport panic;
-  const MelixHost* host; ///< of `host_take` and `host_give`; null: none
+  melix::runtime::Surroundings around;
 };
 
 namespace melix::runtime {

@@ -1,12 +1,13 @@
 #pragma once
-// Runs the statements of an entry: in the interpreter what is light, compiled what is not.
+// Runs the statements of an entry: light ones in the interpreter, the others compiled.
 //
 // An entry whose own statements hold loops, nests or derivatives of any size is compiled as a whole. Else it
-// is interpreted, and the functions that it calls and that are not light are compiled by themselves: they are
-// there for later entries. Code is found by its contents: what an entry redefines is compiled anew when it is
-// called. An entry that uses a device, or values without a stored form, is interpreted.
+// is interpreted, and the heavy functions that it calls are compiled by themselves: later entries find their
+// code. Code is found by its contents, so a function is compiled anew if something that it uses was
+// redefined. An entry that uses a device, or values without a stored form, is interpreted.
 //
-// What runs gets values whose blocks the prompt owns too, so an update copies; what fails leaves no trace.
+// The blocks of an argument have the prompt as an owner too, so an update copies them; an entry that fails
+// leaves no trace.
 
 #include "interp/interp.h"
 #include "repl/compiled/units.h"
@@ -16,7 +17,7 @@ namespace melix::repl {
 
 enum class EntryWay : uint8_t { ByWork, Interpreted, Compiled };
 
-/// What a runner needs from its host.
+/// The services that a runner needs from its host.
 struct RunnerHost {
   interp::Hooks hooks;
   MelixTask* task;
@@ -42,8 +43,8 @@ struct EntryPart {
 struct EntryOutcome {
   EntryOutcomeKind kind = EntryOutcomeKind::Done;
   std::string problem;          ///< Refused: a bug of the compiler, or empty: the sink has it
-  std::string compiledTrace;    ///< Panicked: the text of the panic as compiled code gives it; may be empty
-  interp::Panic panic;          ///< Panicked: what the interpreter knows
+  std::string compiledTrace;    ///< Panicked: the report of compiled code; may be empty
+  interp::Panic panic;          ///< Panicked: the report of the interpreter
   std::vector<int64_t> dims;    ///< Done: the sizes that the entry decided
   std::vector<EntryPart> parts; ///< Done: of the entry's tuple
   std::vector<uint32_t> lost;   ///< not Done: the variables that have no value any more
@@ -64,10 +65,10 @@ public:
       : session_(session), host_(std::move(host)), units_(session.types, host_.task) {}
 
   StoredForms& forms() { return units_.forms(); }
-  /// Whether an entry that fails leaves all variables as they were. Else compiled entries update those that
-  /// they change in place, and lose them if they fail.
+  /// Whether an entry that fails leaves all variables as they were. Else compiled entries update variables in
+  /// place, and lose them if they fail.
   void setRollback(bool isOn) { rollback_ = isOn; }
-  /// Runs an entry with the values of the variables that are its parameters. `text` is what was entered: the
+  /// Runs an entry with the values of the variables that are its parameters. `text` was entered: the
   /// places of a panic depend on it. With `time`, all is compiled that can be, and measured.
   EntryOutcome run(check::InstanceId entry, const std::string& text, const std::vector<HeldValue>& variables,
                    EntryTime* time = nullptr);

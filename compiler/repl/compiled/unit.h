@@ -10,7 +10,7 @@
 
 namespace melix::repl {
 
-/// What is left of the parameters of an entry at the prompt, which are the variables there were, and of the
+/// The parameters of an entry at the prompt are the variables before it. These are left of them, and of the
 /// tuple that it gives.
 struct EntryVariables {
   std::vector<uint32_t> read; ///< by parameter: the number of the variable

@@ -38,7 +38,7 @@ void giveValue(void* context, MelixTask* task, int64_t number, MelixValue value)
   melix_retain_value(task, value.type, value.data);
 }
 
-std::string textOf(MelixTask* task, const char* (*text)(MelixTask*, int64_t*)) {
+std::string reported(MelixTask* task, const char* (*text)(MelixTask*, int64_t*)) {
   int64_t length = 0;
   const char* data = text(task, &length);
   return std::string(data, static_cast<size_t>(length));
@@ -107,8 +107,8 @@ UnitRun Units::run(Unit& unit, const std::vector<std::optional<HeldValue>>& argu
   out.status = call(unit.run, exchange);
   if (out.status == MELIX_CANCELLED || out.status == MELIX_EXIT) out.message = "stopped";
   if (out.status == MELIX_PANIC) {
-    out.problem = textOf(values_.task(), melix_panic_text);
-    out.message = textOf(values_.task(), melix_panic_message);
+    out.problem = reported(values_.task(), melix_panic_text);
+    out.message = reported(values_.task(), melix_panic_message);
   }
   out.results = std::move(exchange.results);
   return out;

@@ -37,8 +37,8 @@ public:
   /// Returns the error, or an empty text.
   using Functions = std::vector<std::pair<std::string, UnitFunctions>>;
   std::string add(const codegen::Compiled& compiled, const Functions& functions);
-  /// The arguments by their numbers. The code becomes the owner of those that are marked in `moved`: nobody
-  /// has their value afterwards.
+  /// The arguments by their numbers. The code becomes the owner of the arguments that are
+  /// marked in `moved`: nobody has their values afterwards.
   UnitRun run(Unit& unit, const std::vector<std::optional<HeldValue>>& arguments,
               const std::vector<bool>& moved = {});
 

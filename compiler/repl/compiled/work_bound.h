@@ -9,8 +9,8 @@ namespace melix::repl {
 /// it: the counts of all loops are known, and few.
 bool isLight(const core::Module& module, core::FunctionId f);
 
-/// The same of the function's own ops: what calls do, which stand outside of loops, counts as nothing.
-/// `heavy` gets the calls that are not light.
+/// The same of the function's own ops. Calls outside of loops count as nothing; `heavy` gets those calls that
+/// are not light.
 bool isLightButForCalls(const core::Module& module, core::FunctionId f, std::vector<core::OpId>& heavy);
 
 } // namespace melix::repl

@@ -19,6 +19,7 @@
 #include "transforms/batch/speculated_nest.h"
 #include "transforms/fusion/fusion.h"
 #include "transforms/walks/dce.h"
+#include "transforms/walks/define_collected.h"
 #include "transforms/walks/distribute_nest.h"
 #include "transforms/walks/for_each_function.h"
 
@@ -370,6 +371,8 @@ bool batch(Module& m, bool reordersSums, BatchingLog* log) {
     eliminateDeadValues(m, f, now);
     m.functions[f].version.raise();
   }
+  for (uint32_t k = 0; k < m.functions.size() && !changed.empty(); ++k)
+    if (m.functions[FunctionId(k)].body.valid()) defineCollected(m, FunctionId(k));
   for (FunctionId f : copies) dropLastResult(m, f);
   checksToValues(m, {functions.speculated().begin(), functions.speculated().end()}, copies);
   return !changed.empty();

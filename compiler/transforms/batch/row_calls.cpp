@@ -110,14 +110,20 @@ bool RowCalls::addsToSame(const RowCall& a, const RowCall& b) const {
 
 /// Whether two values are computed by the same ops.
 bool RowCalls::isSameValue(ValueId a, ValueId b) const {
-  if (a == b) return true;
+  Pairs seen;
+  return isSameValue(a, b, seen);
+}
+
+/// One pair that differs ends the whole comparison: pairs that were seen are the same.
+bool RowCalls::isSameValue(ValueId a, ValueId b, Pairs& seen) const {
+  if (a == b || !seen.emplace(a, b).second) return true;
   const OpId of = fn().values[a].def, by = fn().values[b].def;
   if (!of.valid() || !by.valid() || fn().values[a].index != fn().values[b].index) return false;
   const Op &x = fn().ops[of], &y = fn().ops[by];
   return x.kind == y.kind && x.regions.empty() && y.regions.empty() && x.resultDims.empty() &&
          x.dims == y.dims && sameAttr(x.attr, y.attr) && !functions_.isOrdered(f_, of) &&
          std::equal(x.operands.begin(), x.operands.end(), y.operands.begin(), y.operands.end(),
-                    [&](ValueId v, ValueId w) { return isSameValue(v, w); });
+                    [&](ValueId v, ValueId w) { return isSameValue(v, w, seen); });
 }
 
 /// The call of all rows of a group, at the place of the first.

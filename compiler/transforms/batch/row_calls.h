@@ -14,6 +14,7 @@
 #include "core/ir/build.h"
 
 #include <map>
+#include <set>
 #include <unordered_set>
 
 namespace melix::transforms {
@@ -44,6 +45,8 @@ private:
   bool isSame(const RowCall& a, const RowCall& b) const;
   bool addsToSame(const RowCall& a, const RowCall& b) const;
   bool isSameValue(core::ValueId a, core::ValueId b) const;
+  using Pairs = std::set<std::pair<core::ValueId, core::ValueId>>;
+  bool isSameValue(core::ValueId a, core::ValueId b, Pairs& seen) const;
   std::vector<RowCall> merged(core::RegionId region, std::vector<RowCall> calls);
   Group groupOf(core::RegionId region, const RowCall& first, std::span<const RowCall> calls) const;
   RowCall merge(core::RegionId region, const Group& group);

@@ -3,6 +3,7 @@
 #include "core/analysis/sizes.h"
 #include "core/ir/walk.h"
 #include "transforms/analysis/cost_model.h"
+#include "transforms/walks/define_collected.h"
 
 #include <algorithm>
 
@@ -25,66 +26,6 @@ OpId guardByPoints(Builder& b, DimId points, RegionId region, OpId made) {
   op.regions = {yes.region, no.region};
   return b.append(std::move(op), types);
 }
-
-/// Arrays that are undefined at some points become zeros there, since a nest that collects them reads them.
-class ArrayDefiner {
-public:
-  /// `body`: of the nest, in which all ops are its own.
-  ArrayDefiner(Builder body) : b_(std::move(body)), f_(b_.fn()) {}
-
-  void define(ValueId v) {
-    if (b_.module.types.kind(f_.typeOf(v)) != TypeKind::Array || !seen_.insert(v).second) return;
-    const OpId def = f_.values[v].def;
-    const size_t k = f_.values[v].index;
-    if (!def.valid()) return carried(v);
-    switch (f_.ops[def].kind) {
-    case OpKind::If:
-    case OpKind::Match:
-      for (RegionId r : Regions(f_.ops[def].regions)) at(terminatorId(f_, r), k);
-      break;
-    case OpKind::For:
-    case OpKind::While: loop(def, k); break;
-    default: break;
-    }
-  }
-  /// The value that an op takes there.
-  void at(OpId op, size_t operand) {
-    const ValueId v = f_.ops[op].operands[operand];
-    const OpId def = f_.values[v].def;
-    if (!def.valid() || f_.ops[def].kind != OpKind::Undef) return define(v);
-    if (b_.module.types.kind(f_.typeOf(v)) == TypeKind::Array)
-      f_.ops[op].operands[operand] = zero(f_.typeOf(v));
-  }
-
-private:
-  /// A parameter of a loop's body, of which the loop carries the value.
-  void carried(ValueId v) {
-    const RegionId region = f_.values[v].region;
-    const OpId op = region.valid() ? f_.regions[region].parent : OpId();
-    if (!op.valid() || (f_.ops[op].kind != OpKind::For && f_.ops[op].kind != OpKind::While)) return;
-    const std::vector<ValueId>& params = f_.regions[region].params;
-    const auto k = static_cast<size_t>(std::ranges::find(params, v) - params.begin());
-    const size_t first = f_.ops[op].kind == OpKind::For ? 1 : 0; // the index
-    if (k >= first) loop(op, k - first);
-  }
-  void loop(OpId op, size_t k) {
-    const bool isFor = f_.ops[op].kind == OpKind::For;
-    if (k + (isFor ? 1 : 0) >= f_.ops[op].operands.size()) return; // collected
-    at(op, k + (isFor ? 1 : 0));
-    at(terminatorId(f_, f_.ops[op].regions.back()), k);
-  }
-  ValueId zero(TypeId type) {
-    std::vector<OpId> ops = std::exchange(f_.regions[b_.region].ops, {});
-    const ValueId made = b_.zero(type);
-    auto& now = f_.regions[b_.region].ops;
-    now.insert(now.end(), ops.begin(), ops.end());
-    return made;
-  }
-
-  Builder b_;
-  Function& f_;
-  std::unordered_set<ValueId> seen_;
-};
 
 } // namespace
 
@@ -141,8 +82,7 @@ std::vector<ValueId> distribute(Builder& b, OpId id, const Cut& cut) {
   for (OpId op : cut.ops) copy.op(op, in);
   for (ValueId v : cut.live) front.collect(copy.value(v));
   OpId made = front.finish();
-  ArrayDefiner defined(in);
-  for (size_t k = 0; k < cut.live.size(); ++k) defined.at(terminatorId(f, front.body()), k);
+  defineCollected(b.module, b.function, made);
   if (cut.points.valid()) made = guardByPoints(b, cut.points, before.region, made);
 
   std::unordered_set<OpId> gone;

@@ -147,9 +147,10 @@ typedef int64_t (*MelixChunkFn)(MelixTask* task, void* context, int64_t begin, i
 
 // Runs `fn` over [0, extent) in chunks, which are multiples of `grain` but for the last one, and of any such
 // size: results must not depend on it. `work` estimates the whole in nanoseconds: with less than
-// MELIX_INLINE_WORK, on a worker, or with one thread, it runs here, in chunks of some 20 ms, between which the
-// task may be cancelled; of less than a millisecond the first chunks run here. The result is that of the failed chunk with the lowest index, else
-// -1; if that chunk panicked, the panic is raised here. Chunks after a failed one may or may not have run.
+// MELIX_INLINE_WORK, on a worker, or with one thread, it runs here. Chunks take some 20 ms then, and the task
+// may be cancelled between them. Of less than a millisecond the first chunks run here. The result is that of
+// the failed chunk with the lowest index, else -1; if that chunk panicked, the panic is raised here. Chunks
+// after a failed one may or may not have run.
 #define MELIX_INLINE_WORK 30000
 int64_t melix_parallel(MelixTask* task, MelixChunkFn fn, void* context, int64_t extent, int64_t grain,
                        int64_t work);
@@ -447,7 +448,8 @@ typedef struct MelixHost {
   // The value is borrowed.
   void (*give)(void* context, MelixTask* task, int64_t number, MelixValue value);
 } MelixHost;
-void melix_set_host(MelixTask* task, const MelixHost* host); // which lives on; null: none
+// The host lives on; null: none.
+void melix_set_host(MelixTask* task, const MelixHost* host);
 
 // After a panic: frames that were left without unwinding owned some of the blocks that were made before.
 // Counts the owners of the task's blocks anew, if the values are all that is owned, and frees blocks that
@@ -467,8 +469,9 @@ void melix_interrupt(void);
 // Code that only computes does not look at `cancel`: from now on a Ctrl-C that nothing answers within a
 // second ends the process.
 void melix_end_when_deaf(void);
-// Instead: from now on a Ctrl-C that is not answered within 50 ms makes compiled code leave wherever it is, as
-// if it had looked. What it owned is known by nobody, so the host counts owners anew (melix_count_owners).
+// Instead: from now on a Ctrl-C that is not answered within 50 ms makes compiled code leave wherever it is,
+// as if it had looked. Nobody knows the blocks that it owned, so the host counts owners anew
+// (melix_count_owners).
 void melix_leave_when_deaf(void);
 void melix_clear_cancel(MelixTask* task);
 

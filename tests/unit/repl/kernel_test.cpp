@@ -1,110 +1,22 @@
 // `melix kernel` as a process.
-#include <gtest/gtest.h>
+#include "repl/piped_melix.h"
 
-#include <chrono>
-#include <csignal>
-#include <poll.h>
 #include <random>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace melix::repl {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds patience(20);
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-class KernelProcess : public testing::Test {
+class KernelProcess : public testing::Test, protected PipedMelix {
 protected:
-  KernelProcess() {
-    int requests[2], answers[2];
-    if (pipe(requests) != 0 || pipe(answers) != 0) return;
-    child_ = fork();
-    if (child_ == 0) {
-      dup2(requests[0], STDIN_FILENO);
-      dup2(answers[1], STDOUT_FILENO);
-      for (int end : {requests[0], requests[1], answers[0], answers[1]}) close(end);
-      execl(MELIX_BINARY_DIR "/melix", "melix", "kernel", nullptr);
-      _exit(127);
-    }
-    close(requests[0]);
-    close(answers[1]);
-    requests_ = requests[1];
-    answers_ = answers[0];
-    signal(SIGPIPE, SIG_IGN);
-  }
-  ~KernelProcess() override {
-    endInput();
-    endOutput();
-    if (child_ <= 0) return;
-    kill(child_, SIGKILL);
-    waitpid(child_, nullptr, 0);
-  }
+  KernelProcess() : PipedMelix({"kernel"}) {}
 
-  void send(const std::string& lines) const {
-    for (size_t at = 0; at < lines.size();) {
-      const ssize_t sent = write(requests_, lines.data() + at, lines.size() - at);
-      ASSERT_GT(sent, 0);
-      at += static_cast<size_t>(sent);
-    }
-  }
   void execute(int id, const std::string& code) {
     send("{\"id\": " + std::to_string(id) + ", \"do\": \"execute\", \"code\": \"" + code + "\"}\n");
-  }
-  void interrupt(int signal = SIGINT) const { kill(child_, signal); }
-  void endInput() {
-    if (requests_ >= 0) close(requests_);
-    requests_ = -1;
-  }
-  void endOutput() {
-    if (answers_ >= 0) close(answers_);
-    answers_ = -1;
-  }
-
-  /// Waits until the answers have a text.
-  bool sees(const std::string& part) {
-    const Clock::time_point end = Clock::now() + patience;
-    while (!contains(all, part) && Clock::now() < end && readSome()) {
-    }
-    return contains(all, part);
   }
   /// All answers up to the end of an entry, those before it too.
   bool isDone(int id, const std::string& status) {
     return sees("{\"id\":" + std::to_string(id) + ",\"kind\":\"done\",\"status\":\"" + status + "\"");
   }
-  /// The exit status, or 128 and the signal; -1 if the kernel does not end.
-  int ends() {
-    for (const Clock::time_point end = Clock::now() + patience; Clock::now() < end;) {
-      if (answers_ >= 0) readSome();
-      int status = 0;
-      if (waitpid(child_, &status, WNOHANG) == child_) {
-        while (answers_ >= 0 && readSome()) {
-        }
-        child_ = -1;
-        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-      }
-    }
-    return -1;
-  }
-
-  std::string all; ///< answers so far
-
-private:
-  bool readSome() {
-    pollfd wait{answers_, POLLIN, 0};
-    if (poll(&wait, 1, 50) <= 0) return true;
-    char bytes[4096];
-    const ssize_t got = read(answers_, bytes, sizeof bytes);
-    if (got > 0) all.append(bytes, static_cast<size_t>(got));
-    return got > 0;
-  }
-
-  pid_t child_ = -1;
-  int requests_ = -1, answers_ = -1;
 };
 
 TEST_F(KernelProcess, EntriesKeepVariablesAndShowValues) {
