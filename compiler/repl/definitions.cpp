@@ -132,6 +132,14 @@ std::set<NameId> Definitions::usersOf(std::set<NameId> replaced) const {
   return out;
 }
 
+void connect(names::Modules& modules, names::ModuleId module, const Definitions& known) {
+  for (const auto& [name, from] : known.names)
+    if (from != module && !modules[module].decls.contains(name) && !modules[module].imported.contains(name))
+      modules.import(module, name, from);
+  for (const auto& [name, used] : known.prefixes)
+    if (!modules[module].prefixes.contains(name)) modules[module].prefixes[name] = used;
+}
+
 std::set<NameId> namesGivenBy(const names::Module& module) {
   std::set<NameId> out;
   for (const auto& [name, decls] : module.decls.own()) out.insert(name);

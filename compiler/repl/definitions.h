@@ -43,6 +43,9 @@ bool isMade(const names::Modules& modules, names::DeclId decl);
 /// A declaration as it is written.
 std::string textOf(names::Modules& modules, names::DeclId decl);
 
+/// Makes all known names visible in a module, except for its own.
+void connect(names::Modules& modules, names::ModuleId module, const Definitions& known);
+
 /// The names that a module gives a meaning: declared, imported, prefixes.
 std::set<NameId> namesGivenBy(const names::Module& module);
 

@@ -57,14 +57,8 @@ bool Prompt::endsInDocumentation(const std::string& text) {
   return text.compare(first, 3, "///") == 0;
 }
 
-/// Makes everything known visible in a module, except what the module says itself.
 void Prompt::connect(names::ModuleId module, const Definitions& known) {
-  names::Modules& modules = session_.modules();
-  for (const auto& [name, from] : known.names)
-    if (from != module && !modules[module].decls.contains(name) && !modules[module].imported.contains(name))
-      modules.import(module, name, from);
-  for (const auto& [name, used] : known.prefixes)
-    if (!modules[module].prefixes.contains(name)) modules[module].prefixes[name] = used;
+  repl::connect(session_.modules(), module, known);
 }
 
 /// Macros are used before anything else of an entry is looked at.

@@ -66,6 +66,7 @@ private:
   void setDigits(const std::string& text);
   std::vector<names::DeclId> declarationsOf(const std::string& name) const;
   void tellOf(const std::string& name);
+  void tellOfIntrinsic(const std::string& name);
   void tellType(const std::string& text);
   void load(const std::string& file);
   std::vector<names::DeclId> functionsBeside(names::ModuleId module) const;

@@ -1,4 +1,5 @@
 // The commands of the prompt (commands.def).
+#include "check/intrinsics/intrinsics.h"
 #include "repl/editor/editor.h"
 #include "repl/function_text.h"
 #include "repl/prompt.h"
@@ -157,10 +158,17 @@ std::vector<names::DeclId> Prompt::declarationsOf(const std::string& name) const
   return {found.begin(), found.end()};
 }
 
+void Prompt::tellOfIntrinsic(const std::string& name) {
+  for (const check::IntrinsicText& each : check::intrinsicTexts())
+    if (each.name == name)
+      host_.write("fn " + name + std::string(each.signature) + "\n\n" + std::string(each.doc) + "\n");
+}
+
 void Prompt::tellOf(const std::string& name) {
   if (const check::PromptVariable* v = variableNamed(name))
     return host_.write(name + ": " + session_.types.print(v->type) + "\n");
   const std::vector<names::DeclId> found = declarationsOf(name);
+  if (found.empty() && check::findIntrinsic(name)) return tellOfIntrinsic(name);
   if (found.empty()) return host_.writeError("melix: nothing here has the name `" + name + "`\n");
   std::string documentation;
   for (names::DeclId d : found) {

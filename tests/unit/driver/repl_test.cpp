@@ -76,6 +76,7 @@ TEST(Repl, CommandsTellOfNamesAndTypes) {
             "fn twice(a: int) -> int\n\nTwice `a`.\n");
   EXPECT_EQ(answers("struct P { a: int }\nP\n:doc P\n"), "struct P { a: int }\nstruct P { a: int }\n");
   EXPECT_TRUE(contains(answers("?softmax\n"), "fn softmax[T: Float]("));
+  EXPECT_TRUE(contains(answers("?argmax\n"), "fn argmax(x: T[..S], over: Axis) -> int[..]\n\nindex of"));
   EXPECT_TRUE(contains(answers("use nn\n?nn.init\n"), "fn init[T](k: Key) -> T"));
   EXPECT_TRUE(contains(answers(":help\n"), ":load FILE"));
 }
