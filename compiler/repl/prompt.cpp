@@ -74,7 +74,7 @@ void Prompt::giveMacros(names::ModuleId entry) {
 
 /// The variables that a module sees: what it declares hides those of the same names.
 Prompt::Variables Prompt::variablesBeside(names::ModuleId module) const {
-  const std::set<NameId> given = namesGivenBy(session_.modules()[module]);
+  const std::set<NameId> given = namesGivenBy(session_.modules()[module], definitions_);
   Variables out;
   for (size_t k = 0; k < variables_.known.size(); ++k) {
     if (given.contains(variables_.known[k].name)) continue;
@@ -86,7 +86,7 @@ Prompt::Variables Prompt::variablesBeside(names::ModuleId module) const {
 
 /// The names to which a module gives another meaning than they had for what is kept.
 std::set<NameId> Prompt::replacedBy(names::ModuleId module) const {
-  std::set<NameId> out = namesGivenBy(session_.modules()[module]);
+  std::set<NameId> out = namesGivenBy(session_.modules()[module], definitions_);
   std::erase_if(out, [this](NameId name) { return !definitions_.has(name) && !definitions_.mention(name); });
   return out;
 }
@@ -189,7 +189,8 @@ bool Prompt::take(names::ModuleId module) {
 bool Prompt::takeIn(names::ModuleId module, const Variables& before, Definitions& now) {
   check::PromptEntry entry;
   if (!session_.modules()[module].statements.empty())
-    return checkStatements(module, before, now, entry) && run(entry, before);
+    return checkStatements(module, before, now, entry) && run(entry, before) &&
+           transcript_.ran(session_, entry.instance);
   variables_ = before;
   return true;
 }
@@ -279,6 +280,7 @@ bool Prompt::enter(const std::string& text, const std::string& name) {
   names::ModuleId module = session_.modules().addRoot(name, text);
   if (session_.sink.errorCount() == 0) module = withOverloads(module, text);
   bool ok = session_.sink.errorCount() == 0 && take(module);
+  if (ok) transcript_.add(text, session_, module, variables_.known);
   dropWarningsBehind(told, module, text.size());
   host_.writeDiagnostics();
   return ok;

@@ -14,6 +14,7 @@
 #include "repl/completion.h"
 #include "repl/definitions.h"
 #include "repl/display.h"
+#include "repl/transcript.h"
 #include "session/session.h"
 
 namespace melix::repl {
@@ -25,6 +26,8 @@ struct Host {
   std::function<size_t()> columns;                                      ///< of a line of values
   std::function<void(std::string_view)> write, writeError;
   std::function<std::optional<std::string>(const std::string& file, std::string& error)> readFile;
+  /// Makes or replaces a file in one step; gives the error.
+  std::function<std::optional<std::string>(const std::string& file, std::string_view content)> writeFile;
   std::function<void()> writeDiagnostics;
   std::function<void(const interp::Panic&)> reportPanic; ///< also says whether it was Ctrl-C
 };
@@ -69,6 +72,7 @@ private:
   void tellOfIntrinsic(const std::string& name);
   void tellType(const std::string& text);
   void load(const std::string& file);
+  void save(const std::string& file, bool replaces);
   std::vector<names::DeclId> functionsBeside(names::ModuleId module) const;
   void showMade(const std::vector<names::DeclId>& made, names::ModuleId module);
   names::ModuleId withOverloads(names::ModuleId entry, const std::string& text);
@@ -95,6 +99,7 @@ private:
   Host host_;
   Definitions definitions_;
   Variables variables_;
+  Transcript transcript_;
   int digits_ = 6;
   bool toldOfDevices_ = false;
 };

@@ -110,10 +110,13 @@ bool Prompt::command(const std::string& text) {
                     session_.types.print(v.type) + "\n");
     break;
   case Command::Load: load(given->argument); break;
+  case Command::Save: save(given->argument, false); break;
+  case Command::SaveOver: save(given->argument, true); break;
   case Command::Digits: setDigits(given->argument); break;
   case Command::Reset:
     definitions_ = {};
     variables_ = {};
+    transcript_ = {};
     break;
   case Command::Keys: host_.write(keysHelp()); break;
   case Command::Help: host_.write(helpText()); break;
@@ -196,13 +199,6 @@ void Prompt::tellType(const std::string& text) {
     }
   }
   host_.writeDiagnostics();
-}
-
-void Prompt::load(const std::string& file) {
-  std::string error;
-  const std::optional<std::string> text = host_.readFile(file, error);
-  if (!text) return host_.writeError("melix: " + error + "\n");
-  enter(*text, file);
 }
 
 } // namespace melix::repl

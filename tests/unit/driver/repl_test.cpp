@@ -311,6 +311,12 @@ TEST(Repl, FunctionsOfOtherTypesAreOverloads) {
       "2\n(4, 2)\n");
 }
 
+TEST(Repl, AnOverloadLeavesEarlierDeclarationsAsTheyWere) {
+  EXPECT_EQ(answers("fn f(x: int) = x\nfn h() = 1\nfn g() = f(1) + h()\nfn f(x: str) = 2\nfn h() = 7\ng()\n"
+                    "fn f(x: int) = 100\ng()\n"),
+            "8\n107\n");
+}
+
 TEST(Repl, AWarningOfAnOverloadIsGivenOnce) {
   harness::ProcessResult r =
       melix("repl", "fn f(x: int) { let unused = x; x }\nfn f(x: str) = 2\nfn f(x: bool) = 3\nf(true)\n");
