@@ -61,6 +61,9 @@ repl::Host makeHost(session::Session& session, HostBuiltins& builtins, const Cod
     return isatty(STDOUT_FILENO) != 0 ? repl::terminalSize().columns : repl::DisplayOptions().columns;
   };
   host.readFile = [](const std::string& file, std::string& error) { return readFile(file, error); };
+  host.writeFile = [](const std::string& file, std::string_view content) {
+    return replaceFile(file, content);
+  };
   host.write = [](std::string_view text) { writeOutput(text); };
   host.writeError = [](std::string_view text) { writeError(text); };
   host.writeDiagnostics = [&session] { writeDiagnostics(session.sink, session.sources); };

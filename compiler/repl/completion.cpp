@@ -1,132 +1,132 @@
 #include "repl/completion.h"
 
-#include "lex/lexer.h"
+#include "check/intrinsics/intrinsics.h"
+#include "repl/members.h"
+#include "repl/parameters.h"
+#include "repl/paths.h"
 #include "repl/signature.h"
-#include "support/characters.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
 namespace melix::repl {
 
 namespace {
 
-/// Candidates by their text, each once.
-using Found = std::map<std::string, std::string>;
+constexpr size_t longestText = 4'000'000; ///< bytes before the cursor
 
-bool startsWith(std::string_view text, std::string_view begin) {
-  // Names that begin with `_` are those that nobody is to use.
-  return text.starts_with(begin) && (!text.starts_with('_') || begin.starts_with('_'));
-}
+struct CommandName {
+  std::string_view typed, argument, text;
+};
+constexpr CommandName commandNames[] = {
+#define COMMAND(Name, Typed, Argument, Text) {Typed, Argument, Text},
+#include "repl/commands.def"
+};
 
-class Completer {
+constexpr std::string_view keywords[] = {
+#define KEYWORD(Kind, Text) Text,
+#define CONTEXTUAL(Text) Text,
+#include "lex/tokens.def"
+};
+
+/// Names that stand alone.
+class Names {
 public:
-  Completer(const Visible& visible, const std::string& begin)
+  Names(const Visible& visible, const std::string& begin)
       : session_(visible.session), visible_(visible), begin_(begin) {}
 
-  /// What stands alone.
-  Found names() {
-    for (int k = 0; lex::isKeyword(static_cast<lex::TokenKind>(k)); ++k)
-      add(std::string(lex::tokenText(static_cast<lex::TokenKind>(k))), "");
-    ofModule(session_.modules().prelude(), true);
+  std::vector<Candidate> all(const std::vector<std::string>& words) {
+    for (const std::string& word : words) add(word, "");
+    for (std::string_view keyword : keywords) add(std::string(keyword), "");
+    for (const check::IntrinsicText& each : check::intrinsicTexts())
+      add(std::string(each.name), "fn " + std::string(each.name) + std::string(each.signature));
+    for (const auto& [name, decls] : session_.modules()[session_.modules().prelude()].decls.all())
+      if (!decls->empty()) add(name, (*decls)[0]);
     for (const auto& [name, from] : visible_.definitions.names)
-      if (const auto decls = session_.modules()[from].named(name); !decls.empty())
-        add(textOf(name), noteOf(decls[0]));
-    for (const auto& [name, module] : visible_.definitions.prefixes) add(textOf(name), "module");
-    for (const check::PromptVariable& each : visible_.variables)
-      add(textOf(each.name), session_.types.print(each.type));
-    return std::move(found_);
-  }
-
-  /// What stands behind `owner.`.
-  Found members(const std::string& owner) {
+      if (const auto decls = session_.modules()[from].named(name); !decls.empty()) add(name, decls[0]);
     for (const auto& [name, module] : visible_.definitions.prefixes)
-      if (textOf(name) == owner) ofModule(module, false);
+      add(std::string(session_.names.text(name)), "module");
     for (const check::PromptVariable& each : visible_.variables)
-      if (textOf(each.name) == owner) fieldsOf(each.type);
-    return std::move(found_);
+      add(std::string(session_.names.text(each.name)), session_.types.print(each.type));
+    std::vector<Candidate> out;
+    for (const auto& [text, note] : found_) out.push_back({text, note});
+    return out;
   }
 
 private:
-  std::string noteOf(names::DeclId decl) const { return headerOf(session_.modules(), decl); }
-  std::string textOf(NameId name) const { return std::string(session_.names.text(name)); }
   void add(const std::string& text, const std::string& note) {
-    const bool isName = !text.empty() && isOfWord(text[0]);
-    if (isName && startsWith(text, begin_)) found_.insert_or_assign(text, note);
+    if (isOffered(text, begin_)) found_.insert_or_assign(text, note);
   }
-  void ofModule(names::ModuleId module, bool isPrelude) {
-    for (const auto& [name, decls] : session_.modules()[module].decls.all()) {
-      if (decls->empty() || !startsWith(textOf(name), begin_)) continue;
-      const names::Decl& decl = session_.modules().decl((*decls)[0]);
-      if (isPrelude || decl.isPub) add(textOf(name), noteOf((*decls)[0]));
-    }
-  }
-  void fieldsOf(types::TypeId type) {
-    types::TypeStore& types = session_.types;
-    if (types.kind(type) != types::TypeKind::Struct) return;
-    const std::vector<types::Field> fields = types.recordInfo(types[type].record).cases[0].fields;
-    for (uint32_t k = 0; k < fields.size(); ++k)
-      add(textOf(fields[k].name), types.print(types.fieldType(type, 0, k)));
+  void add(NameId name, names::DeclId decl) {
+    const std::string text(session_.names.text(name));
+    if (isOffered(text, begin_)) add(text, headerOf(session_.modules(), decl));
   }
 
   session::Session& session_;
   const Visible& visible_;
   const std::string begin_;
-  Found found_;
+  std::map<std::string, std::string> found_;
 };
 
-/// Where a text begins that the cursor is in, behind a bracket: a path. `npos` if it is in none.
-size_t pathBefore(const std::string& text, size_t cursor) {
-  size_t open = std::string::npos;
-  for (size_t k = 0; k < cursor; ++k) {
-    if (text[k] == '\n') open = std::string::npos;
-    if (text[k] == '\\' && open != std::string::npos)
-      ++k;
-    else if (text[k] == '"')
-      open = open == std::string::npos ? k : std::string::npos;
+Completion ofEntry(const Visible& visible, const std::string& text, size_t cursor) {
+  const Cursor at = cursorIn(text, cursor);
+  const std::string begin = text.substr(at.begin, cursor - at.begin);
+  switch (at.place) {
+  case CursorPlace::Nowhere: return {cursor, {}};
+  case CursorPlace::Member: return {at.begin, membersOf(visible, text, at, begin)};
+  case CursorPlace::Text:
+  case CursorPlace::RawText:
+    if (!takesPath(parametersOf(visible, text, at), at.call)) return {cursor, {}};
+    return filesAt(text, at.begin, cursor, at.place == CursorPlace::Text ? PathForm::Escaped : PathForm::Raw);
+  case CursorPlace::Name: break;
   }
-  const bool isPath = open != std::string::npos && open > 0 && text[open - 1] == '(';
-  return isPath ? open + 1 : std::string::npos;
+  Completion out{at.begin, {}};
+  if (at.isArgumentBegin)
+    for (const ParameterText& p : freeParameters(parametersOf(visible, text, at), at.call))
+      if (isOffered(p.name, begin)) out.candidates.push_back({p.name + ":", p.type});
+  // After a named argument all others are named.
+  if (!at.isArgumentBegin || at.call.labels.empty())
+    std::ranges::move(Names(visible, begin).all(at.words), std::back_inserter(out.candidates));
+  return out;
 }
 
-Completion filesAt(const std::string& text, size_t begin, size_t cursor) {
-  namespace fs = std::filesystem;
-  const std::string path = text.substr(begin, cursor - begin);
-  const size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
-  const std::string leaf = path.substr(folder.size());
-  Completion out{begin + folder.size(), {}};
-  std::error_code error;
-  for (fs::directory_iterator at(folder.empty() ? "." : folder, error), end; !error && at != end;
-       at.increment(error)) {
-    const std::string name = at->path().filename().string();
-    if (!name.starts_with(leaf) || (name.starts_with('.') && leaf.empty())) continue;
-    std::error_code unknown;
-    out.candidates.push_back({at->is_directory(unknown) ? name + "/" : name, ""});
-  }
-  std::ranges::sort(out.candidates, {}, &Candidate::text);
+/// The same in a part of the text, as if it was the entry.
+Completion ofRest(const Visible& visible, const std::string& text, size_t begin, size_t cursor) {
+  Completion out = ofEntry(visible, text.substr(begin), cursor - begin);
+  out.begin += begin;
   return out;
+}
+
+Completion ofCommand(const Visible& visible, const std::string& text, size_t first, size_t cursor) {
+  if (text[first] == '?') return ofRest(visible, text, first + 1, cursor);
+  const size_t space = text.find(' ', first);
+  if (space >= cursor) {
+    Completion out{first, {}};
+    const std::string begin = text.substr(first, cursor - first);
+    for (const CommandName& each : commandNames)
+      if (each.typed.starts_with(begin))
+        out.candidates.push_back({std::string(each.typed), std::string(each.text)});
+    std::ranges::sort(out.candidates, {}, &Candidate::text);
+    return out;
+  }
+  const std::string word = text.substr(first, space - first);
+  const size_t argument = std::min(text.find_first_not_of(' ', space), cursor);
+  const auto* command = std::ranges::find(commandNames, word, &CommandName::typed);
+  const std::string_view wants = command == std::end(commandNames) ? "" : command->argument;
+  if (wants == "FILE") return filesAt(text, argument, cursor, PathForm::Plain);
+  if (wants == "EXPRESSION" || word == ":doc") return ofRest(visible, text, argument, cursor);
+  return {cursor, {}};
 }
 
 } // namespace
 
 Completion completionOf(const Visible& visible, const std::string& text, size_t cursor) {
-  if (const size_t path = pathBefore(text, cursor); path != std::string::npos)
-    return filesAt(text, path, cursor);
-  auto wordBefore = [&](size_t end) {
-    size_t begin = end;
-    while (begin > 0 && isOfWord(text[begin - 1])) --begin;
-    return begin;
-  };
-  Completion out{wordBefore(cursor), {}};
-  Completer completer(visible, text.substr(out.begin, cursor - out.begin));
-  const bool isMember = out.begin > 0 && text[out.begin - 1] == '.';
-  const size_t owner = isMember ? wordBefore(out.begin - 1) : 0;
-  const Found found =
-      isMember ? completer.members(text.substr(owner, out.begin - 1 - owner)) : completer.names();
-  for (const auto& [name, note] : found) out.candidates.push_back({name, note});
-  return out;
+  cursor = std::min(cursor, text.size());
+  if (cursor > longestText) return {cursor, {}};
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  const bool isCommand = first < cursor && (text[first] == ':' || text[first] == '?') &&
+                         text.find('\n', first) == std::string::npos;
+  return isCommand ? ofCommand(visible, text, first, cursor) : ofEntry(visible, text, cursor);
 }
 
 } // namespace melix::repl

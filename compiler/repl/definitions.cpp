@@ -6,18 +6,6 @@ namespace melix::repl {
 
 namespace {
 
-/// Every name in a declaration, whatever it means there; operators too.
-void collectMentions(const syntax::Ast& ast, syntax::NodeId node, Interner& names, std::set<NameId>& out) {
-  const syntax::Node& n = ast[node];
-  if (auto* name = std::get_if<syntax::Name>(&n.payload)) out.insert(name->name);
-  if (auto* member = std::get_if<syntax::Member>(&n.payload)) out.insert(member->name);
-  if (auto* unary = std::get_if<syntax::Unary>(&n.payload)) out.insert(names.intern(spelling(unary->op)));
-  if (auto* binary = std::get_if<syntax::Binary>(&n.payload)) out.insert(names.intern(spelling(binary->op)));
-  if (auto* assign = std::get_if<syntax::OpAssign>(&n.payload))
-    out.insert(names.intern(spelling(assign->op)));
-  forEachChild(ast, node, [&](syntax::NodeId child) { collectMentions(ast, child, names, out); });
-}
-
 Kept keptOf(names::Modules& modules, const std::vector<names::DeclId>& decls) {
   Kept out;
   out.decls = decls;
@@ -48,11 +36,27 @@ std::string textOfEntry(const names::Modules& modules, names::ModuleId module) {
   return isWhole ? std::string(modules.sources.text(modules[module].ast.file)) : std::string();
 }
 
+bool isKnown(const std::map<NameId, names::ModuleId>& known, NameId name, names::ModuleId from) {
+  const auto at = known.find(name);
+  return at != known.end() && at->second == from;
+}
+
 bool meet(const std::set<NameId>& a, const std::set<NameId>& b) {
   return std::any_of(a.begin(), a.end(), [&b](NameId name) { return b.contains(name); });
 }
 
 } // namespace
+
+void collectMentions(const syntax::Ast& ast, syntax::NodeId node, Interner& names, std::set<NameId>& out) {
+  const syntax::Node& n = ast[node];
+  if (auto* name = std::get_if<syntax::Name>(&n.payload)) out.insert(name->name);
+  if (auto* member = std::get_if<syntax::Member>(&n.payload)) out.insert(member->name);
+  if (auto* unary = std::get_if<syntax::Unary>(&n.payload)) out.insert(names.intern(spelling(unary->op)));
+  if (auto* binary = std::get_if<syntax::Binary>(&n.payload)) out.insert(names.intern(spelling(binary->op)));
+  if (auto* assign = std::get_if<syntax::OpAssign>(&n.payload))
+    out.insert(names.intern(spelling(assign->op)));
+  forEachChild(ast, node, [&](syntax::NodeId child) { collectMentions(ast, child, names, out); });
+}
 
 bool isMade(const names::Modules& modules, names::DeclId decl) {
   return SourceStore::isExpansion(modules.astOf(decl).span(modules.decl(decl).node).file);
@@ -75,6 +79,7 @@ void Definitions::remove(NameId name) {
 
 void Definitions::add(names::Modules& modules, names::ModuleId module) {
   for (const auto& [name, from] : modules[module].imported.own()) {
+    if (isKnown(names, name, from.back())) continue; // by `connect`
     kept.erase(name);
     names[name] = from.back();
   }
@@ -132,11 +137,21 @@ std::set<NameId> Definitions::usersOf(std::set<NameId> replaced) const {
   return out;
 }
 
-std::set<NameId> namesGivenBy(const names::Module& module) {
+void connect(names::Modules& modules, names::ModuleId module, const Definitions& known) {
+  for (const auto& [name, from] : known.names)
+    if (from != module && !modules[module].decls.contains(name) && !modules[module].imported.contains(name))
+      modules.import(module, name, from);
+  for (const auto& [name, used] : known.prefixes)
+    if (!modules[module].prefixes.contains(name)) modules[module].prefixes[name] = used;
+}
+
+std::set<NameId> namesGivenBy(const names::Module& module, const Definitions& known) {
   std::set<NameId> out;
   for (const auto& [name, decls] : module.decls.own()) out.insert(name);
-  for (const auto& [name, from] : module.imported.own()) out.insert(name);
-  for (const auto& [name, used] : module.prefixes.own()) out.insert(name);
+  for (const auto& [name, from] : module.imported.own())
+    if (!isKnown(known.names, name, from.back())) out.insert(name);
+  for (const auto& [name, used] : module.prefixes.own())
+    if (!isKnown(known.prefixes, name, used)) out.insert(name);
   return out;
 }
 

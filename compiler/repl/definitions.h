@@ -38,12 +38,18 @@ struct Definitions {
   std::string sourceOf(const std::set<NameId>& names) const;
 };
 
+/// Every name in a tree, whatever it means there; operators too.
+void collectMentions(const syntax::Ast& ast, syntax::NodeId node, Interner& names, std::set<NameId>& out);
+
 /// Whether a macro wrote a declaration: its text is that of a quote.
 bool isMade(const names::Modules& modules, names::DeclId decl);
 /// A declaration as it is written.
 std::string textOf(names::Modules& modules, names::DeclId decl);
 
-/// The names that a module gives a meaning: declared, imported, prefixes.
-std::set<NameId> namesGivenBy(const names::Module& module);
+/// Makes all known names visible in a module, except for its own.
+void connect(names::Modules& modules, names::ModuleId module, const Definitions& known);
+
+/// The names that a module gives a meaning: declared, imported, prefixes; not the meanings that are known.
+std::set<NameId> namesGivenBy(const names::Module& module, const Definitions& known);
 
 } // namespace melix::repl

@@ -34,14 +34,8 @@ bool Prompt::endsInDocumentation(const std::string& text) {
   return text.compare(first, 3, "///") == 0;
 }
 
-/// Makes everything known visible in a module, except what the module says itself.
 void Prompt::connect(names::ModuleId module, const Definitions& known) {
-  names::Modules& modules = session_.modules();
-  for (const auto& [name, from] : known.names)
-    if (from != module && !modules[module].decls.contains(name) && !modules[module].imported.contains(name))
-      modules.import(module, name, from);
-  for (const auto& [name, used] : known.prefixes)
-    if (!modules[module].prefixes.contains(name)) modules[module].prefixes[name] = used;
+  repl::connect(session_.modules(), module, known);
 }
 
 /// Macros are used before anything else of an entry is looked at.
@@ -57,7 +51,7 @@ void Prompt::giveMacros(names::ModuleId entry) {
 
 /// The variables that a module sees: what it declares hides those of the same names.
 Prompt::Variables Prompt::variablesBeside(names::ModuleId module) const {
-  const std::set<NameId> given = namesGivenBy(session_.modules()[module]);
+  const std::set<NameId> given = namesGivenBy(session_.modules()[module], definitions_);
   Variables out;
   for (size_t k = 0; k < variables_.known.size(); ++k) {
     if (given.contains(variables_.known[k].name)) continue;
@@ -69,7 +63,7 @@ Prompt::Variables Prompt::variablesBeside(names::ModuleId module) const {
 
 /// The names to which a module gives another meaning than they had for what is kept.
 std::set<NameId> Prompt::replacedBy(names::ModuleId module) const {
-  std::set<NameId> out = namesGivenBy(session_.modules()[module]);
+  std::set<NameId> out = namesGivenBy(session_.modules()[module], definitions_);
   std::erase_if(out, [this](NameId name) { return !definitions_.has(name) && !definitions_.mention(name); });
   return out;
 }
@@ -172,7 +166,8 @@ bool Prompt::take(names::ModuleId module) {
 bool Prompt::takeIn(names::ModuleId module, const Variables& before, Definitions& now) {
   check::PromptEntry entry;
   if (!session_.modules()[module].statements.empty())
-    return checkStatements(module, before, now, entry) && run(entry, module, before);
+    return checkStatements(module, before, now, entry) && run(entry, module, before) &&
+           transcript_.ran(session_, entry.instance);
   variables_ = before;
   return true;
 }
@@ -262,6 +257,7 @@ bool Prompt::enter(const std::string& text, const std::string& name) {
   names::ModuleId module = session_.modules().addRoot(name, text);
   if (session_.sink.errorCount() == 0) module = withOverloads(module, text);
   bool ok = session_.sink.errorCount() == 0 && take(module);
+  if (ok) transcript_.add(text, session_, module, variables_.known);
   dropWarningsBehind(told, module, text.size());
   host_.writeDiagnostics();
   if (const auto shown = std::exchange(pictured_, {})) showPictures(shown->first, shown->second);

@@ -15,6 +15,7 @@
 #include "repl/completion.h"
 #include "repl/definitions.h"
 #include "repl/display.h"
+#include "repl/transcript.h"
 #include "session/session.h"
 
 namespace melix::repl {
@@ -26,6 +27,8 @@ struct Host {
   std::function<size_t()> columns;                                      ///< of a line of values
   std::function<void(std::string_view)> write, writeError;
   std::function<std::optional<std::string>(const std::string& file, std::string& error)> readFile;
+  /// Makes or replaces a file in one step; gives the error.
+  std::function<std::optional<std::string>(const std::string& file, std::string_view content)> writeFile;
   std::function<void()> writeDiagnostics;
   /// Reports a panic or Ctrl-C; the report of compiled code comes before the trace.
   std::function<void(const interp::Panic&, const std::string& compiled)> reportPanic;
@@ -83,8 +86,10 @@ private:
   check::PromptEntry checkedEntry(const std::string& text);
   std::vector<names::DeclId> declarationsOf(const std::string& name) const;
   void tellOf(const std::string& name);
+  void tellOfIntrinsic(const std::string& name);
   void tellType(const std::string& text);
   void load(const std::string& file);
+  void save(const std::string& file, bool replaces);
   std::vector<names::DeclId> functionsBeside(names::ModuleId module) const;
   void showMade(const std::vector<names::DeclId>& made, names::ModuleId module);
   names::ModuleId withOverloads(names::ModuleId entry, const std::string& text);
@@ -117,6 +122,7 @@ private:
   EntryRunner runner_; ///< outlives the values
   Definitions definitions_;
   Variables variables_;
+  Transcript transcript_;
   int digits_ = 6;
   bool toldOfDevices_ = false;
   EntryTime* time_ = nullptr;                                   ///< of the entry that runs

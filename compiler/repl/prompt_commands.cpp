@@ -1,4 +1,5 @@
 // The commands of the prompt (commands.def).
+#include "check/intrinsics/intrinsics.h"
 #include "repl/editor/editor.h"
 #include "repl/function_text.h"
 #include "repl/prompt.h"
@@ -111,11 +112,14 @@ bool Prompt::command(const std::string& text) {
   case Command::Time: tellTime(given->argument); break;
   case Command::Show: showStage(given->argument); break;
   case Command::Load: load(given->argument); break;
+  case Command::Save: save(given->argument, false); break;
+  case Command::SaveOver: save(given->argument, true); break;
   case Command::Rollback: setRollback(given->argument); break;
   case Command::Digits: setDigits(given->argument); break;
   case Command::Reset:
     definitions_ = {};
     variables_ = {};
+    transcript_ = {};
     break;
   case Command::Keys: host_.write(keysHelp()); break;
   case Command::Help: host_.write(helpText()); break;
@@ -160,10 +164,17 @@ std::vector<names::DeclId> Prompt::declarationsOf(const std::string& name) const
   return {found.begin(), found.end()};
 }
 
+void Prompt::tellOfIntrinsic(const std::string& name) {
+  for (const check::IntrinsicText& each : check::intrinsicTexts())
+    if (each.name == name)
+      host_.write("fn " + name + std::string(each.signature) + "\n\n" + std::string(each.doc) + "\n");
+}
+
 void Prompt::tellOf(const std::string& name) {
   if (const check::PromptVariable* v = variableNamed(name))
     return host_.write(name + ": " + session_.types.print(v->type) + "\n");
   const std::vector<names::DeclId> found = declarationsOf(name);
+  if (found.empty() && check::findIntrinsic(name)) return tellOfIntrinsic(name);
   if (found.empty()) return host_.writeError("melix: nothing here has the name `" + name + "`\n");
   std::string documentation;
   for (names::DeclId d : found) {
@@ -286,13 +297,6 @@ void Prompt::tellTime(const std::string& text) {
 void Prompt::setRollback(const std::string& text) {
   if (text != "on" && text != "off") return host_.writeError("melix: `:rollback` wants `on` or `off`\n");
   runner_.setRollback(text == "on");
-}
-
-void Prompt::load(const std::string& file) {
-  std::string error;
-  const std::optional<std::string> text = host_.readFile(file, error);
-  if (!text) return host_.writeError("melix: " + error + "\n");
-  enter(*text, file);
 }
 
 } // namespace melix::repl

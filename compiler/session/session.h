@@ -79,6 +79,7 @@ public:
   /// lower … optimised: takes the module to a stage; false after errors.
   bool advance(CoreStage stage);
 
+  const Options& options() const { return options_; }
   core::Module& module() { return *module_; }
   check::Checker& checker() { return checker_; }
   names::Modules& modules() { return modules_; }

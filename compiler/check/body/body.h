@@ -313,6 +313,8 @@ public:
   std::optional<std::vector<DimId>> axesLeft(const SignatureType& type, TypeId given, NameId pack, Span at);
   UnifyResult unifyGiven(TypeId want, TypeId given);
   bool applicable(DeclId decl, const std::vector<CallArg>& args, std::vector<int>& score);
+  /// Whether the first parameter takes a value; the other parameters are ignored.
+  bool takesFirst(DeclId decl, NodeId value);
   NodeId checkArg(const CallArg& arg, TypeId expected = TypeId::none());
   void unknownArgument(const CallArg& arg, std::string_view callee, bool isGiven,
                        const std::vector<std::string_view>& known);

@@ -106,4 +106,14 @@ bool Body::applicable(DeclId decl, const std::vector<CallArg>& args, std::vector
   return OverloadTrial(*this, decl, args).fits(argOf, score) && !attempt.hasMessages();
 }
 
+bool Body::takesFirst(DeclId decl, NodeId value) {
+  const FunctionDecl& fn = c.declarations.function(decl);
+  if (fn.params.empty()) return false;
+  std::vector<int> argOf(fn.params.size(), -1), score(1, 0);
+  argOf[0] = 0;
+  Attempt attempt(*this);
+  const std::vector<CallArg> args{{NameId::none(), SynId::none(), value, fn.span}};
+  return OverloadTrial(*this, decl, args).fits(argOf, score) && !attempt.hasMessages();
+}
+
 } // namespace melix::check

@@ -12,12 +12,9 @@ using ops::MonoidKind;
 
 namespace {
 
-struct Row {
-  IntrinsicKind kind;
-  std::string_view name, signature, doc;
-};
-constexpr Row rows[] = {
-#define INTRINSIC(Kind, Name, Signature, Doc) {IntrinsicKind::Kind, Name, Signature, Doc},
+/// In the order of IntrinsicKind.
+constexpr IntrinsicText rows[] = {
+#define INTRINSIC(Kind, Name, Signature, Doc) {Name, Signature, Doc},
 #include "check/intrinsics/intrinsics.def"
 };
 
@@ -37,15 +34,17 @@ bool isOfBools(IntrinsicKind kind) {
 } // namespace
 
 std::optional<IntrinsicKind> findIntrinsic(std::string_view name) {
-  for (const Row& row : rows)
-    if (row.name == name) return row.kind;
-  return std::nullopt;
+  const auto row = std::ranges::find(rows, name, &IntrinsicText::name);
+  if (row == std::end(rows)) return std::nullopt;
+  return static_cast<IntrinsicKind>(row - std::begin(rows));
 }
+
+std::span<const IntrinsicText> intrinsicTexts() { return rows; }
 
 std::string_view intrinsicName(IntrinsicKind kind) { return rows[static_cast<size_t>(kind)].name; }
 
 std::string intrinsicHint(IntrinsicKind kind) {
-  const Row& row = rows[static_cast<size_t>(kind)];
+  const IntrinsicText& row = rows[static_cast<size_t>(kind)];
   return "`" + std::string(row.name) + std::string(row.signature) + "`: " + std::string(row.doc);
 }
 

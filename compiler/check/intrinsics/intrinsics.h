@@ -4,6 +4,7 @@
 #include "check/tree/build.h"
 
 #include <optional>
+#include <span>
 
 namespace melix::check {
 
@@ -14,6 +15,11 @@ enum class IntrinsicKind : uint8_t {
 };
 std::optional<IntrinsicKind> findIntrinsic(std::string_view name);
 std::string_view intrinsicName(IntrinsicKind kind);
+/// An intrinsic as people read it: `(x: T[..S], over: Axes) -> …`, and a line of documentation.
+struct IntrinsicText {
+  std::string_view name, signature, doc;
+};
+std::span<const IntrinsicText> intrinsicTexts();
 /// Its signature and its purpose, for a call that does not fit.
 std::string intrinsicHint(IntrinsicKind kind);
 /// Positional arguments that a call needs.

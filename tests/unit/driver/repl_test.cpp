@@ -76,6 +76,7 @@ TEST(Repl, CommandsTellOfNamesAndTypes) {
             "fn twice(a: int) -> int\n\nTwice `a`.\n");
   EXPECT_EQ(answers("struct P { a: int }\nP\n:doc P\n"), "struct P { a: int }\nstruct P { a: int }\n");
   EXPECT_TRUE(contains(answers("?softmax\n"), "fn softmax[T: Float]("));
+  EXPECT_TRUE(contains(answers("?argmax\n"), "fn argmax(x: T[..S], over: Axis) -> int[..]\n\nindex of"));
   EXPECT_TRUE(contains(answers("use nn\n?nn.init\n"), "fn init[T](k: Key) -> T"));
   EXPECT_TRUE(contains(answers(":help\n"), ":load FILE"));
 }
@@ -308,6 +309,12 @@ TEST(Repl, FunctionsOfOtherTypesAreOverloads) {
       answers("fn f(x) = 1\nfn g() = f(2)\nfn f(x) = 2\ng()\nfn f(x: f64[..S]) = 3\nfn f(x: f64[..S]) = "
               "4\n(f([1.0]), f(\"a\"))\n"),
       "2\n(4, 2)\n");
+}
+
+TEST(Repl, AnOverloadLeavesEarlierDeclarationsAsTheyWere) {
+  EXPECT_EQ(answers("fn f(x: int) = x\nfn h() = 1\nfn g() = f(1) + h()\nfn f(x: str) = 2\nfn h() = 7\ng()\n"
+                    "fn f(x: int) = 100\ng()\n"),
+            "8\n107\n");
 }
 
 TEST(Repl, AWarningOfAnOverloadIsGivenOnce) {

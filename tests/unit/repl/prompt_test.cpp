@@ -169,7 +169,7 @@ TEST_F(PromptInTerminal, CompletesNamesFieldsAndFiles) {
   type("Per\t(1, 2).ag\x17Per\t");
   EXPECT_TRUE(sees("> Person")) << screen.text();
   type("\x03");
-  type("let t = len(\"num\t\")\r");
+  type("use csv\rlet t = csv.read(\"num\t\")\r");
   EXPECT_TRUE(sees("\"numbers.csv\"")) << screen.text();
   type("eigen_nothing\t\x03");
   type("flatt\t");
