@@ -76,6 +76,11 @@ repl::Host makeHost(session::Session& session, HostBuiltins& builtins, const Cod
                                      std::string& error) {
     return stageText(session, code, stage, function, error);
   };
+  host.writePicture = [](std::string_view mime, std::string_view bytes) {
+    const size_t at = mime.find('/') + 1;
+    const std::string_view kind = mime.substr(at, mime.find('+') - at);
+    writeOutput("(a picture: " + std::string(kind) + ", " + std::to_string(bytes.size()) + " bytes)\n");
+  };
   host.noteExit = [&builtins] { builtins.noteExit(); };
   return host;
 }

@@ -22,7 +22,7 @@ struct ProgramError {
 };
 using CheckProgram = std::function<std::vector<ProgramError>(const std::string& program)>;
 
-/// A program that has the variables of the session after it and prints what the entries printed.
+/// A program that has the variables of the session after it and prints the same as the entries printed.
 ///   1. Of a name that was declared again the last declaration stays; overloads stay.
 ///   2. A `let` stays unless it has no effect and the name is bound again before it is used.
 ///   3. An expression that was shown stays as `let _ = …`, unless it has no effect.

@@ -28,7 +28,7 @@ struct RunnerHost {
 
 enum class EntryOutcomeKind : uint8_t { Done, Refused, Panicked, Interrupted, Exited };
 
-/// A part of what an entry gives: a variable as it was, or a new value in one of its forms.
+/// A part of the result of an entry: a variable as it was, or a new value in one of its forms.
 struct EntryPart {
   std::optional<uint32_t> before; ///< number of the variable
   interp::Value plain;
