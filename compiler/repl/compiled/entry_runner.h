@@ -20,7 +20,7 @@ enum class EntryWay : uint8_t { ByWork, Interpreted, Compiled };
 /// The services that a runner needs from its host.
 struct RunnerHost {
   interp::Hooks hooks;
-  MelixTask* task;
+  MelixTask* task = nullptr; ///< none: nothing is compiled
   /// Machine code of the session's module, which is optimised Core. None: the host has said why.
   std::function<std::optional<codegen::Compiled>(session::Session&)> compile;
   EntryWay way = EntryWay::ByWork;

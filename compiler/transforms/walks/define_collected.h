@@ -1,6 +1,6 @@
 #pragma once
-// Defines the arrays that a nest collects. A nest copies what it collects, so an array that is undefined at
-// some points becomes a zero there.
+// Defines the arrays that a nest collects. A nest copies the values that it collects, so an array that is
+// undefined at some points becomes a zero there.
 //
 //   before:  nest (%i: N) -> collect[i] { … %r = if %c { yield %a } { %u = undef : f64[3]   yield %u }  yield
 //   %r } after:   nest (%i: N) -> collect[i] { … %r = if %c { yield %a } { %u = zero : f64[3]    yield %u }

@@ -46,7 +46,10 @@ private:
       for (const Diagnostic* d : session->sink.inOrder())
         errors += renderDiagnostic(*d, session->sources, false);
     };
-    out.reportPanic = [this](const interp::Panic& panic) { errors += "panic: " + panic.message + "\n"; };
+    out.reportPanic = [this](const interp::Panic& panic, const std::string&) {
+      errors += "panic: " + panic.message + "\n";
+    };
+    out.runner.way = EntryWay::Interpreted;
     out.readFile = [](const std::string&, std::string& error) -> std::optional<std::string> {
       error = "no files";
       return std::nullopt;
