@@ -75,7 +75,7 @@ bool EntryRunner::isStorableCall(OpId call) {
 EntryRunner::Plan EntryRunner::planOf() {
   const core::Module& module = session_.module();
   Plan plan;
-  if (host_.way == EntryWay::Interpreted || usesDevice(module)) return plan;
+  if (!host_.task || host_.way == EntryWay::Interpreted || usesDevice(module)) return plan;
   if (time_ || host_.way == EntryWay::Compiled || !isLightButForCalls(module, module.entry, plan.calls)) {
     if (canCompile()) plan.kind = Plan::Kind::Whole;
   } else if (!plan.calls.empty()) {

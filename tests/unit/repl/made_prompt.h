@@ -49,7 +49,6 @@ private:
     out.reportPanic = [this](const interp::Panic& panic, const std::string&) {
       errors += "panic: " + panic.message + "\n";
     };
-    out.runner.way = EntryWay::Interpreted;
     out.readFile = [](const std::string&, std::string& error) -> std::optional<std::string> {
       error = "no files";
       return std::nullopt;
