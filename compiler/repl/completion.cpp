@@ -13,7 +13,7 @@ namespace melix::repl {
 
 namespace {
 
-constexpr size_t longestEntry = 4'000'000; ///< bytes before the cursor
+constexpr size_t longestCompleted = 4'000'000; ///< bytes before the cursor
 
 struct CommandName {
   std::string_view typed, argument, text;
@@ -122,7 +122,7 @@ Completion ofCommand(const Visible& visible, const std::string& text, size_t fir
 
 Completion completionOf(const Visible& visible, const std::string& text, size_t cursor) {
   cursor = std::min(cursor, text.size());
-  if (cursor > longestEntry) return {cursor, {}};
+  if (cursor > longestCompleted) return {cursor, {}};
   const size_t first = text.find_first_not_of(" \t\r\n");
   const bool isCommand = first < cursor && (text[first] == ':' || text[first] == '?') &&
                          text.find('\n', first) == std::string::npos;

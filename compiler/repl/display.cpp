@@ -16,6 +16,7 @@ using types::TypeKind;
 namespace {
 
 constexpr size_t mostDepth = 100; ///< of values in values
+constexpr size_t mostLines = 400; ///< of one value, some more where it ends in many others
 
 /// Which of many parts are shown: all, or so many of both ends.
 struct Ends {
@@ -54,6 +55,7 @@ public:
     const bool isMatrix = types_.kind(type) == TypeKind::Array && isTable(type) && types_.rank(type) > 1;
     if (!isMatrix) {
       std::string line;
+      ++made_;
       if (inLine(type, value, columns, depth, line)) return {line};
     }
     if (depth > mostDepth) return {"…"};
@@ -219,6 +221,10 @@ private:
   /// Adds the lines of a part, after its name and indented.
   void append(std::vector<std::string>& out, const std::string& name, TypeId type, const Value& value,
               size_t columns, size_t depth) {
+    if (made_ >= mostLines) {
+      if (out.back() != "  …") out.emplace_back("  …");
+      return;
+    }
     const size_t used = 2 + columnsOf(name);
     const std::vector<std::string> own =
         lines(type, value, columns > used + 20 ? columns - used : 20, depth + 1);
@@ -395,11 +401,12 @@ private:
       largest = std::max(largest, std::fabs(x));
       least = std::min(least, std::fabs(x));
     }
-    if (largest >= 1e9 || (largest > 0 && largest < 1e-4) || (least < HUGE_VAL && largest / least > 1e8))
-      return "%." + std::to_string(options_.digits - 1) + "e";
+    const std::string power = "%." + std::to_string(options_.digits - 1) + "e";
+    if (largest >= 1e9 || (largest > 0 && largest < 1e-4)) return power;
     const int whole = largest >= 1 ? static_cast<int>(std::floor(std::log10(largest))) + 1 : 0;
     const int most =
         std::max(1, options_.digits - std::max(whole, 1) + (largest < 1 ? leadingZeros(largest) : 0));
+    if (least < 0.5 * std::pow(10, -most)) return power; // it would read as 0
     int decimals = 1;
     for (double x : numbers) {
       if (!std::isfinite(x)) continue;
@@ -423,6 +430,7 @@ private:
   types::TypeStore& types_;
   const ShowLeaf& show_;
   const DisplayOptions options_;
+  size_t made_ = 0; ///< lines so far, but for brackets and tables
 };
 
 } // namespace

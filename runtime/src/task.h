@@ -37,7 +37,7 @@ struct PanicReport {
   void release() { message.release(), place.release(), frames.release(), text.release(); }
 };
 
-/// What a task has to do with the world outside.
+/// The relations of a task to the world outside of it.
 struct Surroundings {
   const MelixHost* host; ///< of `host_take` and `host_give`; null: none
   int32_t thread;        ///< the number that the system has for the one it runs on

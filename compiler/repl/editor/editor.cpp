@@ -246,7 +246,7 @@ void Editor::move(bool isEarlier) {
 }
 
 void Editor::beginSearch(bool isEarlier) {
-  search_ = Search{"", buffer_.text(), buffer_.cursor(), isEarlier, false};
+  search_ = Search{"", buffer_.text(), buffer_.cursor(), number_, isEarlier, false};
 }
 
 /// Whether the key belongs to the search; others end it and act on the entry that was found.
@@ -261,6 +261,7 @@ bool Editor::pressInSearch(const Key& key) {
     find(false);
   } else if (action == Action::Interrupt || key.name == "ctrl-g") {
     buffer_.replace(search_->original, search_->cursor);
+    number_ = search_->number;
     search_.reset();
   } else if (!key.text.empty()) {
     search_->text += key.text;

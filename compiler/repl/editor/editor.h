@@ -50,7 +50,7 @@ private:
   /// Of a search in the history: the text looked for, and the entry with which it began.
   struct Search {
     std::string text, original;
-    size_t cursor = 0;
+    size_t cursor = 0, number = 0;
     bool isEarlier = true, isFailing = false;
   };
   static std::optional<Action> actionOf(std::string_view key);

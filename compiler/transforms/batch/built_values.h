@@ -17,7 +17,7 @@ using KindOfPart = FunctionRef<PartKind(core::ValueId)>;
 /// Whether an op builds a value of others.
 inline bool builds(core::OpKind kind) { return kind == core::OpKind::Make || kind == core::OpKind::Variant; }
 
-/// The values that are stored for `v`, in the order in which it is built.
+/// The values that are stored for `v`, each once, in the order in which it is built.
 std::vector<core::ValueId> storedParts(const core::Function& f, core::ValueId v, KindOfPart kindOf);
 /// Builds `v` again; `read` gives the stored values in their order.
 core::ValueId rebuild(core::Builder& in, core::ValueId v, KindOfPart kindOf,

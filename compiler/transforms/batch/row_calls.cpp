@@ -71,9 +71,9 @@ RowCalls::Group RowCalls::groupOf(RegionId region, const RowCall& first,
     const auto c = std::ranges::find(calls, *at, &RowCall::op);
     if (c != calls.end() && mayJoin(*c)) {
       group.calls.push_back(*c);
-    } else if (!needs(*at)) {
+    } else {
       if (functions_.isOrdered(f_, *at)) break;
-      continue;
+      if (!needs(*at)) continue;
     }
     group.after.insert(*at);
     sizes.insert(fn().ops[*at].resultDims.begin(), fn().ops[*at].resultDims.end());

@@ -1,9 +1,11 @@
 #include "transforms/batch/tabulate_products.h"
 
+#include "core/ir/call_graph.h"
 #include "core/ir/walk.h"
 #include "core/order/clone.h"
 #include "core/order/verify.h"
 #include "support/function_ref.h"
+#include "transforms/batch/lookup_counts.h"
 #include "transforms/fusion/fusion.h"
 #include "transforms/walks/distribute_nest.h"
 #include "transforms/walks/for_each_function.h"
@@ -20,16 +22,17 @@ namespace {
 /// A product in a nest of the matrix and a row that the nest looks up.
 struct LookedUp {
   OpId product;
-  RegionId region; ///< in which it stands
-  OpId read;       ///< of the row
-  Dims points;     ///< of the nests around; none if these are known to be enough
+  RegionId region;          ///< in which it stands
+  OpId read;                ///< of the row
+  Dims points;              ///< of the nests around; none if these are known to be enough
+  std::vector<OpId> around; ///< the nests and loops in which the row is looked up
 };
 
 /// The nests of one function.
 class ProductTables {
 public:
-  ProductTables(Module& m, FunctionId f, const Effects& effects, BatchingLog* log)
-      : m_(m), f_(f), effects_(effects), log_(log) {}
+  ProductTables(Module& m, FunctionId f, const Effects& effects, bool isDifferentiated, BatchingLog* log)
+      : m_(m), f_(f), effects_(effects), isDifferentiated_(isDifferentiated), log_(log) {}
 
   bool changed = false;
 
@@ -52,11 +55,18 @@ private:
   void tabulate(RegionId region, OpId nest) {
     inside_.clear();
     regions_.clear();
+    around_.clear();
     points_.clear();
     found_.clear();
     find(nest);
     for (const LookedUp& each : found_) {
       Builder b(m_, f_, region, fn().ops[each.product].loc);
+      std::optional<ValueId> counts;
+      if (isDifferentiated_) {
+        counts = lookupCounts(b, each.around, each.read, effects_);
+        if (!counts) continue;
+      }
+      changed = true;
       ValueId isWorth;
       if (!each.points.empty()) {
         const DimId rows = m_.types.dims.product(extentsOf(fn().ops[each.read]));
@@ -64,9 +74,8 @@ private:
             b.compare(ops::CmpKind::Le, b.dimValue(rows), b.dimValue(m_.types.dims.product(each.points)));
       }
       if (log_) log_->add({BatchingKind::Table, b.loc});
-      readTables(each, isWorth, makeTables(b, each, isWorth));
+      readTables(each, isWorth, makeTables(b, each, isWorth, counts));
     }
-    changed |= !found_.empty();
   }
 
   /// Looks for products in the body of a nest or loop around them.
@@ -77,6 +86,7 @@ private:
     if (around.kind == OpKind::Nest && knowsSizesOf(id))
       points_.insert(points_.end(), around.dims.begin(), around.dims.end());
     regions_.push_back(body);
+    around_.push_back(id);
     const std::vector<ValueId>& params = fn().regions[body].params;
     inside_.insert(params.begin(), params.end());
     for (OpId each : fn().regions[body].ops) {
@@ -86,6 +96,7 @@ private:
       if (op.kind == OpKind::For || !enter(each, body)) find(each);
     }
     regions_.pop_back();
+    around_.pop_back();
     points_.resize(outer);
   }
 
@@ -107,8 +118,16 @@ private:
     }
     if (!read.valid() || points_.empty()) return false;
     const std::optional<bool> isEnough = hasPointsFor(extentsOf(fn().ops[read]));
-    if (isEnough.value_or(true)) found_.push_back({product, region, read, isEnough ? Dims() : points_});
+    if (isEnough.value_or(true))
+      found_.push_back({product, region, read, isEnough ? Dims() : points_, aroundOf(read)});
     return isEnough.value_or(true);
+  }
+
+  /// The ops around an op that the walk has passed.
+  std::vector<OpId> aroundOf(OpId op) const {
+    size_t depth = regions_.size();
+    while (depth > 1 && std::ranges::count(fn().regions[regions_[depth - 1]].ops, op) == 0) --depth;
+    return {around_.begin(), around_.begin() + static_cast<ptrdiff_t>(depth)};
   }
 
   /// Values from outside of an op, each once.
@@ -184,7 +203,20 @@ private:
     return {fn().ops[made].results.begin(), fn().ops[made].results.end()};
   }
 
-  std::vector<ValueId> makeTables(Builder& b, const LookedUp& each, ValueId isWorth) const {
+  /// A row of the table's nest. One that is not looked up is 0 where derivatives are taken: the cotangent of
+  /// the matrix adds its products with cotangents that are 0, and it may hold infinities.
+  ValueId rowOf(Builder& in, const Op& read, std::span<const ValueId> axes,
+                std::optional<ValueId> counts) const {
+    if (!counts) return in.get(read.operands[0], read.as<Path>(), axes);
+    const ValueId isUsed =
+        in.compare(ops::CmpKind::Gt, in.get(*counts, read.as<Path>(), axes), in.integer(0));
+    auto row = [&](Builder& at) { return std::vector{at.get(read.operands[0], read.as<Path>(), axes)}; };
+    auto zero = [&](Builder& at) { return std::vector{at.zero(fn().typeOf(read.results[0]))}; };
+    return either(in, isUsed, row, zero)[0];
+  }
+
+  std::vector<ValueId> makeTables(Builder& b, const LookedUp& each, ValueId isWorth,
+                                  std::optional<ValueId> counts) const {
     const Op read = fn().ops[each.read];
     std::vector<TypeId> types;
     auto fill = [&](Builder& at) {
@@ -192,7 +224,7 @@ private:
       const std::vector<ValueId> axes = table.openAxes(extentsOf(read));
       Builder in = at.in(table.body());
       Cloner copy(m_, f_, f_);
-      copy.values[read.results[0]] = in.get(read.operands[0], read.as<Path>(), axes);
+      copy.values[read.results[0]] = rowOf(in, read, axes, counts);
       const Results made = fn().ops[copy.op(each.product, in)].results;
       for (ValueId v : made) table.collect(v);
       const OpId id = table.finish();
@@ -245,20 +277,45 @@ private:
   Module& m_;
   const FunctionId f_;
   const Effects& effects_;
+  const bool isDifferentiated_;
   BatchingLog* const log_;
   // Of the outermost nest that is looked at:
   std::unordered_set<ValueId> inside_; ///< the values that it makes, as far as the walk has come
   std::vector<RegionId> regions_;      ///< around the place where the walk is
+  std::vector<OpId> around_;           ///< the ops of these regions
   Dims points_;                        ///< the axes around it
   std::vector<LookedUp> found_;
 };
 
 } // namespace
 
+/// By function: whether a derivative may go through it.
+static std::vector<bool> differentiated(const Module& m) {
+  std::vector<bool> out(m.functions.size());
+  std::vector<FunctionId> open;
+  const auto reach = [&](FunctionId f) {
+    if (!out[f.index]) open.push_back(f);
+    out[f.index] = true;
+  };
+  for (const Function& f : m.functions)
+    if (f.body.valid())
+      forEachOp(f, [&](OpId op) {
+        if (const auto* d = std::get_if<DerivativeAttr>(&f.ops[op].attr)) reach(d->callee);
+      });
+  const CallGraph graph(m);
+  while (!open.empty()) {
+    const FunctionId f = open.back();
+    open.pop_back();
+    for (const FunctionId callee : graph.callees(f)) reach(callee);
+  }
+  return out;
+}
+
 bool tabulateProducts(Module& m, BatchingLog* log) {
   const Effects effects(m);
+  const std::vector<bool> isDifferentiated = differentiated(m);
   return changeBodies(m, [&](FunctionId f) {
-    ProductTables tables(m, f, effects, log);
+    ProductTables tables(m, f, effects, isDifferentiated[f.index], log);
     tables.run(m.functions[f].body);
     return tables.changed;
   });

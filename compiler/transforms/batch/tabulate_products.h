@@ -11,7 +11,8 @@
 // is known before the nest; where sizes tell at run time, an `if` on these. The product uses nothing else of
 // the nest. One in a branch stays, as it may be computed for a few points only. Before
 // derivatives the gradient has tables too: the cotangents of the products are added row by row, and one
-// product of matrices gives the cotangent of the matrix.
+// product of matrices gives the cotangent of the matrix. In a function that is differentiated the rows that
+// nothing looks up count as zeros (lookup_counts.h): an infinity in one would make that product NaN.
 // Requires: verified Core, sums without an order. Keeps: values up to the order of sums that is chosen later.
 
 #include "transforms/batch/batching_log.h"

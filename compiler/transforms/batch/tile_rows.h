@@ -1,6 +1,6 @@
 #pragma once
-// Tiles nests over rows (strip-mining): a loop takes some rows at a time, and its body is a nest over these rows.
-// Arrays that batching makes then have the rows of one tile.
+// Tiles nests over rows (strip-mining): a loop takes some rows at a time, and its body is a nest over these
+// rows. Arrays that batching makes then have the rows of one tile.
 //
 //   before:  %s = nest (b: B) -> sum { … %x … yield %u }
 //   after:   %s = for (B + K - 1) / K, 0 { (%t, %sum)
