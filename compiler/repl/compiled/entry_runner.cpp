@@ -2,6 +2,7 @@
 
 #include "core/ir/walk.h"
 #include "repl/compiled/work_bound.h"
+#include "transforms/calls/inline_calls.h"
 
 #include <algorithm>
 #include <chrono>
@@ -180,6 +181,7 @@ EntryOutcome EntryRunner::runCalls(check::InstanceId entry, std::vector<OpId> ca
     called_.push_back(units_.find(wanted[k].first));
     replaceCall(session_.module(), session_.module().entry, calls[k], static_cast<int64_t>(k));
   }
+  transforms::removeUnreachable(session_.module());
   return interpret(parts, arguments);
 }
 
@@ -189,12 +191,14 @@ EntryOutcome EntryRunner::interpret(const Parts& parts,
   if (!optimise(end)) return end;
   std::vector<interp::Value> plain;
   for (const auto& argument : arguments) plain.push_back(argument->plain(forms()));
+  arguments_ = arguments;
   interp::Program program(session_.module(), hooks());
   last_ = {};
   const double begun = secondsNow();
   interp::RunResult result = program.run(session_.module().entry, std::move(plain));
   if (time_) time_->running.push_back(secondsNow() - begun);
   given_.clear();
+  arguments_.clear();
   if (result.panicked) {
     end.kind = last_.status == MELIX_OK ? EntryOutcomeKind::Panicked : endOf(last_.status);
     end.compiledTrace = std::move(last_.problem);
@@ -230,7 +234,13 @@ void EntryRunner::callHost(ops::BuiltinKind kind, interp::BuiltinCall& call) {
     return;
   }
   if (given_.size() <= n) given_.resize(n + 1);
-  given_[n].emplace(call.argumentTypes[1], call.arguments[1]);
+  // An argument of the entry is there in the stored form already.
+  const auto argument =
+      std::ranges::find_if(arguments_, [&](const auto& each) { return each->isPlain(call.arguments[1]); });
+  if (argument != arguments_.end())
+    given_[n] = *argument;
+  else
+    given_[n].emplace(call.argumentTypes[1], call.arguments[1]);
 }
 
 void EntryRunner::runUnit(int64_t number, interp::BuiltinCall& call) {

@@ -103,7 +103,8 @@ private:
   bool rollback_ = true;
   std::vector<bool> moved_;   ///< by argument of the entry that runs
   std::vector<Unit*> called_; ///< by the numbers of `host_run`
-  std::vector<std::optional<HeldValue>> given_;
+  std::vector<std::optional<HeldValue>> arguments_,
+      given_;    ///< of the entry that is interpreted, and of the unit
   UnitRun last_; ///< of a unit that the interpreter called
 };
 

@@ -22,6 +22,11 @@ public:
   void dropPlain() const {
     if (forms_->stored) forms_->plain.reset();
   }
+  /// Whether that is the object of the plain form, as far as there is one.
+  bool isPlain(const interp::Value& value) const {
+    return forms_->plain && interp::isObject(value.kind()) && interp::isObject(forms_->plain->kind()) &&
+           value.slot().o == forms_->plain->slot().o;
+  }
   /// Whether both are copies of one value.
   bool sharesWith(const HeldValue& other) const { return forms_ == other.forms_; }
 
