@@ -159,8 +159,10 @@ TEST_F(InterruptedEntries, LeaveAllOrNothing) {
     settle();
     send("(xs[0] - xs[999], words.len() % 60000)\n");
     const std::string state = settle();
-    EXPECT_EQ(state, "(0, 0)\n") << k << ": " << entry;
-    if (state != "(0, 0)\n") break;
+    // A signal that comes while the prompt waits for a line ends that line.
+    const bool isWhole = state.ends_with("(0, 0)\n");
+    EXPECT_TRUE(isWhole) << k << ": " << entry << state;
+    if (!isWhole) break;
   }
   endInput();
   EXPECT_EQ(ends(), 0);
